@@ -7,7 +7,7 @@ import streamlit as st  # isort: skip
 from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from pages.shared import boxes
-from pages.shared.frame import address, appearance, catalogue, serving, sidebar
+from pages.shared.frame import address, catalogue, serving, sidebar
 from pages.shared.jobs import panel as job_panel
 from pages.shared.views import opening
 
@@ -22,7 +22,7 @@ else:
     page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
     entry, reached, complete = catalogue.entry(page.url_path), False, False
     address.arrive(entry.name)
-    appearance.apply()
+    st.html(sidebar.STYLE)
     notes = st.container()
     try:
         sidebar.choose(entry, opening.head)

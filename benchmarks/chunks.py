@@ -1,8 +1,7 @@
-"""Chunks and workers: what cutting costs, what a second worker gains, how many workers one driver keeps busy, the
-driver's memory, and results with workers killed at random moments.
+"""Chunks and workers: what cutting costs, what a second worker gains, and results with workers killed at random.
 
-    OMP_NUM_THREADS=1 python -m benchmarks.chunks overhead --against OTHER_CHECKOUT
-    python -m benchmarks.chunks workers|driver|memory|faults
+OMP_NUM_THREADS=1 python -m benchmarks.chunks overhead --against OTHER_CHECKOUT
+python -m benchmarks.chunks workers|faults
 """
 
 from __future__ import annotations
@@ -15,17 +14,13 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from benchmarks.harness import Work, alternate, measure, ratio, table
+from benchmarks.harness import Work, alternate, ratio, table
 
 ROOT = Path(__file__).parents[1]
 TEXT = ROOT / "bertviz_core/assets/corpora/encyclopedia.txt"
 BASE = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
-SLEEP = 0.2  # seconds of a simulated chunk
-CHUNK_BYTES = 300_000
 
 
 def one_pass(root: Path, copies: int) -> Work:
@@ -51,8 +46,8 @@ def one_pass(root: Path, copies: int) -> Work:
 def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     """The same pass of a model of BERT-base's shape by workers of one thread each; loading is not timed."""
     from bertviz_core.analyses.model_pass import compute_pass
+    from bertviz_core.analyses.ray_runner import RayRunner
     from bertviz_core.analyses.request import Request
-    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.corpora.files import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading
@@ -60,7 +55,7 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
 
     reading.CHUNK_TOKENS = tokens
     request = Request("surface_patterns", checkpoint.find(folder), sample("encyclopedia"), Settings(limit=limit))
-    cluster = Cluster(Execution("cpu", workers=workers))
+    cluster = RayRunner(Execution("cpu", workers=workers))
     cluster.start([request], Progress())
 
     def work() -> None:
@@ -70,90 +65,13 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     return work
 
 
-def simulated(workers: int, count: int, seconds: float) -> Work:
-    """A driver with simulated workers, that merges sums of BERT-base's shape and saves them to a store."""
-    import torch
-
-    from benchmarks.simulated_worker import Simulated
-    from bertviz_core.analyses.averages import SegmentAverages
-    from bertviz_core.analyses.chunks import ChunkPass
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.corpora.files import sample
-    from bertviz_core.corpora.skipped import Skipped
-    from bertviz_core.corpora.source import WHOLE
-    from bertviz_core.engine.pool import Pool
-    from bertviz_core.engine.progress import Progress
-    from bertviz_core.engine.store import Store
-    from bertviz_core.engine.task_queue import Task
-    from bertviz_core.models import checkpoint
-    from bertviz_core.models.reading import Chunk, Index
-
-    torch.set_num_threads(1)
-    state = _state()
-    index = Index({}, Skipped(), tuple(Chunk(number, WHOLE, 0, 528) for number in range(count)))
-    folder = Path(tempfile.mkdtemp())
-    request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"))
-    chunks = ChunkPass([request], index, _shape(), Store(folder, shipped=folder), "simulated")
-    assert isinstance(chunks.sums[0].total, SegmentAverages)
-
-    pool = Pool(Simulated, workers, "", "cpu")
-    while len(pool.workers) < workers:  # all of them, however long they take to start
-        pool.gather(Progress())
-        time.sleep(0.1)
-    pool.prepare(Progress(), "take_state", state)
-
-    def tasks() -> Iterator[Task]:
-        for number in range(count):
-            yield Task(number, (seconds, bytes(CHUNK_BYTES)))
-
-    def work() -> float:
-        started = time.monotonic()
-        pool.run("compute", tasks(), lambda task, answer: chunks.take(task.number, [0], [answer]), Progress())
-        wall = time.monotonic() - started
-        assert chunks.sums[0].done == count
-        pool.close()
-        return count * seconds / (workers * wall)
-
-    return work
-
-
-def _shape() -> Any:
-    from bertviz_core.models import checkpoint
-    from bertviz_core.models.model import AttentionModel
-
-    return AttentionModel(checkpoint.find("demo"), None, None, "cpu", 12, 12, True)  # type: ignore[arg-type]
-
-
-def _state() -> bytes:
-    """What surface patterns sum over a chunk of 528 segments in a model of BERT-base's shape."""
-    import numpy as np
-    import torch
-
-    from bertviz_core.analyses.registry import ANALYSES
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.corpora.files import sample
-    from bertviz_core.models import checkpoint
-    from bertviz_core.models.encoding import Encoded
-
-    request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"))
-    sums = ANALYSES["surface_patterns"].accumulator(_shape(), request)
-    part = sums.fresh()
-    numbers = torch.arange(528)
-    for layer in range(12):
-        part.add(layer, torch.rand(528, 12, len(sums.quantities)), numbers)
-    ids = np.arange(124)
-    part.examples = {number: Encoded(number, f"line {number}", ids, 0 * ids) for number in range(528)}
-    sums.merge(part)
-    return sums.to_bytes()
-
-
 def faults(runs: int) -> None:
     """Each run's workers are killed at a random moment; all results are compared."""
     import psutil
 
     from bertviz_core.analyses.model_pass import compute_pass
+    from bertviz_core.analyses.ray_runner import RayRunner
     from bertviz_core.analyses.request import Request
-    from bertviz_core.analyses.worker_pass import Cluster
     from bertviz_core.corpora.files import sample
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models import checkpoint, reading
@@ -162,7 +80,7 @@ def faults(runs: int) -> None:
     reading.CHUNK_TOKENS = 1_000
     request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"), Settings(limit=120))
     results, killed = set(), 0
-    with Cluster(Execution("cpu", workers=2)) as cluster:
+    with RayRunner(Execution("cpu", workers=2)) as cluster:
         for run in range(runs):
             cluster.start([request], Progress())
             moment = random.Random(run).uniform(0, 4)
@@ -200,12 +118,11 @@ def base_model(folder: Path) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("which", choices=("overhead", "workers", "driver", "memory", "faults"))
+    parser.add_argument("which", choices=("overhead", "workers", "faults"))
     parser.add_argument("--against", type=Path, help="another checkout, of a commit before chunks")
     parser.add_argument("--copies", type=int, default=8, help="of the sample text")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=50, help="chunks for each worker, for `driver`")
     parser.add_argument("--tokens", type=int, default=2_048, help="of a chunk, for `workers`")
     parser.add_argument("--limit", type=int, default=128, help="segments, for `workers`")
     options = parser.parse_args()
@@ -222,16 +139,6 @@ def main() -> None:
             costs = alternate(sides, options.repeats)
         print(table(costs))
         print(f"{ratio(costs['1 workers'], costs['2 workers'], 'wall'):.2f} times faster by wall (required: 1.7)")
-    elif options.which == "driver":
-        cost = measure(simulated, 64, 64 * options.rounds, SLEEP)
-        print(
-            f"64 workers with {options.rounds} chunks each were busy {100 * cost.answer:.1f}% of the time "
-            f"(required: 90%); {cost.wall:.1f} s with their start, {cost.cpu:.1f} s of CPU in the driver"
-        )
-    elif options.which == "memory":
-        for count in (10, 100, 1000):
-            cost = measure(simulated, 2, count, 0.01)
-            print(f"{count:5,} chunks: peak {cost.peak:,.0f} MiB, {1000 * cost.cpu / count:.1f} ms of CPU a chunk")
     else:
         faults(options.runs)
 

@@ -17,12 +17,9 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from bertviz_core.api import AnalysisResult, AttentionLines, analyse, analyze, attention, report
     from bertviz_core.errors import BertvizError
     from bertviz_core.heads import Head
-    from bertviz_core.library.analyze import analyse, analyze
-    from bertviz_core.library.lines import AttentionLines, attention
-    from bertviz_core.library.report import report
-    from bertviz_core.library.result import AnalysisResult
 
 __all__ = [
     "AnalysisResult",
@@ -34,16 +31,7 @@ __all__ = [
     "attention",
     "report",
 ]
-_MODULES = {
-    "AnalysisResult": "library.result",
-    "AttentionLines": "library.lines",
-    "BertvizError": "errors",
-    "Head": "heads",
-    "analyse": "library.analyze",
-    "analyze": "library.analyze",
-    "attention": "library.lines",
-    "report": "library.report",
-}
+_MODULES = dict.fromkeys(__all__, "api") | {"BertvizError": "errors", "Head": "heads"}
 
 # Two OpenMP threads that spin beside another busy process run 8 times slower; it must be set before torch.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")

@@ -21,22 +21,27 @@ class Access:
         folders: The only folders whose models and trainings may be opened, resolved; None for any folder.
         downloads: Bytes that models from the hub may take on the disk; 0 turns the hub off, None sets no limit.
         hub_token: False keeps the machine's own hub token out of every request; None uses it where there is one.
-        reader_uploads: Bytes that the uploads of one reader may take.
         uploads: Bytes that all uploads may take.
         upload_days: Days after which an upload is deleted.
+        session_uploads: Bytes that the uploads of one session may take on a public server.
+        sessions: Connections that may be open at a time.
         jobs: Jobs that may wait and run, in all.
-        reader_jobs: Jobs that one reader may have at a time.
     """
 
     public: bool = False
     folders: tuple[Path, ...] | None = None
     downloads: int | None = None
     hub_token: bool | None = None
-    reader_uploads: int = 200 * 10**6
     uploads: int = 5 * 10**9
     upload_days: int = 30
+    session_uploads: int = 100 * 10**6
+    sessions: int = 400
     jobs: int = 64
-    reader_jobs: int = 8
+
+    @property
+    def session_jobs(self) -> int:
+        """Jobs that one session may have at a time."""
+        return 1 if self.public else self.jobs
 
 
 LOCAL = Access()  # of the command line, whose user has a shell anyway
@@ -52,11 +57,11 @@ def from_environment(variables: Mapping[str, str] | None = None) -> Access:
         folders=_folders(env) if env.get("BERTVIZ_MODELS") else () if public else None,
         downloads=_downloads(env, 0 if public else None),
         hub_token=False,
-        reader_uploads=round(_number(env, "BERTVIZ_READER_UPLOADS", LOCAL.reader_uploads / 10**6) * 10**6),
         uploads=round(_number(env, "BERTVIZ_UPLOADS", LOCAL.uploads / 10**9) * 10**9),
         upload_days=_at_least_one(env, "BERTVIZ_UPLOAD_DAYS", LOCAL.upload_days),
+        session_uploads=round(_number(env, "BERTVIZ_SESSION_UPLOADS", LOCAL.session_uploads / 10**6) * 10**6),
+        sessions=_at_least_one(env, "BERTVIZ_SESSIONS", LOCAL.sessions),
         jobs=_at_least_one(env, "BERTVIZ_JOBS", LOCAL.jobs),
-        reader_jobs=_at_least_one(env, "BERTVIZ_READER_JOBS", LOCAL.reader_jobs),
     )
 
 

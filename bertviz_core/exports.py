@@ -1,4 +1,4 @@
-"""A result as a file: JSON, CSV, HTML, SVG, LaTeX or safetensors; pages and commands write the same bytes."""
+"""A result as a file: JSON, CSV, a zip of CSV, HTML, SVG, LaTeX or safetensors; pages and commands write the same."""
 
 from __future__ import annotations
 
@@ -7,8 +7,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib import import_module
+from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+import pandas as pd
+import plotly.graph_objects as go
 
 from bertviz_core.analyses import html_section, results
 from bertviz_core.analyses.registry import ANALYSES
@@ -18,18 +23,14 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.paper import CITATION
-from bertviz_core.plotting.svg.figure import figure_svg
+from bertviz_core.plotting import images
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
-from bertviz_core.viewer.lines_figure import draw
+from bertviz_core.viewer.lines_figure import Panel, lines_figure
 from bertviz_core.viewer.view import InputAttention
 
-if TYPE_CHECKING:
-    import pandas as pd
-    import plotly.graph_objects as go
-
 INPUT_SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
-SUFFIXES = (".csv", ".json", ".html", ".svg", ".safetensors")
+SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 
 def to_json(result: Result) -> bytes:
@@ -40,10 +41,16 @@ def to_json(result: Result) -> bytes:
         "analysis": result.analysis,
         "provenance": result.provenance,
         **result.summary(),
+        "findings": _findings(result),
         "arrays": result.arrays(),
         "table": table,
     }
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
+
+
+def _findings(result: Result) -> list[dict[str, Any]]:
+    analysis = ANALYSES.get(result.analysis)
+    return [finding.to_json() for finding in analysis.findings(result)] if analysis else []
 
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
@@ -52,6 +59,15 @@ def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     for name, value in origin(result.provenance).items():
         frame[name] = ",".join(value) if isinstance(value, list) else value
     return results.to_csv(frame)
+
+
+def to_zip(result: Result) -> bytes:
+    """Every table as a CSV file: `table.csv`, and those of `Result.tables` by their names."""
+    packed = BytesIO()
+    with ZipFile(packed, "w", ZIP_DEFLATED) as archive:
+        for name, frame in {"table": result.to_frame(), **result.tables()}.items():
+            archive.writestr(ZipInfo(f"{name}.csv"), to_csv(result, frame), ZIP_DEFLATED)  # without the time of day
+    return packed.getvalue()
 
 
 def to_table(result: Result) -> str:
@@ -64,7 +80,7 @@ def to_table(result: Result) -> str:
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]
     lines += [f"{name}: {value}" for name, value in origin(provenance).items() if value is not None]
     lines += [f"skipped or modified: {entry['count']:,} x {entry['reason']}" for entry in provenance["skipped"]]
-    return "\n".join([*lines, *result.notes])
+    return "\n".join([*lines, *result.notes, "", *sentences(result)])
 
 
 def paper_figure(result: Result) -> go.Figure:
@@ -83,45 +99,49 @@ def title_of(result: Result) -> str:
 
 
 def to_section(result: Result) -> str:
-    """Title, claim, figures, table and origin as a part of an HTML page, for `html_section.page`."""
+    """Title, findings, figures, table and origin as a part of an HTML page, for `html_section.page`."""
     analysis = ANALYSES.get(result.analysis)
     title = title_of(result)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
-    return html_section.section(result, title, figures, analysis)
+    return html_section.section(result, title, figures, sentences(result))
+
+
+def sentences(result: Result) -> list[str]:
+    """What a result shows: the findings of its analysis; of a comparison and an emergence their headline."""
+    if result.analysis in ANALYSES:
+        return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
+    return [result.headline()]
 
 
 def to_html(result: Result) -> bytes:
-    """Title, claim, figures, table and origin as one page that needs no network."""
+    """Title, findings, figures, table and origin as one page that needs no network."""
     return html_section.page(title_of(result), to_section(result)).encode()
 
 
 def to_svg(result: Result) -> bytes:
-    """The paper's figure, whole, without a browser."""
+    """The paper's figure, with what it was made from at its foot; raises SettingsError without kaleido."""
     about = origin(result.provenance)
     digests = [name for name in about if name.endswith("_digest") and name != "corpus_digest"]
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
-    made_from = f"{', '.join(parts)}; after Clark et al. 2019"
-    return figure_svg(paper_figure(result), title_of(result), made_from).encode()
+    return images.svg([paper_figure(result)], f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")[0]
 
 
-def suffixes(analysis: str, result_class: type[Result]) -> tuple[str, ...]:
-    """What a result can be written as: a suffix for each table beside the main one, .tex where there is LaTeX."""
-    latex = (".tex",) if analysis in ANALYSES and ANALYSES[analysis].latex else ()
-    return (*(f".{name}.csv" for name in result_class.more_tables), *SUFFIXES, *latex)
+def suffixes(analysis: str) -> tuple[str, ...]:
+    """What a result can be written as: .tex too, where there is LaTeX."""
+    return (*SUFFIXES, ".tex") if analysis in ANALYSES and ANALYSES[analysis].latex else SUFFIXES
 
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
     """Suffix -> the bytes of a file, made when called."""
     files: dict[str, Callable[[], bytes]] = {
         ".csv": partial(to_csv, result),
+        ".zip": partial(to_zip, result),
         ".json": partial(to_json, result),
         ".html": partial(to_html, result),
         ".svg": partial(to_svg, result),
         ".safetensors": result.to_bytes,
     }
-    for name in result.more_tables:
-        files[f".{name}.csv"] = partial(lambda name: to_csv(result, result.tables()[name]), name)
     if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
         files[".tex"] = lambda: latex(result.default_view()).encode()
     return files
@@ -139,7 +159,7 @@ def slug(*parts: str) -> str:
 
 def write(result: Result, path: Path) -> None:
     """Write by suffix; raises SettingsError for one that this analysis does not have."""
-    write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis, type(result)))]())
+    write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis))]())
 
 
 def write_input(
@@ -147,14 +167,19 @@ def write_input(
 ) -> None:
     """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
     of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
-    title = f"Head {head.label()}, {origin['model']}"
     writers: dict[str, Callable[[], bytes]] = {
-        ".svg": lambda: draw(attention, head, min_weight=min_weight, title=title).encode(),
+        ".svg": lambda: input_svg(attention, head, Path(origin["model"]).name, min_weight),
         ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
         ".html": lambda: input_html(attention, head, origin),
         ".safetensors": lambda: attention.to_safetensors(origin),
     }
     write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
+
+
+def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
+    """The lines of one head on one input; raises SettingsError without kaleido."""
+    panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
+    return images.svg([lines_figure([panel], min_weight=min_weight)])[0]
 
 
 def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
@@ -215,6 +240,8 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
     if not path.parent.is_dir() or path.is_dir():
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
+    if suffix == ".svg":
+        images.check()
     return suffix
 
 

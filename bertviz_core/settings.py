@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from bertviz_core.errors import SettingsError
@@ -97,3 +98,10 @@ def app_execution() -> Execution:
     if workers is None or workers >= 100_000:
         raise SettingsError(f"BERTVIZ_WORKERS is {text[:40]!r}.", hint="Give it a number of processes, such as 2.")
     return Execution(workers=workers, ray=os.environ.get("BERTVIZ_RAY", ""))
+
+
+def default_folder() -> Path:
+    """`BERTVIZ_STORE`, else a folder in the user's cache directory: where results are stored."""
+    if named := os.environ.get("BERTVIZ_STORE"):
+        return Path(os.path.expandvars(named)).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"

@@ -19,7 +19,7 @@ from bertviz_core.numbers import number
 from pages.shared import page, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar
-from pages.shared.views import ablation_view, head_view
+from pages.shared.views import ablation_view, findings_view, head_view
 
 WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 180), ("value", 165))}
 
@@ -38,15 +38,11 @@ base, head = selection.base, selection.head
 with controls:
     column = head_view.choose(ANALYSIS, result)
 
-change, top = result["loss_change"], result.largest("loss_change")
-worse = result.matter()
-st.markdown(
-    f"**Without head {top.label(base)} the masked-word loss changes most, by {change[top]:+.3g} nats; "
-    f"{worse} of {change.size} heads matter.**"
-)
+change, worse = result["loss_change"], int(result.matters.sum())
+findings_view.headline(ANALYSIS.column_finding(column, result, base))
 entries = [
     ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
-    ("Heads that matter", f"{worse} of {change.size}", "rise above its interval"),
+    ("Heads that matter", f"{worse} of {change.size}", "a corrected interval above 0"),
 ]
 if "to_sep_loss_change" in result.present:
     at = result.largest("to_sep_loss_change")
@@ -60,7 +56,6 @@ alt = "Change of the masked-word loss by layer, a dot for each head: without the
 heading = "**Change of the loss** by layer, a dot for each head"
 head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection, heading, column.label)
 page.metrics(entries)
-st.caption("A head matters where the loss without it rises by more than its 95% interval.")
 
 left, right = st.columns(2, gap="medium")
 with left:

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, with_behavior
+from bertviz_core.analyses.clustering import ANALYSIS
 from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
@@ -13,7 +14,7 @@ from bertviz_core.corpora.source import Source
 from pages.shared import page, services, stored_result
 from pages.shared.derived import derived
 from pages.shared.frame import choices, sidebar, uploads
-from pages.shared.views import cluster_view
+from pages.shared.views import cluster_view, findings_view
 
 selection = sidebar.current()
 page.header("clustering", selection)
@@ -44,9 +45,8 @@ result = derived(Clustering.labeled, cluster_view.pictured(stored, root), limits
 
 closeness, pair = result.closeness, derived(Clustering.closest_pair, result)
 ratio = closeness.ratio
-follows = f": heads of one layer are {1 - ratio:.0%} closer." if ratio < 1 else ": heads do not cluster by layer."
 comparable = ratio >= 0  # not NaN
-st.markdown(f"**{closeness.text(result.unit)}**{follows if comparable else '.'}")
+findings_view.headline(derived(ANALYSIS.findings, result, base)[0])
 similar = "–", "this model has one head"
 if pair:
     similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"

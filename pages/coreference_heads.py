@@ -38,12 +38,12 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
     result = derived(CoreferenceHeads.show, stored, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
-claim, figures = st.container(), st.container()
+summary, figures = st.container(), st.container()
 result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])
 
-with claim:
-    coreference_view.claim(result, choice.direction, selection)
+with summary:
+    coreference_view.headline(result, choice.direction, selection)
 
 left, right = figures.columns([3, 2], gap="medium")
 with left:

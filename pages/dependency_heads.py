@@ -43,11 +43,10 @@ with right:
     page.chart(page.drawn(paper_figure, result), "table-figure", alt, clickable=False)
 
 page.metrics(relation_view.numbers(result, relation, choice, selection.label))
-st.caption(relation_view.verdict(result, relation))
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 relation_view.table(result, selection)
-relation_view.say_view(result, shown.view)
+relation_view.caption(result)
 
 relation_view.sentences(stored, shown, request, relation, choice, selection.label)
 

@@ -3,13 +3,15 @@
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.findings import SHOWN
 from bertviz_core.analyses.linguistic import linguistic
-from bertviz_core.overview.head_summary import counted
+from bertviz_core.analyses.registry import findings
+from bertviz_core.overview.findings import behaviors_finding
 from pages.shared import head_panel, page, stored
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links, sidebar
-from pages.shared.views import clearest_heads, overview_view, paper_model, report_view
+from pages.shared.views import clearest_heads, findings_view, overview_view, paper_model, report_view
 
 TOUR = "Take the guided tour"
 selection = sidebar.current()
@@ -48,10 +50,12 @@ with left:
         page.head_map(drawing, "behavior-map", alt, selection)
     paper_model.offer(selection)
 with summary:
-    groups = counted(labels)
-    st.markdown(overview_view.claim(groups, labels.size))
+    findings_view.headline(derived(behaviors_finding, results, thresholds))
 with right:
-    clearest_heads.sentences(results, selection)
+    st.markdown("**Shown of this model**")
+    for finding in derived(findings, results, selection.base):
+        if finding.id in overview_view.CLEAREST and finding.state == SHOWN:
+            findings_view.plainly(finding)
     st.markdown(f"**Head {selection.label}**: {head_panel.behavior(results, selection, thresholds)}")
     head_panel.card("overview", results, selection)
 

@@ -13,7 +13,7 @@ page.header("probes", selection)
 request = probe_view.choose(selection)
 result = stored_result.result_or_stop(request, Probes)
 
-probe_view.headline(result)
+probe_view.headline(result, selection.base)
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
@@ -41,12 +41,13 @@ page.downloads(result)
 page.ending(
     result,
     r"p(i \mid j) \propto \exp \sum_k \left( W_k (v_i \oplus v_j)\, A^k_{ij} + U_k (v_i \oplus v_j)\, A^k_{ji} \right)",
-    "Section 5. p(i | j) is the probability that word i governs word j; *attention only* uses scalar weights in place "
-    "of the products with word vectors, and is convex. ROOT is an additional candidate with its own weights for "
-    "attention to and from [CLS] and [SEP]; in the mode “as in the paper” it shares the words' weights and has two "
-    "learned scales. UAS excludes punctuation; UUAS counts the edges of the structural probe's minimum spanning tree. "
-    "Random: the layers' weights are reinitialized, the embeddings are kept. Selectivity is the score minus the score "
-    "on control trees that depend on the word type alone. The guesses in all sentences are stored beside the result; "
+    "Section 5. Trees are as annotated. p(i | j) is the probability that word i governs word j; *attention only* "
+    "uses scalar weights in place of the products with word vectors, and is convex. ROOT is an additional candidate"
+    " with its own weights for attention to and from [CLS] and [SEP]; in the mode “as in the paper” it shares the "
+    "words' weights and has two learned scales. UAS excludes punctuation; UUAS counts the edges of the structural "
+    "probe's minimum spanning tree. Random: the layers' weights are reinitialized, the embeddings are kept. "
+    "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses in "
+    "all sentences are stored beside the result; "
     f"where the store's limit has dropped them, those in the first {EXAMPLES} remain. The paper's numbers: BERT-base "
     "on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,

@@ -1,60 +1,87 @@
 """Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import ANALYSIS, QUANTITIES
+from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.results import head_frame
+from bertviz_core.analyses.surface_patterns import ANALYSIS, NORM_QUANTITIES
+from bertviz_core.analyses.surface_patterns import norms as summary
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
-from bertviz_core.analyses.surface_patterns.measure import measure
-from bertviz_core.plotting.head_map import value_map
-from pages.shared import page, stored_result
-from pages.shared.frame import choices, sidebar
-from pages.shared.views import head_view, norms_view
+from bertviz_core.plotting.drawing import Drawing
+from pages.shared import page, services
+from pages.shared.boxes import plain
+from pages.shared.frame import choices
+from pages.shared.frame.selection import Selection
+from pages.shared.views import analysis_page, head_view
 
-selection = sidebar.current()
-page.header("surface_patterns", selection)
-result = stored_result.result_or_stop(selection.request("surface_patterns"), HeadAverages)
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    column = head_view.choose(ANALYSIS, result)
+def over(result: HeadAverages, column: HeadColumn, selection: Selection) -> tuple[list[str], str]:
     threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
-values = result[column.quantity]
-over = head_view.over(values, threshold, selection.base)
-weights = selection.settings.weights
-put, their = ("put", "their") if len(over) > 1 else ("puts", "its")
-head_view.claim(over, values.size, f"{put} more than {threshold:.0%} of {their} {weights} on {column.short}")
+    heads = head_view.over(result[column.quantity], threshold, selection.base)
+    return heads, f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
 
-previous, following = (head_view.over(result[name], 0.5, selection.base) for name in ("previous", "next"))
-entries = [
-    ("Previous token: heads > 0.5", f"{len(previous)}", f"paper: {paper.HEADS_OVER_HALF['previous']}"),
-    ("Next token: heads > 0.5", f"{len(following)}", f"paper: {paper.HEADS_OVER_HALF['next']}"),
-]
-for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
-    if name in result.present:
-        here, printed = result.layer_means(name), paper.LAYER_MEANS[name]
-        layer = f"layer {int(here.argmax()) + selection.base}"
-        entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(printed):.2f}"))
-beside = norms_view.change(result, selection)
 
-figure = page.drawn(paper_figure, result, selection.base, beside)
-alt = "Average attention to special tokens, punctuation and neighbors by layer, a dot for each head"
-squares = value_map(values, f"to {column.short}", base=selection.base)
-with head_view.figure_and_map(figure, alt, squares, f"{weights} to {column.short}", "surface", selection):
-    head_view.numbers(ANALYSIS, result, selection, column)
+def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, str]]:
+    entries = [
+        (f"{name.capitalize()} token: heads > 0.5", f"{(result[name] > 0.5).sum()}", f"paper: {count}")
+        for name, count in paper.HEADS_OVER_HALF.items()
+    ]
+    for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
+        if name in result.present:
+            here, printed = result.layer_means(name), paper.LAYER_MEANS[name]
+            layer = f"layer {int(here.argmax()) + selection.base}"
+            entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(printed):.2f}"))
+    return entries
 
-page.metrics(entries)
-head_view.examples(result, selection, column)
-st.subheader("All heads")
-page.table(result, [name for name in result.present if name in QUANTITIES], selection, "surface-table")
-norms_view.lengths(result, selection)
-page.downloads(result)
-page.ending(
-    result,
-    r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
+
+def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:
+    """The stored result of the norms for one of the attention weights, and the reverse."""
+    other = "attention" if selection.settings.weights == "norms" else "norms"
+    settings = replace(selection.settings, weights=other)
+    found = services.find(replace(selection, settings=settings).request(result.analysis))
+    return found if isinstance(found, HeadAverages) else None
+
+
+def change(result: HeadAverages, selection: Selection) -> None:
+    """What norms change, where both results are stored, and the choice to have both in the figure above."""
+    norms, other = selection.settings.weights == "norms", in_other_weights(result, selection)
+    if other is None:
+        if norms:
+            st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
+        return
+    weights, moved = (other, result) if norms else (result, other)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = f"Add {'attention weights' if norms else 'norms'}"
+        choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
+        st.markdown(f"{plain(summary.change(weights, moved, selection.base))}.")
+
+
+def lengths(result: HeadAverages, selection: Selection) -> None:
+    """The lengths of the vectors, for every head and class of tokens; nothing for a result of attention weights."""
+    if "norm_correlation" not in result.present:
+        return
+    st.subheader("Lengths of the vectors")
+    st.markdown(f"{plain(summary.lengths(result, selection.base))}.")
+    st.caption(
+        "norm: the mean length of what the tokens of a class pass on through a head. correlation: Spearman's, over "
+        "the tokens of a segment, of that length with the mean attention weight that a token receives."
+    )
+    columns = [name for name in NORM_QUANTITIES if name in result.present]
+    page.table(result, columns, selection, "lengths-table", head_frame({name: result[name] for name in columns}))
+
+
+def figure(result: HeadAverages, selection: Selection) -> Drawing:
+    other = in_other_weights(result, selection) if choices.ahead("both", "false") == "true" else None
+    return page.drawn(paper_figure, result, selection.base, other)
+
+
+TEXT = (
     "Sections 3.1 and 3.2. Values are averaged within each segment, then over segments. The authors' code swaps the "
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
-    "twice in 128 would get about 1/64 of the attention by chance.",
-    measure,
-    section=2,
+    "twice in 128 would get about 1/64 of the attention by chance."
 )
+analysis_page.show(ANALYSIS, analysis_page.Parts(over, numbers, figure, change, lengths, text=TEXT, section=2))

@@ -1,8 +1,9 @@
-"""Guided tour: the paper in short steps, each with a claim, a live figure and a question (for a class)."""
+"""Guided tour: the paper in short steps, each with statements of the paper, a live figure and a question (for a "
+"class)."""
 
 import streamlit as st
 
-from bertviz_core.tour.steps import STEPS, Step
+from bertviz_core.tour.steps import STEPS, Step, answers
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
@@ -24,11 +25,10 @@ with st.container(border=True):
     if step is None:
         tour_view.end(results, selection)
     else:
-        findings = derived(Step.findings, step, results, selection.base)
-        tour_view.question(step, number, findings, selection.base)
-        if findings is not None:
-            tour_figures.draw(step, f"tour-{number}", results, selection)
+        found = derived(Step.found, step, results, selection.base)
+        tour_view.question(step, number, found, selection.base)
+        if answers(found):
+            tour_figures.draw(step, found, f"tour-{number}", results, selection)
+            tour_view.answer(number, found, selection)
         elif not tour_view.compute(step, results, selection):
             st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
-        if findings is not None:
-            tour_view.answer(number, findings, selection)

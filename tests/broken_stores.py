@@ -34,7 +34,7 @@ def filled(folder: Path, results: Mapping[str, bytes]) -> Path:
     large = "\n".join(
         f"s.put({key!r}, {data[:256]!r} * {len(data) // 256})" for key, data in results.items() if len(data) >= 1000
     )
-    run(folder, f"{puts}\n{large}\nUploads(s).keep(b'An upload.\\n', 'upload.txt', 'text', '')\n", check=True)
+    run(folder, f"{puts}\n{large}\nUploads(s).keep(b'An upload.\\n', 'upload.txt', 'text')\n", check=True)
     return folder
 
 

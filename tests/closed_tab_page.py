@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from bertviz_core.engine.jobs import ANALYSES
-from pages.shared import services
+from pages.shared import services, session
 from pages.shared.jobs import reader_jobs
 
 
@@ -15,7 +15,7 @@ def until_cancelled(_task, progress) -> None:
         time.sleep(0.01)
 
 
-reader_jobs.GRACE = 0.5
+session.GRACE = 0.5
 services.Worker = lambda *_: until_cancelled
 if "ask" in st.query_params:
     reader_jobs._ask(st.query_params["ask"], "Work", lambda: {}, ANALYSES)

@@ -30,6 +30,12 @@ def one_thread() -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
+def new_store(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """What earlier tests stored of a model decides nothing."""
+    os.environ["BERTVIZ_STORE"] = str(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(autouse=True, scope="session")
 def frame_at_every_page() -> None:
     """AppTest runs pages inside app.py."""
     from tests import navigation

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 import time
@@ -13,8 +14,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import load_file, save_file
 
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
 from bertviz_core.analyses.coreference_heads.document_figure import _depths, draw
@@ -408,6 +411,65 @@ def test_folders_and_links_named_as_files_are_none(folder):
         checkpoint.find(str(folder))
 
 
+@pytest.mark.parametrize("name", ["weights.txt", "/dev/zero", "../model.safetensors", "gone.safetensors", 3, None])
+def test_an_index_names_safetensors_of_its_folder_alone(folder, name, monkeypatch):
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").rename(folder / "other.safetensors")
+    torch.save(weights, folder / "weights.txt")
+    shutil.copy(folder / "other.safetensors", folder.parent / "model.safetensors")
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, name)}))
+    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("opened a pickle"))
+    with pytest.raises(ModelError, match="names weights that are no safetensors files of the folder"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+    index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, "other.safetensors")}))
+    found = checkpoint.find(str(folder))
+    before = found.fingerprint()
+    assert loading.load(found, "cpu").layers == 2
+    save_file({key: value * 0 for key, value in weights.items()}, folder / "other.safetensors", {"format": "pt"})
+    assert checkpoint.find(str(folder)).fingerprint() != before
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocab.txt", "config.json", "added_tokens.json"])
+@pytest.mark.parametrize("kind", ["fifo", "device", "link"])
+def test_a_model_of_other_than_regular_files_is_refused_at_once(folder, name, kind):
+    (folder / name).unlink(missing_ok=True)
+    if kind == "fifo":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to("/dev/zero" if kind == "device" else folder.parent.parent / "elsewhere")
+        (folder.parent.parent / "elsewhere").write_text("{}")
+    with pytest.raises(ModelError, match=f"{name} is no regular file of the folder"):
+        checkpoint.find(str(folder))
+
+
+def test_a_fifo_ends_the_command_with_one_sentence(folder):
+    os.mkfifo(folder / "added_tokens.json")
+    done = run("surface-patterns", "encyclopedia", "--model", folder, store=folder.parent / "store")
+    assert done.returncode == 2 and "no regular file" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_model_of_the_hubs_cache_links_to_its_repository(folder, tmp_path):
+    snapshot, blobs = tmp_path / "models--x" / "snapshots" / "abc", tmp_path / "models--x" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for file in filter(Path.is_file, folder.iterdir()):
+        file.rename(blobs / file.name)
+        (snapshot / file.name).symlink_to(blobs / file.name)
+    assert checkpoint.find(str(snapshot)).layers == 2
+
+
+def test_weights_without_an_end_and_weights_by_another_name_are_refused(folder):
+    with (folder / "more.safetensors").open("wb") as stream:
+        stream.truncate(10**11)
+    with pytest.raises(ModelError, match="weights take 100 GB"):
+        checkpoint.find(str(folder))
+    (folder / "more.safetensors").unlink()
+    rewrite(folder, transformers_weights="elsewhere.safetensors")
+    with pytest.raises(ModelError, match="names other weights"):
+        checkpoint.find(str(folder))
+
+
 @pytest.mark.parametrize("text", ["[]", "[" * 100_000, "3"])
 def test_a_training_with_a_broken_tokenizer_can_be_listed(tiny_folder, tmp_path, text):
     for step in (1, 2):
@@ -552,8 +614,10 @@ def test_control_characters_leave_the_drawing_whole():
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t", "\r"])
 def test_no_cell_of_a_csv_file_is_a_formula(begin):
     text = f'{begin}cmd|"x"!A1'
-    frame = pd.DataFrame({"token": [text, "fine"], "weight": [-0.5, 1.0]}).assign(corpus=text)
+    frame = pd.DataFrame({"token": [text, "fine"], "weight": [-0.5, 1.0], text: 0}).assign(corpus=text)
+    frame["relation"] = frame["token"].astype("category")
     read_back = pd.read_csv(io.BytesIO(to_csv(frame)))
     assert read_back["token"].tolist() == [f"'{text}", "fine"] and read_back["corpus"][0] == f"'{text}"
+    assert read_back["relation"].tolist() == [f"'{text}", "fine"] and list(read_back)[2] == f"'{text}"
     assert read_back["weight"].tolist() == [-0.5, 1.0]
     assert np.array_equal(frame["weight"], [-0.5, 1.0])

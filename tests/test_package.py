@@ -81,7 +81,7 @@ def test_its_dependencies_are_those_of_the_app_without_the_app() -> None:
         return {line.partition("=")[0].partition(">")[0].replace("_", "-") for line in requirements}
 
     assert names(project["dependencies"]) >= names(lines) - {"streamlit"}
-    assert set(project["optional-dependencies"]) == {"notebook", "parquet", "ray"}
+    assert set(project["optional-dependencies"]) == {"notebook", "parquet", "ray", "svg"}
 
 
 def test_library_and_command_give_the_same_numbers(programs: Path, tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class Visitor:
         self._socket = socket
         self._query = self._hash = ""
         self.widgets: dict[str, Any] = {}  # a widget's key, or label, -> its element
-        self._waiting = False
+        self.session = ""  # its id
 
     def open(self, page: str = "", **query: str) -> Run:
         """Go to a page by its name, as with an address typed."""
@@ -99,6 +99,8 @@ class Visitor:
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._take(answer.delta.new_element, run)
+            elif kind == "new_session":
+                self.session = answer.new_session.initialize.session_id or self.session
             elif kind == "navigation":
                 self._hash = answer.navigation.page_script_hash
             elif kind == "page_info_changed":

@@ -10,13 +10,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
+import plotly.graph_objects as go
+
+from bertviz_core.analyses.findings import DECIDED, Finding, column_finding
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.results import Result
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
@@ -31,10 +32,6 @@ class Options:
 
     def check(self) -> None:
         """Raise SettingsError for values that the analysis does not know."""
-
-    def in_mode(self, paper: bool) -> Options:
-        """The options that count in a mode: without those that the mode makes redundant."""
-        return self
 
     def to_json(self) -> dict[str, Any]:
         """The values that differ from the defaults, files left out."""
@@ -73,13 +70,14 @@ class Analysis:
         measure.measure(batch, attention) -> (batch, head, quantity)  averaged over the inputs of the corpus
         figure.paper_figure(result) -> plotly figure                  optional: a map of the first column without it
         figure.latex(result) -> LaTeX table                           optional
+        findings.STATEMENTS: tuple[Statement, ...]                    optional: the highest heads without them
 
     An analysis that is not an average of a measure over the inputs has, in place of `measure.measure`:
 
         measure.accumulator(model, request) -> Accumulator            what one pass feeds
         measure.finish(accumulator, examples, provenance) -> Result   what is stored, shown and exported
-        measure.run(model, examples, accumulators, progress, batch_tokens)   in place of the engine's pass over the
-                                                                      examples of a chunk; optional
+        measure.run(model, settings, examples, accumulators, progress, batch_tokens)   in place of the engine's pass
+                                                                      over the examples of a chunk; optional
         measure.run_stages(examples, accumulator, progress, run_stage, batch_tokens)   in its place, for several passes,
                                                                       each of which `run_stage` computes in parts
         measure.take_details(accumulator) -> details                  what they keep beside the result
@@ -100,7 +98,7 @@ class Analysis:
         quantities: What `measure.measure` gives, in its order, where that is more than the columns.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Name of the control (`control_key`), where that is not derived from the analysis's name.
-        formula: In LaTeX, for a page that is not written by hand.
+        formula: In LaTeX, for its page.
         forwards: What it costs, in forward passes; a function of the checkpoint where that depends on the model.
         overhead: Seconds that it takes beside them whatever the size of the corpus.
         limit: How many inputs it reads where the settings give no limit; None for all.
@@ -213,6 +211,25 @@ class Analysis:
         """Every figure of a finished page by its title, the paper's first."""
         own = getattr(self._module("figure"), "more_figures", None)
         return {self.title: self.figure(result)} | (own(result.default_view()) if own else {})
+
+    def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
+        """What a result says to each of the analysis's statements, or of each column where there are none.
+
+        Args:
+            result: None where none is stored.
+            base: Number of the first layer and head.
+        """
+        statements = getattr(self._module("findings"), "STATEMENTS", ())
+        if statements or result is None:
+            return [statement.finding(self.name, self.title, result, base) for statement in statements]
+        return [self.column_finding(column, result, base) for column in self.columns if column.read(result) is not None]
+
+    def column_finding(self, column: HeadColumn, result: Result, base: int = 1) -> Finding:
+        """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
+        statements = getattr(self._module("findings"), "STATEMENTS", ())
+        found = [statement.finding(self.name, self.title, result, base) for statement in statements]
+        about = (each for each in found if each.quantity == column.quantity and each.state in DECIDED)
+        return next(about, None) or column_finding(self.name, column, result, base)
 
     @property
     def latex(self) -> Callable[..., str] | None:

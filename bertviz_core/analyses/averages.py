@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from bertviz_core.analyses.document_sums import AverageSums
 from bertviz_core.analyses.head_averages import TOP
+from bertviz_core.analyses.proportions import error_by_document
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.encoding import Encoded
 
@@ -48,7 +50,8 @@ class PackedExamples(Mapping[int, Encoded]):
 
 
 class SegmentAverages:
-    """Accumulates n, sum x, sum x^2 for every (layer, head, quantity); mean = sum / n at the end.
+    """Accumulates n, sum x, sum x^2 for every (layer, head, quantity), and what the error by document needs; mean =
+    sum / n at the end.
 
     Sums are float64 on the device; per-segment values are float32.
     """
@@ -60,6 +63,7 @@ class SegmentAverages:
         shape = (layers, heads, len(self.quantities))
         self.count = torch.zeros(shape, dtype=torch.float64, device=device)
         self.sum, self.square = torch.zeros_like(self.count), torch.zeros_like(self.count)
+        self.documents = AverageSums(*shape)
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
         self.examples: Mapping[int, Encoded] = {}  # by number; after a merge only those of `top`
@@ -71,11 +75,19 @@ class SegmentAverages:
     def update(self, batch: Batch, layer: Any) -> None:
         self.examples = {**self.examples, **{example.number: example for example in batch.examples}}
         values = self.measure(batch, layer)  # (batch, head, quantity)
-        self.add(layer.layer, values, batch.numbers)
+        documents = np.array([example.document_number for example in batch.examples])
+        self.add(layer.layer, values, batch.numbers, documents)
 
-    def add(self, layer: int, values: Tensor, numbers: Tensor) -> None:
-        """Take in values (batch, head, quantity) of one layer, of segments by their numbers (batch,) int64; NaN means
-        that the segment has no such value."""
+    def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
+        """Take in values of one layer.
+
+        Args:
+            layer: From 0.
+            values: (batch, head, quantity), NaN where a segment has no such value.
+            numbers: (batch,) int64, of the segments.
+            documents: (batch,) int64, of their documents.
+        """
+        self.documents.add(layer, documents, values)
         known = values.nan_to_num(nan=0.0).double()
         self.count[layer] += (~values.isnan()).sum(0)
         self.sum[layer] += known.sum(0)
@@ -87,6 +99,7 @@ class SegmentAverages:
         self.count += other.count
         self.sum += other.sum
         self.square += other.square
+        self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         ours, others = self.examples, other.examples
         chosen = ((number, (ours if number in ours else others).get(number)) for number in self._numbers())
@@ -108,6 +121,7 @@ class SegmentAverages:
             "where": [example.where for example in examples],
             "ends": np.cumsum([0, *map(len, examples)]).tolist(),
             "ids": np.concatenate([NO_IDS, *(example.ids.astype(np.int32) for example in examples)]),
+            "documents": self.documents.to_bytes(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -116,6 +130,7 @@ class SegmentAverages:
 
         for name in SUMS:
             setattr(self, name, torch.from_numpy(state[name]).to(self.device))
+        self.documents.restore(state["documents"])
         self.examples = PackedExamples(**{name: state[name] for name in PACKED})
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
@@ -143,13 +158,22 @@ class SegmentAverages:
 
     def result(self) -> dict[str, Any]:
         """The fields of HeadAverages, quantity axis first."""
-        mean = self.sum / self.count  # 0 / 0 is NaN: absent; so is the error over a single segment
-        spread = (self.square / self.count - mean.square()).clamp(min=0) / (self.count - 1)
+        count, total, square = (each.cpu().numpy() for each in (self.count, self.sum, self.square))
+        moments, unit = self.documents.whole().swapaxes(0, 1), "documents"
+        if moments[0].max(initial=0) <= 1:  # the text has no blank line: each segment stands for itself
+            moments, unit = np.stack([count, count, total, square]), "segments"
+        error, effective = error_by_document(count, total, moments)
+        with np.errstate(invalid="ignore"):
+            mean = total / count  # 0 / 0 is NaN: absent
         top = self.top.masked_fill(self.top_values.isinf(), -1)
-        values = {"mean": mean, "error": spread.sqrt(), "top": top, "top_values": self.top_values}
-        arrays = {name: value.movedim(2, 0).cpu().numpy() for name, value in values.items()}
-        counts = {"quantities": list(self.quantities), "segments": self.count[0, 0].long().cpu().numpy()}
-        return arrays | counts
+        values = {"mean": mean, "error": error, "top": top.cpu().numpy(), "top_values": self.top_values.cpu().numpy()}
+        return {name: np.moveaxis(value, 2, 0) for name, value in values.items()} | {
+            "quantities": list(self.quantities),
+            "segments": count[0, 0].astype(np.int64),
+            "units": moments[0, 0, 0].astype(np.int64),
+            "effective_units": effective[0, 0],
+            "unit": unit,
+        }
 
 
 def mean_over(mask: Tensor) -> Tensor:

@@ -5,54 +5,34 @@ Definitions: docs/methods.md, section 14.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
-from typing import Any
+from dataclasses import replace
+from typing import Protocol
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import FORMAT, FORMATS, Request
+from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.stream import PortableAccumulator
 from bertviz_core.errors import StoreError
 from bertviz_core.models import reading
+from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import Chunk, Examples, Index
+from bertviz_core.models.reading import CorpusReading, cut
 
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
-
-
-def index_of(request: Request, examples: Examples[Any], store: Store | None, advance: Callable[[int], None]) -> Index:
-    """The counts and the chunks of a corpus, read once and kept as small data."""
-    parts = [
-        FORMATS.get(request.analysis, FORMAT),
-        reading.CHUNK_TOKENS,
-        type(examples).__name__,
-        request.checkpoint.fingerprint(),
-    ]
-    parts += [request.source.digest, request.settings.to_json()]
-    name = "index/" + hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-    with suppress(*DAMAGED):
-        if store and (data := store.work(name)):
-            return Index.from_bytes(data)
-    index = examples.index(advance)
-    with suppress(StoreError):
-        if store:
-            store.keep_work(name, index.to_bytes())
-    return index
+Chunks = Iterator[tuple[int, list[Encoded]]]  # a chunk's number, from 0, and its examples
 
 
 def compute_chunk(
     model: AttentionModel,
     requests: Sequence[Request],
-    examples: Iterable[Any],
+    examples: Sequence[Encoded],
     progress: Progress,
     batch_tokens: int | None,
 ) -> list[PortableAccumulator]:
@@ -61,11 +41,23 @@ def compute_chunk(
 
     analyses = [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
-    getattr(analyses[0].measure, "run", stream.run)(model, examples, accumulators, progress, batch_tokens)
+    if hasattr(analyses[0].measure, "run"):
+        analyses[0].measure.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
+    else:
+        stream.run(model, examples, accumulators, progress, batch_tokens)
     return accumulators
 
 
-class Sums:
+class Runner(Protocol):
+    """Computes chunks, here or elsewhere."""
+
+    def map(
+        self, requests: Sequence[Request], chunks: Chunks, progress: Progress
+    ) -> Iterator[tuple[int, Sequence[PortableAccumulator | bytes]]]:
+        """Compute chunks; yields each one's number, and what every request sums over it, perhaps in bytes."""
+
+
+class ChunkSums:
     """Sums of one request over the chunks of a corpus.
 
     Attributes:
@@ -73,108 +65,129 @@ class Sums:
         waiting: Later chunks, by number, without their details: they are merged when those before them have come.
     """
 
-    def __init__(
-        self, request: Request, empty: PortableAccumulator, chunks: Sequence[Chunk], store: Store | None
-    ) -> None:
-        self.request, self.total, self.chunks, self.store = request, empty, chunks, store
+    def __init__(self, request: Request, empty: PortableAccumulator, store: Store | None) -> None:
+        self.request, self.total, self.store = request, empty, store
         self.done = 0
-        self.waiting: dict[int, PortableAccumulator | bytes] = {}
+        self.waiting: dict[int, PortableAccumulator] = {}
 
     def needs(self, number: int) -> bool:
         """Whether the chunk has still to be computed."""
         return number >= self.done and number not in self.waiting
 
     def take(self, number: int, part: PortableAccumulator | bytes) -> None:
-        """Take in a chunk, and merge what is now in order."""
-        if hasattr(self.total, "take_detail"):  # before it waits
-            sums, chunk = self._read(part), self.chunks[number]
-            where = {"start": list(asdict(chunk.start).values()), "end": chunk.end}  # of the chunk in the corpus
-            details.keep(self.store, self.request.key(), number, len(self.chunks), sums.take_detail() | where)
-            part = sums
-        self.waiting[number] = part
+        """Take in a chunk, unless it is here already, and merge what is now in order."""
+        if not self.needs(number):
+            return
+        sums = self.total.from_bytes(part) if isinstance(part, bytes) else part
+        if hasattr(sums, "take_detail"):  # before it waits
+            details.keep(self.store, self.request.key(), number, sums.take_detail())
+        self.waiting[number] = sums
         while self.done in self.waiting:
-            self.total.merge(self._read(self.waiting.pop(self.done)))
+            self.total.merge(self.waiting.pop(self.done))
             self.done += 1
-
-    def _read(self, part: PortableAccumulator | bytes) -> Any:
-        return self.total.from_bytes(part) if isinstance(part, bytes) else part
 
     def to_bytes(self, **metadata: str) -> bytes:
         """Pack the sums, so that a later job can resume from them."""
-        waiting = {
-            f"waiting/{number}": part if isinstance(part, bytes) else part.to_bytes()
-            for number, part in self.waiting.items()
-        }
+        waiting = {f"waiting/{number}": part.to_bytes() for number, part in self.waiting.items()}
         return pack({"done": self.done, "total": self.total.to_bytes(), **waiting}, **metadata)
 
     def restore(self, data: bytes) -> None:
         """Resume from sums that `to_bytes` packed."""
         state = unpack(data)
-        total = self.total.from_bytes(state.pop("total"))
-        self.total, self.done = total, state.pop("done")
-        self.waiting = {int(name.removeprefix("waiting/")): part for name, part in state.items()}
+        total, done = self.total.from_bytes(state.pop("total")), state.pop("done")
+        waiting = {int(name.removeprefix("waiting/")): total.from_bytes(part) for name, part in state.items()}
+        self.total, self.done, self.waiting = total, done, waiting
 
 
-class ChunkPass:
-    """The sums of the requests of one pass, and what of them is stored.
+class ChunkedPass:
+    """The sums of the requests of one pass, and what of them is stored. A corpus of one chunk stores none.
 
     Args:
         together: The requests.
-        index: Index of the corpus.
-        model: Says the shapes of the sums, and where they are.
+        corpus: Their corpus, read while it is summed.
+        model: Gives the shapes of the sums, and where they are.
         store: Keeps them while the job runs.
         rounding: What the rounding of sums depends on: the device and the tokens of a batch.
     """
 
     def __init__(
-        self, together: Sequence[Request], index: Index, model: AttentionModel, store: Store | None, rounding: str
+        self,
+        together: Sequence[Request],
+        corpus: CorpusReading,
+        model: AttentionModel,
+        store: Store | None,
+        rounding: str,
     ) -> None:
-        self.together, self.index, self.store = together, index, store
-        self.work = f"{rounding}, {len(index.chunks)} chunks"  # a job goes on from no other
-        empty = ((request, ANALYSES[request.analysis].accumulator(model, request)) for request in together)
-        self.sums = [Sums(request, accumulator, index.chunks, store) for request, accumulator in empty]
-        self._saved, self._cost = time.monotonic(), 0.0
+        self.corpus, self.store = corpus, store
+        self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
+        shapes = model if model.encoder is not None else replace(model, device="cpu")
+        empty = ((request, ANALYSES[request.analysis].accumulator(shapes, request)) for request in together)
+        self.sums = [ChunkSums(request, accumulator, store) for request, accumulator in empty]
+        self.sizes: list[int] = []  # of the chunks that have been read, in examples
+        self._saved, self._cost, self._is_changed = time.monotonic(), 0.0, False
         for each in self.sums:
             self._restore(each)
 
     @property
-    def done(self) -> int:
-        """Number of examples that all requests have summed."""
-        needed = {chunk.number for chunk, _ in self.needed()}
-        return sum(chunk.examples for chunk in self.index.chunks if chunk.number not in needed)
+    def totals(self) -> list[PortableAccumulator]:
+        """The sums over the whole corpus, once it has been run."""
+        return [each.total for each in self.sums]
 
-    def needed(self) -> Iterator[tuple[Chunk, list[int]]]:
-        """The chunks to compute, each with the places of the requests that need it."""
-        for chunk in self.index.chunks:
-            if which := [index for index, each in enumerate(self.sums) if each.needs(chunk.number)]:
-                yield chunk, which
+    def run(self, runner: Runner, progress: Progress) -> None:
+        """Compute the chunks that are missing, and merge them; what is summed is saved where this does not end."""
+        try:
+            for number, parts in runner.map([each.request for each in self.sums], self.missing(progress), progress):
+                self.take(number, parts)
+        except BaseException:
+            self.save()
+            raise
 
-    def take(self, number: int, which: Sequence[int], parts: Sequence[PortableAccumulator | bytes]) -> None:
+    def missing(self, progress: Progress) -> Chunks:
+        """The chunks to compute, read when they are asked for; those of an earlier job count as done before."""
+        for number, chunk in enumerate(cut(self.corpus, reading.CHUNK_TOKENS)):
+            if number == 0:
+                progress.start("Running the model", unit=self.corpus.examples.unit)
+            self.sizes.append(len(chunk))
+            progress.total = self.corpus.expected
+            if self._needs(number):
+                yield number, chunk
+            else:
+                progress.before += len(chunk)
+                progress.advance(len(chunk))
+
+    def take(self, number: int, parts: Sequence[PortableAccumulator | bytes]) -> None:
         """Take in a chunk, and save it unless saving takes too much of the time."""
-        for index, part in zip(which, parts, strict=True):
-            self.sums[index].take(number, part)
+        for each, part in zip(self.sums, parts, strict=True):
+            each.take(number, part)
+        self._is_changed = len(self.sizes) > 1 or not self.corpus.is_complete
         if time.monotonic() - self._saved >= self._cost / SAVING:
             self.save()
 
     def save(self) -> None:
         """Keep what has been summed, so that a job that is killed goes on from here."""
-        if self.store is None or len(self.index.chunks) == 1:
+        if self.store is None or not self._is_changed:
             return
         started = time.monotonic()
-        share = f"{self.done / sum(chunk.examples for chunk in self.index.chunks):.3f}"
+        done = sum(size for number, size in enumerate(self.sizes) if not self._needs(number))
         for each in self.sums:
-            data = each.to_bytes(share=share, work=self.work)
+            data = each.to_bytes(share=f"{done / self.corpus.expected:.3f}", work=self.work)
             with suppress(StoreError):  # the result may still find room
                 self.store.keep_work(work_name(each.request), data)
-        self._saved = time.monotonic()
+        self._saved, self._is_changed = time.monotonic(), False
         self._cost = self._saved - started
 
-    def drop(self) -> None:
-        """Delete the saved sums once the results are stored."""
+    def finish(self) -> None:
+        """Delete the saved sums, and say how many parts the details have, once the results are stored."""
+        for each in self.sums:
+            if hasattr(each.total, "take_detail"):
+                details.finish(self.store, each.request.key(), len(self.sizes))
         if self.store is not None:
-            self.store.drop_work(work_name(request) for request in self.together)
+            self.store.drop_work(work_name(each.request) for each in self.sums)
 
-    def _restore(self, each: Sums) -> None:
+    def _needs(self, number: int) -> bool:
+        return any(each.needs(number) for each in self.sums)
+
+    def _restore(self, each: ChunkSums) -> None:
         with suppress(*DAMAGED):
             data = self.store.work(work_name(each.request)) if self.store else None
             if data and metadata_of(data)["work"] == self.work:

@@ -2,27 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from io import BytesIO
-from typing import Any
+from typing import Any, Generic, Protocol, TypeVar
 
-from bertviz_core.corpora.source import Source, Start
+from bertviz_core.corpora.source import Source
 from bertviz_core.engine.packing import pack, unpack_rows
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
-from bertviz_core.models.reading import Slices, part_of
 
 COUNT = "parts"
 
 
-def keep(store: Store | None, key: str, number: int, count: int, detail: Mapping[str, Any]) -> None:
-    """Keep part `number`, from 0, of `count` beside the result with this key, where there is room."""
+class Numbered(Protocol):
+    """A sentence or a document."""
+
+    @property
+    def number(self) -> int: ...
+
+
+N = TypeVar("N", bound=Numbered)
+
+
+def keep(store: Store | None, key: str, number: int, detail: Mapping[str, Any]) -> None:
+    """Keep part `number`, from 0, beside the result with this key, where there is room."""
     with suppress(StoreError):  # the result may still find room
         if store is not None:
             store.keep_detail(f"{key}/{number}", pack(detail))
+
+
+def finish(store: Store | None, key: str, count: int) -> None:
+    """Note that the parts beside the result with this key are `count`, and complete."""
+    with suppress(StoreError):
+        if store is not None:
             store.keep_detail(f"{key}/{COUNT}", str(count).encode())
 
 
@@ -46,14 +60,6 @@ class StoredParts:
                 values = unpack_rows(stream, dict.fromkeys(names, row))
             yield values
 
-    def read_with_words(
-        self, names: Sequence[str], row: Sequence[int]
-    ) -> Iterator[tuple[dict[str, Any], Callable[[], Source]]]:
-        """As `read`, each with what opens its part of the corpus."""
-        slices = Slices(self.source)
-        for values in self.read(names, row):
-            yield values, partial(_opened, self.source, slices, Start(*values["start"]), values["end"])
-
 
 def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
     """What is beside the result with this key; None where the store does not have all parts (any more)."""
@@ -64,5 +70,19 @@ def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
     return None
 
 
-def _opened(source: Source, slices: Slices, start: Start, end: int) -> Source:
-    return part_of(source, start, slices.read(start.offset, end))
+class InOrder(Generic[N]):
+    """Sentences or documents by their numbers, from one reading of their corpus: no call asks for a lower number than
+    the calls before, but for those that the last one gave."""
+
+    def __init__(self, corpus: Iterator[N]) -> None:
+        self._corpus, self._last = corpus, dict[int, N]()
+
+    def take(self, numbers: Iterable[int]) -> dict[int, N]:
+        """Those of these numbers."""
+        wanted = set(numbers)
+        chosen = {number: self._last[number] for number in wanted & self._last.keys()}
+        while len(chosen) < len(wanted) and (each := next(self._corpus, None)) is not None:
+            if each.number in wanted:
+                chosen[each.number] = each
+        self._last = chosen
+        return chosen

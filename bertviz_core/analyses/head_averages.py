@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from bertviz_core.analyses.proportions import Estimate
+from bertviz_core.analyses.proportions import Estimate, over, t_quantile
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 TOP = 5  # segments stored for each head and quantity: those with the highest values
 
@@ -24,8 +21,11 @@ class HeadAverages(Result):
 
     Attributes:
         mean: Document averages, NaN for a quantity that no segment has.
-        error: Standard error over segments, NaN for a single segment.
+        error: Standard error over units (docs/methods.md, uncertainty), NaN for a single unit.
         segments: (quantity,) how many segments have it.
+        units: (quantity,) how many units have it.
+        effective_units: (quantity,) how many units of equal size would say as much; NaN for a single unit.
+        unit: What varies independently: "documents", or "segments" of a text that is one document.
         top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none.
         top_values: (quantity, layer, head, rank) those values.
         texts: Segment number (as text) -> where it stands and its tokens, for those segments.
@@ -35,6 +35,9 @@ class HeadAverages(Result):
     mean: np.ndarray
     error: np.ndarray
     segments: np.ndarray
+    units: np.ndarray
+    effective_units: np.ndarray
+    unit: str
     top: np.ndarray
     top_values: np.ndarray
     texts: dict[str, Any]
@@ -45,14 +48,19 @@ class HeadAverages(Result):
             raise KeyError(quantity)
         return self.mean[self.quantities.index(quantity)]
 
-    def interval(self, quantity: str) -> np.ndarray:
-        """(layer, head) half-width of the 95% interval over segments; NaN where a single segment has the quantity."""
-        return 1.96 * self._error_of(quantity)
+    def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
+        """(layer, head) half-width of the 95% interval over units; NaN where a single unit has the quantity.
 
-    def _error_of(self, quantity: str) -> np.ndarray:
-        """(layer, head) standard errors; earlier versions stored 0, not NaN, for a single segment."""
+        Args:
+            quantity: Its name.
+            comparisons: How many intervals are to hold together (Bonferroni).
+        """
         index = self.quantities.index(quantity)
-        return np.where(self.segments[index] > 1, self.error[index], np.nan)
+        return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
+
+    def over(self, quantity: str) -> str:
+        """What an interval is over, as "38 documents"; says where they are too few to decide anything."""
+        return over(int(self.units[self.quantities.index(quantity)]), self.unit)
 
     @property
     def present(self) -> list[str]:
@@ -60,8 +68,15 @@ class HeadAverages(Result):
         return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
 
     def estimates(self) -> dict[str, Estimate]:
-        """Every present quantity with its standard errors over segments."""
-        return {name: Estimate(self[name], self._error_of(name)) for name in self.present}
+        """Every present quantity with its standard errors over units."""
+        return {name: self._estimate(name) for name in self.present}
+
+    def _estimate(self, quantity: str) -> Estimate:
+        index = self.quantities.index(quantity)
+        freedom = float(self.effective_units[index]) - 1
+        return Estimate(
+            self.mean[index], self.error[index], freedom=freedom, units=int(self.units[index]), unit=self.unit
+        )
 
     def arrays(self) -> dict[str, Any]:
         return {name: to_lists(self[name]) for name in self.present}

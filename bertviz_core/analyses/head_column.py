@@ -33,6 +33,7 @@ class HeadColumn:
         name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
         marker: Color and symbol of its dots.
         overview: Whether the column is in the overview and the head panel.
+        maximum: The end of the map's scale; the highest value of all heads where it is None.
     """
 
     quantity: str
@@ -43,6 +44,7 @@ class HeadColumn:
     name: str = ""
     marker: Marker = NEUTRAL
     overview: bool = True
+    maximum: float | None = None
 
     @property
     def short(self) -> str:
@@ -71,14 +73,14 @@ class HeadColumn:
         return Series(self.quantity, values, self.short, self.marker)
 
     def map(self, result: Result, base: int = 1) -> HeadMap:
-        """The map of heads, colored from 0 (or the lowest value below) to the highest value."""
+        """The map of heads, colored from 0 (or the lowest value below) to the maximum."""
         import numpy as np
 
         from bertviz_core.plotting.head_map import value_map
 
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
-        limits = (min(0.0, float(np.nanmin(values))), float(np.nanmax(values)))
+        limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))
         return value_map(values, self.label, base=base, limits=limits)
 
 

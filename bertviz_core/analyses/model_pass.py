@@ -5,13 +5,12 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import details, durations
-from bertviz_core.analyses.chunks import ChunkPass, index_of, share_done
-from bertviz_core.analyses.kept_stages import KeptStages
-from bertviz_core.analyses.local_run import LocalRun
+from bertviz_core.analyses import durations
+from bertviz_core.analyses.chunks import ChunkedPass, share_done
+from bertviz_core.analyses.local_runner import LocalRunner
+from bertviz_core.analyses.part_cache import WholePass
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -20,14 +19,14 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.masking import check_masked_head
 from bertviz_core.models.model import check_norms
+from bertviz_core.models.reading import CorpusReading, Reading
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.local_run import Load
+    from bertviz_core.analyses.local_runner import Load
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.reading import Examples, Index
 
 
 def check_model(request: Request) -> None:
@@ -46,17 +45,17 @@ def can_compute(request: Request) -> bool:
     return True
 
 
-def runner_of(execution: Execution, load: Load | None = None) -> LocalRun:
+def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
     """What computes passes, as the execution says; raises SettingsError where workers cannot be had."""
     if not execution.shared:
-        return LocalRun(execution, load)
-    from bertviz_core.analyses.worker_pass import Cluster
+        return LocalRunner(execution, load)
+    from bertviz_core.analyses.ray_runner import RayRunner
 
-    return Cluster(execution, load)
+    return RayRunner(execution, load)
 
 
 def compute_pass(
-    together: Sequence[Request], store: Store | None, runner: LocalRun, progress: Progress
+    together: Sequence[Request], store: Store | None, runner: LocalRunner, progress: Progress
 ) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
     first = together[0]
@@ -74,58 +73,32 @@ def compute_pass(
 
 
 def _results(
-    together: Sequence[Request], model: AttentionModel, store: Store | None, runner: LocalRun, progress: Progress
+    together: Sequence[Request], model: AttentionModel, store: Store | None, runner: LocalRunner, progress: Progress
 ) -> list[Result]:
     """The results on a model, or on what is known of it where workers have it."""
     first = together[0]
     definition = ANALYSES[first.analysis]
     examples = examples_class(definition.corpus)(first.source, model.tokens, first.settings)
-    progress.start("Reading the corpus", unit=examples.unit)
-    index = index_of(first, examples, store, progress.advance)
+    corpus = CorpusReading(examples)
     rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-    summing = model if model.encoder is not None else replace(model, device="cpu")
-    chunks = ChunkPass(together, index, summing, store if definition.chunked else None, rounding)
-    stages = [KeptStages(request, runner, store, rounding) for request in together]
-    progress.start("Running the model", index.counts[examples.unit], examples.unit, before=chunks.done)
-    if definition.chunked:
-        try:
-            runner.run(chunks, examples, progress)
-        except BaseException:
-            chunks.save()
-            raise
-    else:
-        _run_whole(chunks, examples, model, stages, progress)
+    progress.start("Reading the corpus", unit=examples.unit)
+    summing = ChunkedPass if definition.chunked else WholePass
+    summed = summing(together, corpus, model, store, rounding)
+    summed.run(runner, progress)
     progress.start("Writing the results")
+    provenance = [_provenance(request, model, corpus.reading) for request in together]
     results = [
-        ANALYSES[request.analysis].finish(each.total, examples, _provenance(request, model, index))
-        for request, each in zip(together, chunks.sums, strict=True)
+        ANALYSES[request.analysis].finish(total, examples, origin)
+        for request, total, origin in zip(together, summed.totals, provenance, strict=True)
     ]
     for request, result in zip(together, results, strict=True):
         if store:
             store.put(request.key(), result.to_bytes())
-    chunks.drop()
-    for stage in stages:
-        stage.drop()
+    summed.finish()
     return results
 
 
-def _run_whole(
-    chunks: ChunkPass, examples: Examples[Any], model: AttentionModel, stages: Sequence[KeptStages], progress: Progress
-) -> None:
-    """An analysis that is not computed in chunks: in stages, or from the first example to the last."""
-    measure, totals = ANALYSES[stages[0].request.analysis].measure, [each.total for each in chunks.sums]
-    batch_tokens = stages[0].runner.execution.batch_tokens
-    if not hasattr(measure, "run_stages"):
-        measure.run(model, examples, totals, progress, batch_tokens)
-        return
-    for total, stage in zip(totals, stages, strict=True):
-        measure.run_stages(examples, total, progress, stage.run, batch_tokens)
-        parts = list(measure.take_details(total))
-        for number, detail in enumerate(parts):
-            details.keep(stage.store, stage.request.key(), number, len(parts), detail)
-
-
-def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
     """What a result was computed from and with."""
     import numpy
     import torch
@@ -149,8 +122,8 @@ def _provenance(request: Request, model: AttentionModel, index: Index) -> dict[s
             "digest": request.source.digest,
             "bytes": request.source.size,
         },
-        **index.counts,
-        "skipped": index.skipped.to_json(),
+        **reading.counts,
+        "skipped": reading.skipped.to_json(),
         "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),

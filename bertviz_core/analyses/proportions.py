@@ -2,19 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from statistics import NormalDist
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import stdtrit
 
-Z95 = 1.959963984540054  # the standard normal's 97.5% quantile
-MIN_SCORED = 20  # words or mentions that a verdict needs
+from bertviz_core.heads import Head
+from bertviz_core.numbers import plural
+
+ALPHA = 0.05
+MIN_SCORED = 20  # words or mentions that a decision needs
+MIN_UNITS = 5  # documents (or other units of an interval) that any decision needs
 
 
-def wilson(correct: ArrayLike, n: ArrayLike, z: float = Z95) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's score interval (95%) for `correct` of `n`: (low, high), fractions; NaN where n is 0."""
+def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
+    """How many standard errors a two-sided 95% interval has to each side, by Student's t.
+
+    Args:
+        freedom: Degrees of freedom; infinite for the normal distribution.
+        comparisons: How many intervals are to hold together (Bonferroni).
+    """
+    return np.asarray(stdtrit(freedom, 1 - ALPHA / 2 / max(comparisons, 1)))
+
+
+def over(units: int, unit: str) -> str:
+    """What an interval is over, as "38 documents"; says where they are too few to decide anything."""
+    return plural(units, unit) + (f" (too few {unit} to decide anything)" if units < MIN_UNITS else "")
+
+
+def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson's score interval for `correct` of `n`: (low, high), fractions; NaN where n is 0 or not known.
+
+    Args:
+        correct, n: Counts; of words that are alike within documents effective counts, which need not be whole.
+        z: Standard errors to each side; those of a 95% interval where nothing is given.
+    """
+    z = t_quantile() if z is None else np.asarray(z)
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
     share = correct / total
@@ -31,19 +57,6 @@ def scored(right: np.ndarray, n: np.ndarray) -> dict[str, np.ndarray]:
     n = np.broadcast_to(n, right.shape)
     low, high = wilson(right, n)
     return {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
-
-
-def is_above(heldout: np.ndarray, n: np.ndarray, baseline: np.ndarray, verdicts: int = 1) -> np.ndarray:
-    """Whether best heads are above a baseline (docs/methods.md, section 6): held-out accuracy, its interval, enough n.
-
-    Args:
-        heldout: Held-out accuracy, a fraction.
-        n: What it is scored on.
-        baseline: Accuracy of the baseline on the same.
-        verdicts: How many are given together; each interval is widened so that all together err in 5%.
-    """
-    low, _ = wilson(np.asarray(heldout) * n, n, NormalDist().inv_cdf(1 - 0.025 / max(verdicts, 1)))
-    return np.asarray((n >= MIN_SCORED) & (low > baseline))
 
 
 def best_heads(correct: np.ndarray) -> np.ndarray:
@@ -63,23 +76,95 @@ def share(correct: Any, n: np.ndarray) -> np.ndarray:
     return np.asarray(correct / np.where(n > 0, n, np.nan))
 
 
+def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Standard errors by document of ratios of sums s / n, and the effective numbers of documents.
+
+    With e_d = s_d - n_d s / n for each document d, the error's square is K / (K - 1) sum e_d^2 / n^2. K, Kish's
+    effective number of documents, is n^2 / sum n_d^2: as many documents of equal size say as much.
+
+    Args:
+        n, s: Sums over all documents, of one shape.
+        moments: (4, ...) sums over documents of 1, n_d^2, n_d s_d and s_d^2.
+
+    Returns:
+        Errors and effective numbers, in the shape of n; NaN where fewer than two documents have the quantity.
+    """
+    documents, nn, ns, ss = moments
+    known = np.where(documents > 1, n, np.nan)
+    mean, effective = s / known, known**2 / np.where(nn > 0, nn, np.nan)
+    squares = np.maximum(ss - 2 * mean * ns + mean**2 * nn, 0.0)
+    return np.sqrt(squares * effective / (effective - 1)) / known, effective
+
+
+def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """How many independent items would say as much as `n` items that are alike within documents.
+
+    n is divided by the design effect (Kish, 1965), the variance by document over p (1 - p) / n, at least 1. Where no
+    item is right, or every one, the variance is not known, and all items of a document count as one.
+
+    Args:
+        correct, n: Sums over documents of right guesses c_d and of items n_d.
+        moments: (4, ...) sums over documents of 1 (where n_d > 0), n_d^2, n_d c_d and c_d^2.
+
+    Returns:
+        Effective counts, and the degrees of freedom; NaN where fewer than two documents have items.
+    """
+    correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
+    error, documents = error_by_document(n, correct, moments)
+    p = share(correct, n)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = np.minimum(p * (1 - p) / error**2, n)
+    return np.where((p == 0) | (p == 1), documents, size), documents - 1
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """One quantity of every head.
 
     Attributes:
         values: (layer, head), NaN where a head has none.
-        error: (layer, head) standard errors; None where none are known.
+        error: (layer, head) standard errors of averages; None where none are known.
         n: Number of cases of which `values` are the shares; None where they are not proportions.
+        effective_n: (layer, head) independent cases that say as much as these; `n` where nothing is given.
+        freedom: Degrees of freedom of the errors.
+        units: How many units vary independently; None where each case does.
+        unit: What they are, in the plural.
     """
 
     values: np.ndarray
     error: np.ndarray | None = None
     n: int | None = None
+    effective_n: np.ndarray | None = None
+    freedom: float | np.ndarray = inf
+    units: int | None = None
+    unit: str = ""
+
+    def of(self, head: Head) -> Estimate:
+        """The estimate of one head, as a model of one head."""
+
+        def one(part: ArrayLike) -> np.ndarray:
+            return np.broadcast_to(part, self.values.shape)[head].reshape(1, 1)
+
+        return replace(
+            self, values=one(self.values), error=one(self.standard_error), effective_n=one(self.size),
+            freedom=one(self.freedom),
+        )  # fmt: skip
+
+    @property
+    def size(self) -> np.ndarray:
+        """(layer, head) effective number of cases of a proportion."""
+        return np.broadcast_to(float(self.n or 0), self.values.shape) if self.effective_n is None else self.effective_n
 
     @property
     def standard_error(self) -> np.ndarray:
-        """(layer, head); of a proportion the square root of p (1 - p) / n; NaN where none is known."""
+        """(layer, head); of a proportion half the width of Wilson's interval of one standard error, which is above 0
+        where no case is right, or every one; NaN where no error is known."""
         if self.n:
-            return np.asarray(np.sqrt(self.values * (1 - self.values) / self.n))
+            low, high = wilson(self.values * self.size, self.size, 1.0)
+            return (high - low) / 2
         return np.full_like(self.values, np.nan) if self.error is None else self.error
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are units enough to decide anything."""
+        return self.units is None or self.units >= MIN_UNITS

@@ -9,6 +9,8 @@ from importlib import import_module
 from importlib.metadata import entry_points
 
 from bertviz_core.analyses.analysis import Analysis, Kind
+from bertviz_core.analyses.findings import Finding
+from bertviz_core.analyses.results import Results
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples
 
@@ -28,7 +30,6 @@ COMMANDS = (
     "overview",
     "compare",
     "emergence",
-    "join-emergence",
     "attention",
     "segments",
     "extract",
@@ -65,6 +66,13 @@ def _all() -> dict[str, Analysis]:
 
 
 ANALYSES = _all()
+
+
+def findings(results: Results, base: int = 1) -> list[Finding]:
+    """Every finding of the results of one model by analysis, by section of the paper, those beyond it last; findings of
+    the built-in analyses without a result too."""
+    found = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
+    return sorted(found, key=lambda finding: finding.section or "beyond")
 
 
 def shared_pass(analysis: Analysis) -> list[Analysis]:

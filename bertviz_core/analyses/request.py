@@ -12,7 +12,10 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
 FORMAT = 4  # raise it when a stored result would mean something else
-FORMATS = {"coreference_heads": 6}  # of analyses whose own results have changed since
+FORMATS = {  # of analyses whose own results have changed since
+    "coreference_heads": 7,
+    **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 5),
+}
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.local_run import LocalRun
+from bertviz_core.analyses.local_runner import LocalRunner
 from bertviz_core.analyses.model_pass import compute_pass, runner_of
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
@@ -18,7 +18,7 @@ from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.settings import Execution
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.local_run import Load
+    from bertviz_core.analyses.local_runner import Load
     from bertviz_core.models.model import AttentionModel
 
 DEFAULT_EXECUTION = Execution()
@@ -52,7 +52,7 @@ def compute(
     """
     together = shared(request)
     pinned = store.pinned(other.key() for other in together) if store else nullcontext()
-    with pinned, runner_of(execution) if model is None else LocalRun(execution, lambda *_: model) as runner:
+    with pinned, runner_of(execution) if model is None else LocalRunner(execution, lambda *_: model) as runner:
         results = compute_pass(together, store, runner, progress or Progress())
     return results[together.index(request)]
 

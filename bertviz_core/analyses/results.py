@@ -7,17 +7,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.numbers import plural
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -28,7 +26,6 @@ class Result(ABC):
     """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how."""
 
     analysis: ClassVar[str]
-    more_tables: ClassVar[tuple[str, ...]] = ()  # names of what `tables` gives
     provenance: dict[str, Any]
 
     @abstractmethod
@@ -40,11 +37,11 @@ class Result(ABC):
         """A tidy table, one row for each thing counted."""
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """The tables named in `more_tables`, tidy: every number that the table of `to_frame` only sums up."""
+        """Further tables by their names, tidy: every number that the table of `to_frame` only sums up."""
         return {}
 
-    def claim(self) -> str:
-        """What the result shows, in one plain sentence with its numbers; empty where the columns of heads say it."""
+    def headline(self) -> str:
+        """What a result without an analysis of its own shows, in one sentence: a comparison, an emergence."""
         return ""
 
     def estimates(self) -> dict[str, Estimate]:
@@ -110,11 +107,12 @@ class ViewedResult(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         return self.default_view().tables()
 
-    def claim(self) -> str:
-        return self.default_view().claim()
-
     def summary(self) -> dict[str, Any]:
         return self.default_view().summary()
+
+    @property
+    def notes(self) -> list[str]:
+        return self.default_view().notes
 
 
 Results = Mapping[str, Result]  # by the name of their analysis
@@ -175,9 +173,9 @@ def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]
 
 def to_csv(frame: pd.DataFrame) -> bytes:
     """A table as CSV. An apostrophe before a text such as "=" keeps spreadsheets from reading it as a formula."""
-    texts = frame.select_dtypes(["object", "string"]).columns
-    safe = {name: frame[name].map(_no_formula) for name in texts}
-    return frame.assign(**safe).to_csv(index=False).encode("utf-8", "replace")
+    texts = frame.select_dtypes(exclude=["number", "bool"]).columns
+    safe = {name: frame[name].astype(object).map(_no_formula) for name in texts}
+    return frame.assign(**safe).rename(columns=_no_formula).to_csv(index=False).encode("utf-8", "replace")
 
 
 def _no_formula(cell: Any) -> Any:
@@ -193,8 +191,6 @@ def to_lists(array: np.ndarray) -> Any:
 
 def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns."""
-    import pandas as pd
-
     layers, heads = next(iter(columns.values())).shape
     layer, head = np.divmod(np.arange(layers * heads), heads)
     labels = [f"{i + 1}-{j + 1}" for i, j in zip(layer, head, strict=True)]
@@ -210,8 +206,6 @@ def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -
         axes: Name of an axis -> the names of its places, in the order of the arrays' axes.
         columns: Name -> array; an array that lacks the last axes is repeated along them.
     """
-    import pandas as pd
-
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():

@@ -1,29 +1,27 @@
-"""The commands that put several results together: `emergence`, `join-emergence`, `compare` and `report`."""
+"""The commands that put several results together: `emergence`, `compare` and `report`."""
 
 from __future__ import annotations
 
 import sys
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bertviz_core import exports
+from bertviz_core.analyses.analysis import Analysis, View
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.comparison.result import Comparison, compare
 from bertviz_core.corpora.files import find_sources
-from bertviz_core.emergence.join import join
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.store import temporary_store
-from bertviz_core.errors import InputError, ModelError, SettingsError
-from bertviz_core.numbers import small_int
+from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.paper_report.pages import check_out, write_report
 from bertviz_core.paper_report.request import ReportRequest
 
@@ -44,7 +42,7 @@ def emergence(
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
     """How the heads' behaviors develop during a training: every checkpoint of a folder, side by side."""
-    console.check_out(Emergence.analysis, Emergence)
+    console.check_out(Emergence.analysis)
     texts = find_sources(text or ["encyclopedia"], console.text_column)
     trees = find_sources(treebank or ["treebank"], console.text_column)
     series = Series(find_training(folder), texts, trees, console.settings())
@@ -55,46 +53,6 @@ def emergence(
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"warning: {error}", file=sys.stderr)
         console.write(series.assemble(partial(find, store)))
-
-
-@combined_app.command("join-emergence")
-def join_emergence(
-    first: Annotated[Path, typer.Argument(help="The earlier checkpoints: a file that `emergence` wrote.")],
-    second: Annotated[Path, typer.Argument(help="The later ones, from the last checkpoint of the first part on.")],
-    out: Annotated[list[Path], typer.Option(help="Output file, format by extension; repeatable.")],
-    mark: Annotated[
-        list[str] | None, typer.Option(help="A step at which the training changed, as 500:what changed; repeatable.")
-    ] = None,
-) -> None:
-    """Join two parts of one training, each a .safetensors of the command `emergence`, which meet in one checkpoint."""
-    for path in out:
-        exports.check_path(path, exports.suffixes(Emergence.analysis, Emergence))
-    joined = join(_read(first), _read(second), map(_mark, mark or []))
-    for path in out:
-        exports.write(joined, path)
-
-
-def _read(path: Path) -> Emergence:
-    try:
-        emergence = Emergence.from_bytes(path.read_bytes())
-        _ = emergence.provenance["skipped"]  # has another name in files of earlier versions
-    except OSError as error:
-        raise InputError(f"The file cannot be read ({error.strerror}).", where=str(path)) from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            "This is no emergence of this version.",
-            where=str(path),
-            hint="Compute it again with emergence --out x.safetensors.",
-        ) from error
-    return emergence
-
-
-def _mark(text: str) -> tuple[int, str]:
-    number, colon, label = text.partition(":")
-    step = small_int(number.strip())
-    if step is None or not (colon and label.strip()):
-        raise SettingsError(f"--mark {text!r} names no step.", hint="Give a step, a colon and what changed there.")
-    return step, label.strip()
 
 
 @combined_app.command("compare")
@@ -108,13 +66,15 @@ def compare_runs(
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
+    view: Annotated[str | None, typer.Option(help="The --view of dependency-heads, for both runs.")] = None,
 ) -> None:
     """Two runs of one analysis: A as the options say, B with what the --other options change."""
     name = analysis.replace("-", "_")
     if name not in ANALYSES:
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
-    console.check_out(Comparison.analysis, Comparison)
+    console.check_out(Comparison.analysis)
+    shown = _view(ANALYSES[name], view)
     changed: dict[str, Any] = {
         "model": other_model,
         "input": other_input or None,
@@ -132,7 +92,20 @@ def compare_runs(
             "Both runs are the same, or differ in nothing that this analysis reads.",
             hint="Give --other-model, --other-input, --other-mode, --other-weights or --other-seed.",
         )
-    console.write(compare(console.computed(a), console.computed(b)))
+    results = (shown.show(console.computed(run), run, lambda _: None) for run in (a, b))
+    console.write(compare(*results))
+
+
+def _view(analysis: Analysis, view: str | None) -> View:
+    """How both runs are shown; raises SettingsError for a view that the analysis does not have."""
+    if view is None:
+        return View()
+    if not any(field.name == "view" for field in fields(analysis.view)):
+        hint = "It selects trees for dependency-heads."
+        raise SettingsError(f"--view is no option of {analysis.command}.", hint=hint)
+    chosen = analysis.view(view=view)  # type: ignore[call-arg]
+    chosen.check()
+    return chosen
 
 
 @combined_app.command("report")
@@ -143,8 +116,8 @@ def report(
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
     coreference: Annotated[list[str] | None, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
 ) -> None:
-    """The paper retold for one model: every figure and table, and which claims hold. --out x.html is one page that
-    needs no network; --out FOLDER is report.md with SVG figures."""
+    """The paper retold for one model: every figure and table, and which of its statements the model shows. --out
+    x.html is one page that needs no network; --out FOLDER is report.md with SVG figures."""
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html, or a folder.")
     for path in console.out:

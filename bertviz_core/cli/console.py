@@ -72,8 +72,7 @@ class Console:
         InputError for an input that it cannot read, before a model is downloaded or loaded."""
         source, settings = self.source(), analysis.relevant(self.settings())
         open_corpus(analysis.corpus, source)
-        values = options.in_mode(settings.paper).to_json()
-        return Request(analysis.name, self.checkpoint(), source, settings, values, dict(files or {}))
+        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
 
     def opened_store(self) -> Store | None:
         return None if self.no_store else Store(self.store)
@@ -82,7 +81,7 @@ class Console:
         """Find or compute one analysis, then write every --out, or print the table as `view` shows it."""
         options.check()
         view.check()
-        self.check_out(analysis.name, analysis.result_class)
+        self.check_out(analysis.name)
         request = self.request(analysis, options, files)
         extra = view.extra_files(request)
         for path in extra:
@@ -91,10 +90,10 @@ class Console:
         for path, records in extra.items():
             exports.write_records(path, records())
 
-    def check_out(self, analysis: str, result_class: type[Result]) -> None:
+    def check_out(self, analysis: str) -> None:
         """Raises SettingsError for an --out that this analysis cannot write."""
         for path in self.out or []:
-            exports.check_path(path, exports.suffixes(analysis, result_class))
+            exports.check_path(path, exports.suffixes(analysis))
 
     def computed(self, request: Request) -> Result:
         """The result of a request: the stored one, or a new one."""

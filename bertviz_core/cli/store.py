@@ -45,6 +45,13 @@ def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
         return {"what": f"work: {entry.key.partition('/')[0]}" if "/" in entry.key else "work"}
     if entry.kind == "detail":
         return {"what": "guesses of a result"}
+    try:
+        return _of_result(head)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return {"what": "unreadable"}
+
+
+def _of_result(head: bytes) -> dict[str, str]:
     header = read_header(head)
     if header is None:
         return {"what": "unreadable"}

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtr
 
-from bertviz_core.analyses.proportions import Z95, Estimate, wilson
+from bertviz_core.analyses.proportions import ALPHA, Estimate, t_quantile, wilson
 from bertviz_core.heads import Head, all_heads
 
-ALPHA = 0.05
-erfc = np.vectorize(math.erfc, otypes=[float])  # without scipy, which threads cannot import at once
+HALVINGS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +20,9 @@ class Change:
     Attributes:
         a, b: The quantity in each run.
         difference: b - a.
-        low, high: 95% interval of the difference: Newcombe's for proportions, else 1.96 standard errors to each side.
-        p: Two-sided, adjusted over all heads by Holm; NaN where the error is not known.
+        low, high: 95% interval of the difference: Newcombe's for proportions, Welch's for averages; NaN where no error
+            is known.
+        p: Two-sided, adjusted over all heads by Holm; NaN where the error is not known, or rests on too few units.
     """
 
     a: np.ndarray
@@ -36,11 +36,19 @@ class Change:
     def of(cls, a: Estimate, b: Estimate) -> Change:
         """The change of one quantity between the two runs' estimates."""
         difference = b.values - a.values
-        error = np.hypot(a.standard_error, b.standard_error)
-        interval = difference - Z95 * error, difference + Z95 * error
+        freedom = welch(a, b)
+        quantile = t_quantile(freedom)
         if a.n and b.n:
-            interval = newcombe(a.values, a.n, b.values, b.n)
-        return cls(a.values, b.values, difference, *interval, holm(two_sided(difference, error)))
+            z = newcombe_errors(a, b)
+            interval = newcombe(a, b, quantile)
+        else:
+            error = np.hypot(a.standard_error, b.standard_error)
+            z = np.divide(np.abs(difference), error, out=np.full_like(difference, np.inf), where=error != 0)
+            interval = difference - quantile * error, difference + quantile * error
+        p = two_sided(np.where((difference == 0) & ~np.isnan(z), 0.0, z), freedom)
+        if not (a.is_enough and b.is_enough):
+            p = np.full_like(p, np.nan)
+        return cls(a.values, b.values, difference, *interval, holm(p))
 
     @property
     def marked(self) -> np.ndarray:
@@ -49,7 +57,7 @@ class Change:
 
     @property
     def untested(self) -> bool:
-        """Whether no head has a standard error."""
+        """Whether no head has a p: no errors are known, or they rest on too few units."""
         return bool(np.isnan(self.p).all())
 
     def by_size(self) -> list[Head]:
@@ -58,12 +66,18 @@ class Change:
         return sorted(heads, key=lambda head: -abs(self.difference[head]))
 
 
-def two_sided(difference: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """p of differences under a normal distribution with these standard errors; 1 where both are 0, NaN where the error
-    is not known."""
-    z = np.divide(np.abs(difference), error, out=np.full_like(difference, np.inf), where=error != 0)
-    z = np.where((error == 0) & (difference == 0), 0.0, z)
-    return np.where(np.isnan(error), np.nan, erfc(z / np.sqrt(2)))
+def two_sided(z: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """p of differences of so many standard errors, by Student's t."""
+    return np.asarray(2 * stdtr(freedom, -z))
+
+
+def welch(a: Estimate, b: Estimate) -> np.ndarray:
+    """(layer, head) degrees of freedom of a difference (Welch, 1947; Satterthwaite, 1946)."""
+    variances = a.standard_error**2, b.standard_error**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = sum(v**2 / freedom for v, freedom in zip(variances, (a.freedom, b.freedom), strict=True))
+        joint = (variances[0] + variances[1]) ** 2 / each
+    return np.where(each == 0, np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom)), joint)
 
 
 def holm(p: np.ndarray) -> np.ndarray:
@@ -79,9 +93,29 @@ def holm(p: np.ndarray) -> np.ndarray:
     return adjusted
 
 
-def newcombe(a: np.ndarray, n_a: int, b: np.ndarray, n_b: int) -> tuple[np.ndarray, np.ndarray]:
-    """95% interval of b - a, two independent proportions (Newcombe 1998, method 10): (low, high), from the Wilson
-    intervals of both."""
-    (low_a, high_a), (low_b, high_b) = (wilson(np.rint(x * n), np.array(n)) for x, n in ((a, n_a), (b, n_b)))
-    low = b - a - np.hypot(b - low_b, high_a - a)
-    return low, b - a + np.hypot(high_b - b, a - low_a)
+def newcombe(a: Estimate, b: Estimate, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Interval of b - a, two independent proportions (Newcombe 1998, method 10): (low, high), from the Wilson intervals
+    of z standard errors of both."""
+    (low_a, high_a), (low_b, high_b) = (wilson(each.values * each.size, each.size, z) for each in (a, b))
+    difference = b.values - a.values
+    low = difference - np.hypot(b.values - low_b, high_a - a.values)
+    return low, difference + np.hypot(high_b - b.values, a.values - low_a)
+
+
+def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
+    """The z with which an end of Newcombe's interval is 0: a difference is significant where its interval excludes 0.
+    Found by doubling and halving, for the interval widens with z."""
+    rises = b.values > a.values
+
+    def excludes(z: np.ndarray) -> np.ndarray:
+        low, high = newcombe(a, b, z)
+        return np.where(rises, low > 0, high < 0)
+
+    below, above = np.zeros_like(a.values), np.ones_like(a.values)
+    while (wide := excludes(above)).any():
+        below, above = np.where(wide, above, below), np.where(wide, 2 * above, above)
+    for _ in range(HALVINGS):
+        middle = (below + above) / 2
+        wide = excludes(middle)
+        below, above = np.where(wide, middle, below), np.where(wide, above, middle)
+    return np.where(np.isnan(a.values + b.values + a.size + b.size), np.nan, below)

@@ -43,6 +43,7 @@ def result(emergence: Emergence, analysis: str, address: str) -> Result:
     quantities = [name for name in known if name in emergence.present]
     rows = [emergence.quantities.index(name) for name in quantities]
     mean, error = emergence.averages[index, rows], emergence.errors[index, rows]
+    over = emergence.units[rows], emergence.effective_units[rows], emergence.unit
     top = np.zeros((*mean.shape, 0))
     segments = np.full(len(quantities), provenance["segments"])
-    return averages_of(analysis)(provenance, quantities, mean, error, segments, top.astype(int), top, {})
+    return averages_of(analysis)(provenance, quantities, mean, error, segments, *over, top.astype(int), top, {})

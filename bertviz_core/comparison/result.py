@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import safetensors.numpy
 
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.proportions import Estimate
+from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES, RelationCounts
+from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, over
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.comparison.change import ALPHA, Change
+from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.comparable import CONSERVATIVE, cautions, differing, names
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
@@ -27,7 +27,6 @@ CHECKPOINTS = (
     "themselves do not ship, so no difference is marked. Accuracies on a treebank have standard errors. So have the "
     "averages of a training that you analyze on the page Emergence, whose checkpoints are runs to choose here."
 )
-ONE_SEGMENT = "An average over one segment has no standard error, so no difference is marked."
 UNTESTED = {
     "clustering": "Divergences are summed over all tokens, not by segment: without standard errors no difference is "
     "marked.",
@@ -48,7 +47,6 @@ class Comparison(Result):
     """
 
     analysis: ClassVar[str] = "comparison"
-    more_tables: ClassVar[tuple[str, ...]] = ("best",)
     compared: str
     a: dict[str, Estimate]
     b: dict[str, Estimate]
@@ -68,13 +66,26 @@ class Comparison(Result):
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*_shape(run)) for run in (self.a, self.b))
             warnings.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
+        views = {run["options"].get("view") for run in (self.provenance, self.other)}
+        if len(views) == 1 and (view := VIEW_NAMES.get(views.pop() or "")):
+            warnings.append(f"Trees: {view}.")
         if self.missing:
             warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(change.untested for change in self.changes.values()):
-            untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else ONE_SEGMENT
+            untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else self._too_few
             warnings = [note for note in warnings if note != CONSERVATIVE]
-            warnings.append(UNTESTED.get(self.compared, untested))
-        return warnings
+            return [*warnings, UNTESTED.get(self.compared, untested)]
+        return [*warnings, f"Intervals are over {self._over}."] if self.changes and self._over else warnings
+
+    @property
+    def _over(self) -> str:
+        """What intervals are over, where not every word counts for itself."""
+        pair = ((name, run[self.opens_on]) for name, run in (("A", self.a), ("B", self.b)))
+        return " and ".join(f"{over(run.units, run.unit)} in {name}" for name, run in pair if run.units is not None)
+
+    @property
+    def _too_few(self) -> str:
+        return f"No difference is marked: {self._over}, where at least {MIN_UNITS} in each run are needed."
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
@@ -144,12 +155,11 @@ class Comparison(Result):
             head = highest(estimate.values)
             n = {f"n_{name}": estimate.n} if estimate.n else {}
             row |= n | {f"head_{name}": head.label(), name: float(estimate.values[head])}
-            value, error = (np.array([[part[head]]]) for part in (estimate.values, estimate.standard_error))
-            best.append(Estimate(value, error, estimate.n))
+            best.append(estimate.of(head))
         change = Change.of(*best)
         return row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")}
 
-    def claim(self) -> str:
+    def headline(self) -> str:
         """How many heads changed in the quantity that the analysis's page opens on."""
         return self.claim_of(self.opens_on) if self.changes else self.notes[0]
 

@@ -16,7 +16,7 @@ from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence
 
-LOOKED_AT = 50  # sentences from which the format is recognized
+LOOKED_AT = 50  # sentences of a treebank, lines of a coreference corpus, from which the format is recognized
 TREEBANK = f"Give {formats.names('treebank')}; the columns of the first two are separated by tabs."
 COREFERENCE = f"Give {formats.names('coreference')}."
 
@@ -30,14 +30,14 @@ class Treebank:
     form: Format = field(init=False)
 
     def __post_init__(self) -> None:
-        self.form = formats.known("treebank", self.source.start.format) or _treebank_format(self.source)
+        self.form = _treebank_format(self.source)
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; the others are counted in `skipped`.
 
         Raises InputError, naming the line, for a file in which no sentence can be read.
         """
-        number, good = self.source.start.document, False
+        number, good = 0, False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:
@@ -67,7 +67,7 @@ class CoreferenceCorpus:
     form: Format = field(init=False)
 
     def __post_init__(self) -> None:
-        self.form = formats.known("coreference", self.source.start.format) or _coreference_format(self.source)
+        self.form = _coreference_format(self.source)
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
         """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
@@ -136,14 +136,17 @@ def _refuse_treebank(source: Source, lines: list[Line]) -> Format:
 
 
 def _coreference_format(source: Source) -> Format:
-    """The format, from the first line that is neither blank nor a comment, and the comments before it."""
+    """The format, from the first lines, fewer where they are very long, and the comments among them."""
     lines: list[Line] = []
+    rows = length = 0
     for number, text in source.lines():
         if text.strip():
             lines.append((number, text))
-            if not text.startswith("#"):
-                break
-    if not lines or lines[-1][1].startswith("#"):
+            rows += not text.startswith("#")
+            length += len(text)
+        if rows == LOOKED_AT or (rows and length > LONGEST_LINE):
+            break
+    if not rows:
         raise source.error("The file contains no words.", COREFERENCE)
     if (recognized := formats.recognize("coreference", lines)) is None:
         raise source.error("This is not a coreference file.", COREFERENCE)

@@ -1,41 +1,34 @@
-"""Zip and tar archives of text files, read as one text: members are only read, never written anywhere."""
+"""Zip archives of text files, read as one text: members are only read, never written anywhere."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import struct
-import tarfile
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 from bertviz_core.corpora.unpacking import as_file, paragraphs
 from bertviz_core.errors import InputError
 
-BLOCK = 512  # bytes of a tar header; members are padded to it
 MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
-LONGEST_NAME = 1 << 16  # bytes
 PIECE = 1 << 16
 BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
 DOCX = "word/document.xml"
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
 
-Member = tuple[str, Callable[[], Iterator[bytes]]]  # its name, and its bytes in pieces, to be read before the next
+Member = tuple[str, Callable[[], Iterator[bytes]]]  # its name, and its bytes in pieces
 Open = Callable[[], BinaryIO]
 
 
 def is_zip(start: bytes) -> bool:
     """Whether a file that starts so is a zip archive."""
     return start.startswith(b"PK\x03\x04")
-
-
-def is_archive(start: bytes) -> bool:
-    """Whether a file that starts so is a zip or a tar archive."""
-    return is_zip(start) or (start[257:262] == b"ustar" and _header(start) is not None)
 
 
 def joined(open_archive: Open, name: str) -> BinaryIO:
@@ -77,12 +70,6 @@ def text_files(open_archive: Open, name: str) -> list[str]:
     return [member for member in shown if PurePosixPath(member).suffix.lower() == ending]
 
 
-def _members(open_archive: Open, name: str) -> Iterator[Member]:
-    with open_archive() as stream:
-        of_kind = _of_zip if is_zip(stream.read(4)) else _of_tar
-    return of_kind(open_archive, name)
-
-
 def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """A member without a byte order mark, and a blank line after it."""
     for number, piece in enumerate(pieces):
@@ -90,7 +77,7 @@ def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
     yield b"\n\n"
 
 
-def _of_zip(open_archive: Open, name: str) -> Iterator[Member]:
+def _members(open_archive: Open, name: str) -> Iterator[Member]:
     with open_archive() as stream:
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(0, size - (1 << 16) - 22))
@@ -99,6 +86,9 @@ def _of_zip(open_archive: Open, name: str) -> Iterator[Member]:
         if at < 0 or len(end) < at + 22 or struct.unpack("<I", end[at + 12 : at + 16])[0] > MAX_DIRECTORY:
             raise InputError("The archive is damaged, or has too many files.", where=name, hint="Pack it again.")
         with zipfile.ZipFile(stream) as archive:
+            spans = sorted((info.header_offset, info.header_offset + info.compress_size) for info in archive.infolist())
+            if any(end > start for (_, end), (start, _) in pairwise(spans)):
+                raise InputError("Files of the archive overlap.", where=name, hint="Pack it again.")
             for info in archive.infolist():
                 if info.compress_type not in METHODS or info.flag_bits & 1:
                     raise InputError(
@@ -114,62 +104,3 @@ def _pieces(stream: Any) -> Iterator[bytes]:
     with stream:
         while piece := stream.read(PIECE):
             yield piece
-
-
-def _of_tar(open_archive: Open, name: str) -> Iterator[Member]:
-    """The regular files; links and devices are passed over. (The library's reader takes as much memory for a name as a
-    header asks for.)"""
-    with open_archive() as stream:
-        long_name = ""
-        while (block := stream.read(BLOCK)).strip(b"\0"):
-            header = _header(block)
-            if header is None:
-                raise InputError("The tar archive is truncated or damaged.", where=name, hint="Pack it again.")
-            body = _Body(stream, header.size)
-            if header.type in (tarfile.GNUTYPE_LONGNAME, tarfile.XHDTYPE):
-                text = b"".join(body.pieces(LONGEST_NAME))
-                path = text.rstrip(b"\0") if header.type == tarfile.GNUTYPE_LONGNAME else _path_of(text)
-                long_name = path.decode("utf-8", "replace") or long_name
-            elif header.type in (tarfile.REGTYPE, tarfile.AREGTYPE):
-                yield long_name or header.name, body.pieces
-                long_name = ""
-            elif header.type != tarfile.XGLTYPE:
-                long_name = ""
-            body.skip()
-
-
-def _header(block: bytes) -> tarfile.TarInfo | None:
-    """A member's header; None for a block that is none."""
-    try:
-        header = tarfile.TarInfo.frombuf(block, "utf-8", "replace")
-    except tarfile.HeaderError:
-        return None
-    return header if header.size >= 0 else None
-
-
-class _Body:
-    """A member's bytes in a stream of a tar archive, with the padding after them."""
-
-    def __init__(self, stream: BinaryIO, size: int) -> None:
-        self.stream, self.left, self.padding = stream, size, -size % BLOCK
-
-    def pieces(self, maximum: float = float("inf")) -> Iterator[bytes]:
-        """The bytes that are left, `maximum` of them at most."""
-        while self.left and maximum > 0:
-            piece = self.stream.read(min(PIECE, self.left))
-            if not piece:
-                raise EOFError("it ends inside a file")
-            self.left -= len(piece)
-            maximum -= len(piece)
-            yield piece
-
-    def skip(self) -> None:
-        """Read past the member, to the next header."""
-        self.left += self.padding
-        for _ in self.pieces():
-            pass
-
-
-def _path_of(records: bytes) -> bytes:
-    """The path among the "length name=value" lines of a pax header."""
-    return next((line.partition(b" path=")[2] for line in records.split(b"\n") if b" path=" in line[:20]), b"")

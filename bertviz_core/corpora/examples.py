@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from codecs import BOM_UTF8
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,15 +20,13 @@ BROKEN = "The JSON is broken or cut off here."
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One object: `form` says which of the three fields it has, `value` is a string or a list of strings; `offset` is
-    where it begins, in bytes."""
+    """One object: `form` says which of the three fields it has, `value` is a string or a list of strings."""
 
     number: int
     line: int
     form: str
     value: Any
     other: dict[str, Any]
-    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +37,13 @@ class ExampleCorpus:
 
     def records(self) -> Iterator[Record]:
         """Every object; raises InputError naming the line for anything but a whole list of such objects."""
-        number = self.source.start.document
-        for line, offset, value in json_list(self.source):
-            yield self._record(number, line, offset, value)
-            number += 1
-        if not number:
+        number = -1
+        for number, (line, value) in enumerate(json_list(self.source)):
+            yield self._record(number, line, value)
+        if number < 0:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
 
-    def _record(self, number: int, line: int, offset: int, value: Any) -> Record:
+    def _record(self, number: int, line: int, value: Any) -> Record:
         where = f"{self.source.name}, line {line}, object {number + 1}"
         present = [name for name in FIELDS if isinstance(value, dict) and name in value]
         if len(present) != 1:
@@ -60,7 +56,7 @@ class ExampleCorpus:
         other = {name: entry for name, entry in value.items() if name != form}
         content = value[form]
         clean = whole(content) if form == "text" else [whole(entry) for entry in content]
-        return Record(number, line, form, clean, other, offset)
+        return Record(number, line, form, clean, other)
 
 
 def _well_formed(form: str, value: Any) -> bool:
@@ -69,20 +65,15 @@ def _well_formed(form: str, value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, str) for entry in value)
 
 
-def json_list(source: Source) -> Iterator[tuple[int, int, Any]]:
-    """(line, offset in bytes, value) of every entry; raises InputError naming the line for anything but one whole list.
-
-    A part of a source begins with an entry.
-    """
-    start = source.start
-    window = _Window(source, source.text(), number=start.line, offset=start.offset or _mark(source))
-    if not start.offset:
-        if window.next_character() != "[":
-            raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
-        window.position += 1
+def json_list(source: Source) -> Iterator[tuple[int, Any]]:
+    """(line, value) of every entry; raises InputError naming the line for anything but one whole list."""
+    window = _Window(source, source.text())
+    if window.next_character() != "[":
+        raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
+    window.position += 1
     while (character := window.next_character()) != "]":
         line = window.line()
-        yield line, window.offset, window.value()
+        yield line, window.value()
         character = window.next_character()
         if character == ",":
             window.position += 1
@@ -95,16 +86,10 @@ def json_list(source: Source) -> Iterator[tuple[int, int, Any]]:
         raise window.error("There is text after the end of the JSON list.", "Give one list.")
 
 
-def _mark(source: Source) -> int:
-    """The size of the byte order mark, which `Source.text` drops."""
-    with source.unpacked() as stream:
-        return len(BOM_UTF8) if stream.read(len(BOM_UTF8)) == BOM_UTF8 else 0
-
-
 @dataclass
 class _Window:
-    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted, and
-    `offset` how many bytes come before; `last` is the line on which the last value ended."""
+    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted;
+    `last` is the line on which the last value ended."""
 
     source: Source
     pieces: Iterator[str]
@@ -112,7 +97,6 @@ class _Window:
     position: int = 0
     counted: int = 0
     number: int = 1
-    offset: int = 0
     last: int = 1
     decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
 
@@ -120,7 +104,6 @@ class _Window:
         """The line of a position, this one where none is given."""
         if position is not None:
             return self.number + self.text.count("\n", self.counted, position)
-        self.offset += len(self.text[self.counted : self.position].encode())
         self.number, self.counted = self.line(self.position), self.position
         return self.number
 

@@ -85,7 +85,7 @@ FORMATS = (
         "coreference",
         "jsonlines",
         "A document per line, clusters as inclusive spans of words.",
-        lambda lines: lines[-1][1].startswith("{"),
+        lambda lines: any(text.startswith("{") for _, text in lines),
         jsonlines.documents,
         '{"doc_key": "a", "sentences": [["She", "slept", "because", "she", "could"]], '
         '"clusters": [[[0, 0], [3, 3]]]}\n',
@@ -94,7 +94,7 @@ FORMATS = (
         "coreference",
         "GAP",
         "A row has a text, a pronoun in it, and two names, of which one or neither is meant.",
-        lambda lines: lines[-1][1].startswith(gap.HEADER),
+        lambda lines: any(text.startswith(gap.HEADER) for _, text in lines),
         gap.documents,
         "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
         "dev-1\tAnn met Eve because she was ill.\tshe\t20\tAnn\t0\tTRUE\tEve\t8\tFALSE\t-\n",
@@ -148,11 +148,6 @@ FORMATS = (
 def recognize(kind: Kind, lines: Sequence[Line]) -> Format | None:
     """The format of a file that begins with these lines."""
     return next((form for form in FORMATS if form.kind == kind and form.recognize(lines)), None)
-
-
-def known(kind: Kind, name: str) -> Format | None:
-    """The format of this name, or None."""
-    return next((form for form in FORMATS if form.kind == kind and form.name == name), None)
 
 
 def names(kind: Kind) -> str:

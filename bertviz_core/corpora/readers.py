@@ -15,7 +15,6 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.vectors import read_vectors
 
-TEXT, JSON = "text", "JSON"
 SENTENCE_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
 NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 
@@ -23,8 +22,6 @@ NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     """Text, the authors' JSON, or the sentences of a treebank or of a corpus with coreference; raises InputError for a
     source with nothing in it."""
-    if known := source.start.format:
-        return ExampleCorpus(source) if known == JSON else TextCorpus(source)
     head = ""
     for piece in source.text():  # not by lines: a JSON list of any length may stand on one
         head += piece.strip()
@@ -80,7 +77,7 @@ class TextCorpus:
 
     def paragraphs(self) -> Iterator[Paragraph]:
         """Every line that is not blank; raises InputError when there is none."""
-        document, previous, line = self.source.start.document, None, 0
+        document, previous, line = 0, None, 0
         for line, text in self.source.lines():
             if text.strip():
                 if previous is not None and line - previous > 1:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import islice
-from typing import Any, BinaryIO, Literal
+from typing import BinaryIO, Literal, Self
 
 from bertviz_core.corpora import formats
 from bertviz_core.corpora.coreference import columns
@@ -23,21 +23,21 @@ ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
 READ = 4 << 20  # characters that are read; what comes after is taken to be like them
 LINE = re.compile(r"^[^#\s]", re.MULTILINE)  # of a word, in columns
+BLANK = re.compile(r"\n\s*\n")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def kinds(source: Source) -> tuple[Kind, ...]:
     """What the source can be read as, the most telling first; every corpus has sentences, which are text.
     Raises InputError for a file that cannot be decoded or unpacked."""
-    lines = [line for line in _start(source).splitlines() if line.strip()]
+    start = _start(source)
+    lines = [line for line in start.splitlines() if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]
-    if rows and sum(map(conll.is_row, rows)) > len(rows) / 2:
+    if rows and sum(map(conll.is_numbered, rows)) > len(rows) / 2:
         return ("treebank", "coreference", "text") if any(map(ENTITY.search, lines)) else ("treebank", "text")
-    if _corefers(lines, rows):
+    if rows and _corefers(lines, rows):
         return "coreference", "text"
-    if len(rows) > 1 and all(conll.is_plain([(1, row)]) for row in rows):
-        return "treebank", "text"
-    return ("text",)
+    return ("treebank", "text") if len(rows) > 1 and _is_plain_treebank(start) else ("text",)
 
 
 def _start(source: Source) -> str:
@@ -51,13 +51,20 @@ def _start(source: Source) -> str:
 
 
 def _corefers(lines: list[str], rows: list[str]) -> bool:
-    if not rows:
-        return False
     if rows[0].startswith("{"):
         return '"sentences"' in rows[0] and "clusters" in rows[0]
-    form = formats.recognize("coreference", [(1, rows[0])])
-    named = form is not None and form.name in ("GAP", "LitBank", "CoNLL-2012")
-    return named or (form is not None and any(map(columns.BEGIN.match, lines[:5])))
+    form = formats.recognize("coreference", [(1, row) for row in rows])
+    if form is None or form.name in ("jsonlines", "CorefUD"):
+        return False
+    # "3 apples (red)" is text; in a corpus of three columns tabs stand between them, or a line that begins a document.
+    return not form.name.startswith("3") or "\t" in rows[0] or any(map(columns.BEGIN.match, lines[:5]))
+
+
+def _is_plain_treebank(start: str) -> bool:
+    """Whether at least half of the blocks of lines are sentences in the authors' format."""
+    blocks = [[row for row in block.splitlines() if not row.startswith("#")] for block in BLANK.split(start.strip())]
+    sentences = [block for block in blocks if block]
+    return sum(map(conll.is_plain_sentence, sentences)) * 2 >= len(sentences)
 
 
 def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
@@ -104,16 +111,11 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 def words_of(source: Source) -> int:
     """About how many words a text has, or lines a treebank or a corpus in columns; raises InputError for a source that
     cannot be read."""
-    opened: list[BinaryIO] = []
-
-    def opener() -> BinaryIO:
-        opened.append(source.opener())
-        return opened[-1]
-
     columns = kinds(source)[0] != "text"
     length = words = 0
     whole = True
-    for piece in replace(source, opener=opener).text():
+    positioned = PositionedSource.of(source)
+    for piece in positioned.text():
         length += len(piece)
         words += _words(piece, columns)
         if length > READ:
@@ -121,7 +123,7 @@ def words_of(source: Source) -> int:
             break
     if whole:
         return max(1, words)
-    return max(1, round(words * source.size / max(1, *(_position(stream) for stream in islice(opened, 1, None)))))
+    return max(1, round(words / positioned.share()))
 
 
 def _words(text: str, columns: bool) -> int:
@@ -135,5 +137,24 @@ def _words(text: str, columns: bool) -> int:
     return len(text.split()) + len(CJK.findall(text))
 
 
-def _position(stream: Any) -> int:
-    return 0 if stream.closed else int(stream.tell())
+@dataclass(frozen=True)
+class PositionedSource(Source):
+    """A source that knows how far its latest reading has come."""
+
+    streams: deque[BinaryIO] = field(default_factory=deque, repr=False, compare=False)
+
+    @classmethod
+    def of(cls, source: Source) -> Self:
+        """The same source, positioned."""
+        streams: deque[BinaryIO] = deque(maxlen=1)
+
+        def opener() -> BinaryIO:
+            streams.append(source.opener())
+            return streams[0]
+
+        return cls(**vars(source) | {"opener": opener, "streams": streams})
+
+    def share(self) -> float:
+        """Share of the bytes that are read, above 0 and up to 1."""
+        position = 0 if not self.streams or self.streams[0].closed else self.streams[0].tell()
+        return min(1.0, max(1, position) / max(1, self.size))

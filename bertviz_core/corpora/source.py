@@ -25,6 +25,7 @@ TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"  # how such files begin
+TAR = slice(257, 262)  # where a tar archive names itself
 NO_TEXT = (
     (b"%PDF-", "a PDF", "Save its text (`pdftotext file.pdf file.txt`), or copy it and paste it."),
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
@@ -34,37 +35,9 @@ NO_TEXT = (
 DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
-    """The position in a corpus where a reader begins: its first line, or an example in its middle.
-
-    Attributes:
-        line: Number of the first line, from 1.
-        offset: Bytes of the unpacked text before it; -1 where only the line is known.
-        document: Number of the first document, sentence or JSON object, from 0.
-        example: Number of its first example, from 0.
-        skip: Examples of the first document to pass over.
-        items: Number of the first item that the first document's examples ask for, from 0.
-        format: What was recognized; empty where the reader has to find out.
-        header: What the reader has to know of the rest of the file, in its own form.
-    """
-
-    line: int = 1
-    offset: int = 0
-    document: int = 0
-    example: int = 0
-    skip: int = 0
-    items: int = 0
-    format: str = ""
-    header: str = ""
-
-
-WHOLE = Start()
-
-
 @dataclass(frozen=True)
 class Source:
-    """A corpus file, or the part of one that begins at `start`.
+    """A corpus file.
 
     Attributes:
         name: For display.
@@ -73,7 +46,6 @@ class Source:
         max_unpacked: Decompression limit in bytes, if set.
         locator: How another process opens the same bytes: "file:PATH", "upload:KEY" of the store, or empty if only this
             process has them.
-        start: Where its bytes begin in the corpus.
     """
 
     name: str
@@ -82,20 +54,19 @@ class Source:
     opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
     max_unpacked: int | None = field(default=None, repr=False, compare=False)
     locator: str = field(default="", repr=False, compare=False)
-    start: Start = field(default=WHOLE, repr=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
         """What is wrong with the source, or with one of its lines, and what to do about it."""
         return InputError(what, where=self.name if line is None else f"{self.name}, line {line}", hint=hint)
 
     def lines(self) -> Iterator[Line]:
-        """(line number from 1, line without its end), decoded strictly; gzip, xz, zip and tar are unpacked on the way.
+        """(line number from 1, line without its end), decoded strictly; gzip, xz and zip are unpacked on the way.
 
         Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
         than LONGEST_LINE and a file that unpacks to more than it may.
         """
         before = b""
-        number = self.start.line
+        number = 1
         for number, piece in self._pieces():
             line = before + piece if before else piece
             if len(line) > LONGEST_LINE:
@@ -110,7 +81,7 @@ class Source:
     def text(self) -> Iterator[str]:
         """The whole text in pieces, with the same checks as `lines`: a file may be a single line. Line ends stay."""
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        number, before = self.start.line, 0  # bytes of the line ahead of this piece
+        number, before = 1, 0  # bytes of the line ahead of this piece
         for number, piece in self._pieces():
             pending = len(decoder.getstate()[0])
             try:
@@ -119,7 +90,7 @@ class Source:
                 raise self._not_utf8(number, before - pending + error.start + 1) from error
             yield text
             before = 0 if piece.endswith(b"\n") else before + len(piece)
-        if (pending := len(decoder.getstate()[0])) and not self.start.format:  # a part may end anywhere
+        if pending := len(decoder.getstate()[0]):
             raise self._not_utf8(number, before - pending + 1)
 
     def unpacked(self) -> BinaryIO:
@@ -130,17 +101,19 @@ class Source:
                 raise self.error(f"This is {what}, not text.", hint)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return as_file(lambda: recoded(self._decompressed()))
-        if archive.is_archive(start):
-            return archive.joined(self._archive, self.name)
+        if archive.is_zip(start):
+            return archive.joined(self._decompressed, self.name)
+        if start[TAR.start : TAR.stop] == b"ustar":
+            raise self.error("This is a tar archive, not text.", "Unpack it, or pack its files as a .zip.")
         return self._decompressed()
 
     def text_files(self) -> list[str]:
-        """Names of the files that a zip or tar archive's text is put together from; empty for another file."""
-        return archive.text_files(self._archive, self.name) if archive.is_archive(self._start()) else []
+        """Names of the files that a zip archive's text is put together from; empty for another file."""
+        return archive.text_files(self._decompressed, self.name) if archive.is_zip(self._start()) else []
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""
-        number, total = self.start.line, 0
+        number, total = 1, 0
         try:
             limit = self._limit()
             stream = self.unpacked()
@@ -161,7 +134,7 @@ class Source:
 
     def _start(self) -> bytes:
         with self._decompressed() as stream:
-            return stream.read(archive.BLOCK)
+            return stream.read(TAR.stop)
 
     def _decompressed(self) -> BinaryIO:
         stream = self.opener()
@@ -179,25 +152,9 @@ class Source:
         if self.max_unpacked is not None:
             return self.max_unpacked
         with self.opener() as stream:
-            start = stream.read(archive.BLOCK)
-        packed = start.startswith((GZIP, XZ)) or archive.is_archive(start)
+            start = stream.read(len(XZ))
+        packed = start.startswith((GZIP, XZ)) or archive.is_zip(start)
         return max(MINIMUM, TIMES * self.size) if packed else float("inf")
-
-    def _archive(self) -> BinaryIO:
-        """The bytes of an archive: those of a tar, which may be compressed as a whole, are counted. A zip is read here
-        and there; what its members unpack to is counted line by line."""
-        if archive.is_zip(self._start()):
-            return self._decompressed()
-        return as_file(self._metered)
-
-    def _metered(self) -> Iterator[bytes]:
-        total, limit = 0, self._limit()
-        with self._decompressed() as stream:
-            while piece := stream.read(archive.PIECE):
-                total += len(piece)
-                if total > limit:
-                    raise self._too_large(limit)
-                yield piece
 
     def _too_large(self, limit: float, line: int | None = None) -> InputError:
         what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."
@@ -205,7 +162,7 @@ class Source:
 
     def _decode(self, raw: bytes, number: int) -> str:
         try:
-            return raw.decode("utf-8-sig" if number == 1 and not self.start.offset else "utf-8").rstrip("\r\n")
+            return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise self._not_utf8(number, error.start + 1) from error
 

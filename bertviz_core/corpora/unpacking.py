@@ -14,6 +14,7 @@ from bertviz_core.errors import InputError
 CHUNK = 1 << 20  # bytes
 XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
+MAX_MARKUP = 100 * CHUNK  # bytes of a Word document's XML
 WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 PARAGRAPH, TEXT = f"{WORDS} p", f"{WORDS} t"
 BREAKS = {f"{WORDS} tab", f"{WORDS} br", f"{WORDS} cr"}
@@ -84,10 +85,14 @@ def as_file(open_pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
 def paragraphs(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
     """A line of UTF-8 for each paragraph of a document's XML; an empty paragraph is a blank line. Raises InputError for
     XML that is broken or declares entities, as no Word document does."""
-    reader = _Reader()
+    reader, total = _Reader(), 0
     try:
         for piece in pieces:
             reader.parser.Parse(piece)
+            total += len(piece)
+            if total > MAX_MARKUP or total - reader.parser.CurrentByteIndex > CHUNK:
+                hint = "Save its text as .txt."
+                raise InputError("The Word document has too much markup, or a tag over 1 MB.", where=name, hint=hint)
             yield from reader.take()
         reader.parser.Parse(b"", True)
     except expat.ExpatError as error:

@@ -14,7 +14,7 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
 from bertviz_core.analyses.linguistic import clear_relations, joined
-from bertviz_core.analyses.proportions import best_heads, of_heads, share
+from bertviz_core.analyses.proportions import best_heads, of_heads, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 
@@ -36,8 +36,9 @@ class Emergence(Result):
             without the head for it.
         masked_accuracy: (step,) share of the masked words that are guessed.
         averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
-        errors: (step, quantity, layer, head) their standard errors over segments; NaN where fewer than two segments
-            have the quantity, and in a file of a version that did not store them.
+        errors: (step, quantity, layer, head) their standard errors over units; NaN where fewer than two units have the
+            quantity, and for the training that ships.
+        units, effective_units, unit: As in HeadAverages, by quantity; the same at every step.
         uniform: The entropy that uniform attention would have, nats.
         n: (fold, relation) words.
         correct: (step, fold, direction, relation, layer, head) guesses that are right.
@@ -46,7 +47,6 @@ class Emergence(Result):
     """
 
     analysis: ClassVar[str] = "emergence"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "relations")
     steps: np.ndarray
     tokens: np.ndarray
     loss: np.ndarray
@@ -54,6 +54,9 @@ class Emergence(Result):
     quantities: list[str]
     averages: np.ndarray
     errors: np.ndarray
+    units: np.ndarray
+    effective_units: np.ndarray
+    unit: str
     uniform: float
     relations: list[str]
     n: np.ndarray
@@ -63,8 +66,12 @@ class Emergence(Result):
 
     @classmethod
     def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a file; the standard errors of averages that it does not have are NaN."""
-        return {"errors": np.full_like(values["averages"], np.nan)} | values
+        """The fields of a file; that of the training that ships has no standard errors."""
+        if "units" in values:
+            return values
+        none = np.zeros(len(values["quantities"]), dtype=np.int64)
+        errors = np.full_like(values["averages"], np.nan)
+        return values | {"errors": errors, "units": none, "effective_units": none / np.nan, "unit": "documents"}
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -73,8 +80,13 @@ class Emergence(Result):
         return self.averages[:, self.quantities.index(quantity)]
 
     def error(self, quantity: str) -> np.ndarray:
-        """(step, layer, head) standard errors over segments of the document averages."""
+        """(step, layer, head) standard errors over units of the document averages."""
         return self.errors[:, self.quantities.index(quantity)]
+
+    def interval(self, quantity: str) -> np.ndarray:
+        """(step, layer, head) half-widths of the 95% intervals over units."""
+        freedom = self.effective_units[self.quantities.index(quantity)] - 1
+        return np.asarray(t_quantile(freedom) * self.error(quantity))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -169,7 +181,7 @@ class Emergence(Result):
             return values.reshape(*values.shape[:-2], -1)
 
         heads = {"behavior": flat(self.behaviors())} | {name: flat(self[name]) for name in self.present}
-        heads |= {f"{name}_interval": 1.96 * flat(self.error(name)) for name in self.with_errors}
+        heads |= {f"{name}_interval": flat(self.interval(name)) for name in self.with_errors}
         accuracy = flat(self.accuracy.max(1))  # (step, relation, head)
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
@@ -180,7 +192,11 @@ class Emergence(Result):
             "relations": tidy({"step": steps, "relation": self.relations}, courses),
         }
 
-    def claim(self) -> str:
+    @property
+    def notes(self) -> list[str]:
+        return self.dependency(0).notes
+
+    def headline(self) -> str:
         relation = self.telling(1)
         row = self.relations.index(relation[0]) if relation else 0
         loss = (

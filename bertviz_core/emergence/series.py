@@ -146,20 +146,23 @@ def _rows(results: dict[str, Any]) -> list[tuple[str, HeadAverages, int]]:
 def _averages(results: dict[str, Any]) -> np.ndarray:
     """(2, quantity, layer, head): document averages and their standard errors."""
     means = [result.mean[row] for _, result, row in _rows(results)]
-    errors = [np.where(result.segments[row] > 1, result.error[row], np.nan) for _, result, row in _rows(results)]
+    errors = [result.error[row] for _, result, row in _rows(results)]
     return np.array([means, errors], dtype=np.float32)
 
 
 def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:
     """The emergence from one row of each column for each step; what all steps share is from the last checkpoint's
     results."""
-    relations = results["dependency_heads"]
+    relations, rows = results["dependency_heads"], _rows(results)
     arrays = {name: np.stack(column) for name, column in columns.items()}
     arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
     return Emergence(
         provenance=provenance,
         **arrays,
-        quantities=[name for name, *_ in _rows(results)],
+        quantities=[name for name, *_ in rows],
+        units=np.array([result.units[row] for _, result, row in rows]),
+        effective_units=np.array([result.effective_units[row] for _, result, row in rows]),
+        unit=results["entropy"].unit,
         uniform=results["entropy"].uniform,
         relations=relations.relations,
         n=relations.n,

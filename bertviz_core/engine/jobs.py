@@ -157,15 +157,15 @@ class Jobs:
             return lane.order().index(job) + (lane.running is not None) if job in lane.waiting else 0
 
     def _check_room(self, asker: str) -> None:
-        maximum, reader_maximum = self._access.jobs, self._access.reader_jobs
-        if sum(asker in job.askers for job in self._unfinished) >= reader_maximum:
+        if sum(asker in job.askers for job in self._unfinished) >= self._access.session_jobs:
             raise QueueFull(
-                f"{reader_maximum} of your jobs are unfinished: no more can be queued.",
-                hint="Wait for one to finish, or cancel one in the sidebar.",
+                "No more of your jobs can be queued.",
+                hint="Wait for the last one to finish, or cancel it in the sidebar.",
             )
-        if len(self._unfinished) >= maximum:
+        if len(self._unfinished) >= self._access.jobs:
             raise QueueFull(
-                f"The queue is full: {maximum} jobs are unfinished.", hint="Try again when some have finished."
+                f"The queue is full: {self._access.jobs} jobs are unfinished.",
+                hint="Try again when some have finished.",
             )
 
     def _enqueue(self, job: Job) -> None:

@@ -1,16 +1,17 @@
-"""The Ray cluster on which workers run: one that is there already, or one started on this machine."""
+"""Ray: actors on a cluster that is there already, or on one that is started on this machine."""
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.errors import SettingsError
+from bertviz_core.errors import BertvizError, SettingsError
 
 ROOT = Path(__file__).parents[2]
 OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
-INLINE = {"RAY_max_direct_call_object_size": "1000000"}  # bytes that travel with a call: cheaper than the object store
+TRIES = 3  # a call may end its process so often, and is then not repeated
 
 
 def check_ray() -> None:
@@ -22,11 +23,17 @@ def check_ray() -> None:
         )
 
 
-def connect(address: str, workers: int) -> None:
+def connect(address: str, workers: int) -> bool:
+    """Connect to the cluster at an address as Ray takes it; where it is empty, start one with a CPU for each worker.
+    Returns whether the connection is new; raises SettingsError where there is no such cluster."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     import logging
 
     import ray
 
+    if ray.is_initialized():
+        return False
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         if address:
@@ -38,6 +45,52 @@ def connect(address: str, workers: int) -> None:
             f"The Ray cluster at {address or 'this machine'} cannot be reached ({reason(error)}).",
             hint="Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray.",
         ) from error
+    return True
+
+
+def actors(worker: type, workers: int, device: str) -> list[Any]:
+    """Actors of a class, which Ray starts again when their process ends, and whose calls it then repeats.
+
+    Args:
+        worker: Importable by name wherever they run.
+        workers: How many; 0 for one on each GPU of the cluster, or each CPU where there is none.
+        device: "cpu" keeps them from GPUs.
+
+    Raises:
+        SettingsError: There are fewer CPUs.
+    """
+    import ray
+
+    resources = ray.cluster_resources()
+    cpus, gpus = int(resources.get("CPU", 0)), 0 if device == "cpu" else int(resources.get("GPU", 0))
+    count = workers or gpus or cpus
+    if count > cpus:
+        raise SettingsError(
+            f"{count} workers need {count} CPUs, and the cluster has {cpus}.",
+            hint=f"Choose at most {cpus} workers.",
+        )
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
+    placed: Any = ray.remote(worker).options(
+        num_cpus=1,
+        num_gpus=min(1.0, gpus / count),
+        runtime_env={"env_vars": environment},
+        max_restarts=-1,
+        max_task_retries=TRIES - 1,
+    )
+    return [placed.remote() for _ in range(count)]
+
+
+def failure(error: BaseException) -> BertvizError:
+    """What a call of an actor has failed with: an error of ours as it was raised there."""
+    from ray.exceptions import RayTaskError
+
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BertvizError):
+        return cause
+    what = f"{type(cause).__name__}: {reason(error)}" if isinstance(error, RayTaskError) else reason(error)
+    kind = "A worker failed" if isinstance(error, RayTaskError) else f"A worker process ended {TRIES} times"
+    return BertvizError(f"{kind} ({what}).", hint="What was computed is stored: start it again, and it goes on.")
 
 
 def reason(error: BaseException) -> str:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from bertviz_core.engine.store_disk import BYTES, SIZE, BytesCache, status
-from bertviz_core.engine.store_folder import StoreFolder, default_folder, default_limit
+from bertviz_core.engine.store_folder import StoreFolder, default_limit
 from bertviz_core.errors import StoreError
+from bertviz_core.settings import default_folder
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more

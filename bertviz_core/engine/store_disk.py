@@ -53,7 +53,9 @@ class BytesDisk(diskcache.Disk):
     def _write(self, full_path: str, iterator: Iterator[bytes], mode: str, encoding: str | None = None) -> int:
         """A file that cannot be written to its end (the disk is full) does not stay."""
         try:
-            return super()._write(full_path, iterator, mode, encoding)
+            size: int = super()._write(full_path, iterator, mode, encoding)
+            Path(full_path).chmod(0o600)
+            return size
         except BaseException:
             Path(full_path).unlink(missing_ok=True)
             raise
@@ -63,6 +65,8 @@ class BytesCache(diskcache.Cache):
     """A database that can be written. Nothing goes by diskcache's own rules but what has expired."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir(0o700, parents=True, exist_ok=True)
+        (folder / DBNAME).touch(0o600)  # the files that SQLite puts beside it get its mode
         super().__init__(
             str(folder),
             timeout=PATIENCE,

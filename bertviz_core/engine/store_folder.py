@@ -30,13 +30,6 @@ LIMIT_GB = 10
 log = logging.getLogger(__name__)
 
 
-def default_folder() -> Path:
-    """`BERTVIZ_STORE`, else a folder in the user's cache directory."""
-    if named := os.environ.get("BERTVIZ_STORE"):
-        return Path(named)
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
-
-
 def default_limit() -> int:
     """`BERTVIZ_STORE_LIMIT`, in GB, as bytes; else 10 GB. Raises SettingsError for anything but a positive number."""
     named = os.environ.get("BERTVIZ_STORE_LIMIT", str(LIMIT_GB))

@@ -12,7 +12,7 @@ from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.model import AttentionModel
 
 PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
-# options, examples, what takes the accumulator of each part, shares, stage, progress: see `KeptStages.run`
+# options, examples, what takes the accumulator of each part, shares, stage, progress: see `PartCache.run`
 StageFunction = Callable[
     [dict[str, Any], Sequence[Encoded], Callable[[Any], None], tuple[float, float], str, Progress], None
 ]

@@ -12,7 +12,7 @@ Definitions: docs/methods.md, sections 1, 5 and 7.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -23,7 +23,6 @@ from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
 from bertviz_core.corpora.coreference.items import Item, Span, items_of
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Start
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.models.encoding import Encoded, encode_words, framed, pieces_of
 from bertviz_core.models.reading import Examples, Reading
@@ -64,10 +63,10 @@ class Sentences(Examples[EncodedSentence]):
             pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
             reading.counts["words"] += len(pieces)
             reading.counts["split_words"] += int((pieces > 1).sum())
-            reading.start = Start(sentence.line, -1, sentence.number, format=self.treebank.form.name)
             yield EncodedSentence(
-                encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence
-            )
+                encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence,
+                document_number=sentence.number,
+            )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,26 +96,19 @@ class Windows(Examples[Window]):
         self.corpus = CoreferenceCorpus(self.source)
 
     def read(self, reading: Reading) -> Iterator[Window]:
-        start = self.source.start
         reading.counts |= {"format": self.corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
-        reading.counts["items"] = start.items
-        yield from islice(islice(self._all(reading), start.skip, None), self.settings.limit)
+        yield from islice(self._all(reading), self.settings.limit)
         if not reading.counts["items"]:
             hint = f"Read as {self.corpus.form.name}: check that its last column, or `Entity=`, holds chains."
             raise self.source.error("No mention has an antecedent that could be guessed.", hint)
 
     def _all(self, reading: Reading) -> Iterator[Window]:
-        number, decided = self.source.start.example, set()
+        number, decided = 0, set()
         for document in self.corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
             reading.counts["head_words"] = " and ".join(sorted(decided))
             _count(document, reading.counts)
-            first = Start(
-                document.line, -1, document.number, number, 0, reading.counts["items"], self.corpus.form.name,
-                document.header,
-            )  # fmt: skip
             for example in self._windows(document, number, reading) if document.words else ():
-                reading.start = replace(first, skip=number - first.example)
                 reading.counts["items"] += len(example.items)
                 number += 1
                 yield example
@@ -138,7 +130,7 @@ class Windows(Examples[Window]):
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
                     number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
-                    item_number=reading.counts["items"],
+                    item_number=reading.counts["items"], document_number=document.number,
                 )  # fmt: skip
                 number += 1
 

@@ -21,6 +21,15 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
 
 REGISTERED = "bertviz_observed"
+# Arguments that models pass to attention functions and that change no map: what they say is in the mask already, or is
+# for other kernels or for generation.
+HARMLESS = frozenset(
+    {
+        "cache_position", "cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "is_causal", "max_length_k",
+        "max_length_q", "output_attentions", "output_hidden_states", "position_embeddings", "position_ids",
+        "return_dict", "sliding_window", "use_cache",
+    }
+)  # fmt: skip
 Observer = Callable[["Tensor", "Tensor | None", "Tensor | None"], None]  # (weights, logits, values)
 Combine = Callable[["Tensor", "Tensor"], "Tensor"]  # (weights, values) -> (batch, head, query, width of a head)
 
@@ -32,7 +41,8 @@ class LayerAttention:
     Attributes:
         weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
             distributions and must be masked by the reader.
-        logits: The masked, scaled scores whose softmax `weights` are, or None where the model does not show them.
+        logits: The masked, scaled scores whose softmax `weights` are, or None where the model does not show them, or
+            has a learned sink, which takes a part of each row.
         vector_norms: (batch, head, key), the length |f(x_j)| of what each token passes on; None for attention weights.
         attention: The attention weights where `weights` are norms, else None.
     """
@@ -53,22 +63,52 @@ def observed_attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
+    position_bias: Tensor | None = None,
+    softcap: float | None = None,
+    s_aux: Tensor | None = None,
     observer: Observer | None = None,
     combine: Combine | None = None,
-    **kwargs: Any,
+    **others: Any,
 ) -> tuple[Tensor, Tensor]:
     """Softmax attention in float32 (float64 in a float64 model); shows (weights, logits, value) to the observer.
-    `combine` stands in for the product of weights and values: what switches heads off (`models.ablation`)."""
+
+    A head is a query head: keys and values that several heads share are repeated. `combine` stands in for the product
+    of weights and values: what switches heads off (`models.ablation`).
+
+    Args:
+        position_bias: Added to the scaled scores, as in T5.
+        softcap: Scores are squeezed into (-softcap, softcap), as in Gemma 2.
+        s_aux: (head,) score of a learned sink, which takes its share of each row, as in gpt-oss.
+
+    Raises:
+        TypeError: A model passes an argument that may change the maps and is not known here.
+    """
+    if unknown := sorted(name for name, given in others.items() if given is not None and name not in HARMLESS):
+        raise TypeError(f"attention with {', '.join(unknown)} is not known")
+    shared = query.size(1) // key.size(1)
+    if shared > 1:
+        key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     # Copied row by row first: the product itself would copy the transpose, element by element.
     logits = at_least_float32(query @ key.contiguous().transpose(-1, -2)).mul_(scale)
-    if attention_mask is not None:
-        logits.add_(attention_mask)
-    weights = logits.softmax(-1)
+    if softcap is not None:
+        logits = (logits / softcap).tanh() * softcap
+    for added in (position_bias, attention_mask):
+        if added is not None:
+            logits.add_(added)
+    weights = logits.softmax(-1) if s_aux is None else _with_sink(logits, s_aux)
     if observer is not None:
-        observer(weights, logits, value)
+        observer(weights, logits if s_aux is None else None, value)
     mixed = weights.to(value.dtype)
     return (combine(mixed, value) if combine else mixed @ value).transpose(1, 2).contiguous(), weights
+
+
+def _with_sink(logits: Tensor, sink: Tensor) -> Tensor:
+    """The softmax over the keys and a learned sink, (head,), without the sink's share: rows sum to less than 1."""
+    import torch
+
+    column = sink.to(logits).view(1, -1, 1, 1).expand(*logits.shape[:3], 1)
+    return torch.cat([logits, column], -1).softmax(-1)[..., :-1]
 
 
 def register() -> str:

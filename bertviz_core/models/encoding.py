@@ -32,6 +32,7 @@ class Encoded:
         types: (token,) int64.
         words: (token,) int64, the word a token belongs to, -1 for special tokens; None where words are not known.
         other: The user's own fields of a JSON example.
+        document_number: The document that it is a part of, from 0; of a treebank the sentence.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Encoded:
     types: np.ndarray
     words: np.ndarray | None = None
     other: Mapping[str, Any] = field(default_factory=dict)
+    document_number: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Of a configuration: what says nothing of the numbers that a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
+HOOKED = "_output_capturing_hooks_installed"  # by transformers, in a model that was asked for its maps
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,10 @@ def _unchanged(model: Module) -> Iterator[None]:
     parts = list(model.modules())
     configs: dict[int, Any] = {id(part.config): part.config for part in parts if hasattr(part, "config")}
     attention = [(config, config._attn_implementation_internal) for config in configs.values()]
+    caches = [(config, config.use_cache) for config in configs.values() if hasattr(config, "use_cache")]
     modes = [(part, part.training) for part in parts]
     buffers = [(part, dict(part._buffers)) for part in parts]
+    hooks = [(part, dict(part._forward_hooks), HOOKED in vars(part)) for part in parts]
     parameters = [
         (parameter, parameter.data, parameter.requires_grad, parameter.grad) for parameter in model.parameters()
     ]
@@ -145,10 +148,17 @@ def _unchanged(model: Module) -> Iterator[None]:
     finally:
         for config, implementation in attention:
             config._attn_implementation_internal = implementation
+        for config, use_cache in caches:
+            config.use_cache = use_cache
         for part, training in modes:
             part.training = training
         for part, tensors in buffers:
             part._buffers.update(tensors)
+        for part, functions, hooked in hooks:
+            part._forward_hooks.clear()
+            part._forward_hooks.update(functions)
+            if not hooked:
+                vars(part).pop(HOOKED, None)
         for parameter, data, requires_grad, gradient in parameters:
             parameter.data = data
             parameter.requires_grad_(requires_grad)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, pairwise
+from itertools import chain, compress, pairwise
+from unicodedata import category
 
 import numpy as np
 
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.tokens import SPACE_MARKS, Tokens
+from bertviz_core.models.tokens import Tokens
 
 # Control characters as their pictures; what XML cannot hold, or has no shape, as U+FFFD.
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
+JOINER, SKIN_TONES = "\u200d", tuple(map(chr, range(0x1F3FB, 0x1F400)))  # inside one emoji
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +90,11 @@ def visible(text: str) -> str:
 
 
 def _special(ids: np.ndarray, tokens: Tokens) -> np.ndarray:
-    """(token,) bool; [MASK] and [UNK] stand for words, so they are none."""
-    return np.isin(ids, tokens.special) & (ids != tokens.mask) & (ids != tokens.unk)
+    """(token,) bool; [MASK] and [UNK] stand for words, so they are none, but where the frame has them: some tokenizers
+    call BOS unknown too."""
+    frame = list(chain(*tokens.frame))
+    ordinary = [token for token in (tokens.mask, tokens.unk) if token is not None and token not in frame]
+    return np.isin(ids, tokens.special) & ~np.isin(ids, ordinary)
 
 
 def _owners(example: Encoded, special: np.ndarray, side: np.ndarray, tokens: Tokens) -> np.ndarray:
@@ -103,15 +108,40 @@ def _owners(example: Encoded, special: np.ndarray, side: np.ndarray, tokens: Tok
 
 def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
     """(token,) bool: goes on with the word before it, by the tokenizer's marks; punctuation stands alone."""
-    prefix = _prefix(tokens)
-    if prefix:
+    if prefix := _prefix(tokens):
         return np.array([name.startswith(prefix) for name in names])
-    marks = tuple(SPACE_MARKS)
+    if not tokens.marks_spaces:
+        return np.zeros(len(names), dtype=bool)
+    texts = _texts([tokens.bytes_of(name) for name in names])
     joins = [False]
-    for before, name in pairwise(names):
-        letters = any(map(str.isalnum, before)) and any(map(str.isalnum, name))
-        joins.append(not name.startswith(marks) and (before in marks or letters))
-    return np.array(joins) & any(name.startswith(marks) for name in names)
+    for (before, _), (text, inside) in pairwise(texts):
+        letters = any(map(_is_letter, before)) and any(map(_is_letter, text))
+        attached = _is_mark(text[:1]) or before[-1:] == JOINER
+        joins.append(inside or (not text[:1].isspace() and (before.isspace() or letters or attached)))
+    return np.array(joins)
+
+
+def _texts(pieces: Sequence[bytes]) -> list[tuple[str, bool]]:
+    """Of each token the characters of which it has a part, and whether it begins inside one."""
+    whole, edges = b"".join(pieces), np.cumsum([0, *map(len, pieces)]).tolist()
+    texts = []
+    for start, end in pairwise(edges):
+        first, last = start, end
+        while 0 < first < len(whole) and whole[first] & 0xC0 == 0x80:  # a byte that goes on with a character
+            first -= 1
+        while last < len(whole) and whole[last] & 0xC0 == 0x80:
+            last += 1
+        texts.append((whole[first:last].decode(errors="replace"), first < start))
+    return texts
+
+
+def _is_letter(character: str) -> bool:
+    return character.isalnum() or _is_mark(character)
+
+
+def _is_mark(character: str) -> bool:
+    """Whether a character changes the one before it: an accent, a vowel sign, an emoji's joiner or skin tone."""
+    return character in (JOINER, *SKIN_TONES) or category(character or " ").startswith("M")
 
 
 def _prefix(tokens: Tokens) -> str:

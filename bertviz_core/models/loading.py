@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import astuple
 from typing import Any
 
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.encoding import collate, encode_words
 from bertviz_core.models.masking import check_masked_head, no_head
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
+from bertviz_core.models.verification import maps_of, no_maps
 from bertviz_core.settings import DEVICES
 
 ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
@@ -27,7 +27,7 @@ def load(
     `masked_lm` the model has the head that predicts masked words; raises ModelError where the checkpoint has none."""
     with IMPORTING:
         import torch
-        from transformers import AutoModel, AutoModelForMaskedLM
+        from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding
         from transformers.utils import logging
 
     logging.disable_progress_bar()
@@ -36,7 +36,7 @@ def load(
     if masked_lm:
         check_masked_head(checkpoint)
         _check_family(checkpoint)
-    auto = AutoModelForMaskedLM if masked_lm else AutoModel
+    auto = AutoModelForMaskedLM if masked_lm else AutoModelForTextEncoding if _has_encoder(checkpoint) else AutoModel
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype)}
     try:
         loaded, missing, observable = _load_observable(auto, checkpoint, options)
@@ -71,11 +71,11 @@ def prepare(
     observable: bool = True,
     masked_lm: Any = None,
 ) -> AttentionModel:
-    """Wrap a loaded encoder, and try it on three words: that shows its layers, heads, and whether it is causal."""
+    """Wrap a loaded encoder, and find how its maps can be read (`models.verification`)."""
     for module in (encoder, masked_lm):
         if module is not None:
             module.eval().requires_grad_(False).to(device)
-    known, named = encoder.get_input_embeddings().num_embeddings, max(tokens.tokenizer.get_vocab().values()) + 1
+    known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
         raise ModelError(
             f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}.",
@@ -85,17 +85,16 @@ def prepare(
     model = AttentionModel(
         checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, types > 1, observable
     )
+    if encoder.config.is_encoder_decoder and hasattr(encoder, "decoder"):
+        raise no_maps(checkpoint)
+    encoder.config.use_cache = False  # of keys and values, for generation
     try:
-        maps = _try(model)
-    except Exception as error:  # what a model of another kind does with three words is anyone's guess
+        maps = maps_of(model)
+    except ModelError:
+        raise
+    except Exception as error:  # what a model of another kind does with two inputs is anyone's guess
         raise _cannot_load(checkpoint, error) from error
-    if not maps or encoder.config.is_encoder_decoder:
-        raise ModelError(
-            f"The model {checkpoint.name!r} exposes no attention maps.",
-            hint="Choose an encoder with attention.",
-        )
-    model.layers, model.heads = len(maps), maps[0].shape[1]
-    model.causal = all(bool((m.triu(1) == 0).all()) for m in maps)
+    model.observable, model.layers, model.heads, model.causal = astuple(maps)
     model.masked_lm = masked_lm
     return model
 
@@ -118,8 +117,16 @@ def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any])
     the family knows no such thing)."""
     try:
         return *_complete(auto, checkpoint, register(), options), True
-    except ValueError:
+    except (ValueError, KeyError):  # no such implementation; no class for it
         return *_complete(auto, checkpoint, "eager", options), False
+
+
+def _has_encoder(checkpoint: Checkpoint) -> bool:
+    """Whether transformers has a class for the encoder alone of an encoder-decoder, such as T5."""
+    from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
+
+    name = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(checkpoint.config.get("model_type", ""), "")
+    return name.endswith("EncoderModel")
 
 
 def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[str, Any]) -> tuple[Any, set[str]]:
@@ -148,24 +155,6 @@ def _check_family(checkpoint: Checkpoint) -> None:
     family = checkpoint.config.get("model_type")
     if family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
         raise no_head(checkpoint, f"models of the family {family!r} are not trained to predict masked words")
-
-
-def _try(model: AttentionModel) -> list[Any]:
-    """The maps of a three-word input; a family that never calls the registered function is switched to eager maps."""
-    import torch
-
-    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
-    maps: list[Any] = []
-    with torch.inference_mode():
-        try:
-            model.encoder(**batch.inputs(model), observer=lambda weights, *_: maps.append(weights))
-        except (TypeError, IndexError):
-            maps.clear()
-        if maps:
-            return maps
-        model.observable = False
-        model.encoder.set_attn_implementation("eager")
-        return list(model.encoder(**batch.inputs(model), output_attentions=True).attentions or [])
 
 
 def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:

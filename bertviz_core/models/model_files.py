@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -31,20 +31,53 @@ OFFSET = (
     "longformer",
     "xmod",
 )
+PART = re.compile(r"[\w.-]+\.safetensors")  # of weights in several files
 NUMBERED = re.compile(r"(?:^|\.)(\d{1,6})(?=\.)")
 MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
+MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
 MAX_LAYERS, MAX_HEADS, MAX_LABELS, MAX_SIZE = 512, 512, 10_000, 1_000_000
 MIN_POSITIONS = 8
 
 
+def check_files(folder: Path) -> None:
+    """Raises ModelError for a folder with anything but regular files of its own, too large weights, or an index that
+    names other files than safetensors beside it. (The hub's cache links to files of the same repository.)"""
+    inside = folder.resolve()
+    inside = inside.parent.parent if inside.parent.name == "snapshots" else inside
+    size = 0
+    for path in (path for path in folder.glob("*") if path.exists() and not path.is_dir()):
+        if not path.is_file() or not path.resolve().is_relative_to(inside):
+            raise _refused(folder, f"{path.name} is no regular file of the folder", "Replace it by the file itself.")
+        size += path.stat().st_size if path.suffix == ".safetensors" else 0
+    if size > MAX_WEIGHTS:
+        raise _refused(folder, f"its weights take {size / 1e9:,.0f} GB", "Choose a smaller model.")
+    for path in folder.glob("*.index.json"):
+        names = (_object(path) or {}).get("weight_map")
+        values = names.values() if isinstance(names, dict) else [None]
+        if path.name.endswith(".safetensors.index.json") and not all(map(partial(_is_part, folder), values)):
+            what = f"{path.name} names weights that are no safetensors files of the folder"
+            raise _refused(folder, what, "Save the model again with save_pretrained.")
+
+
+def _is_part(folder: Path, name: object) -> bool:
+    return isinstance(name, str) and bool(PART.fullmatch(name)) and (folder / name).is_file()
+
+
+def _refused(folder: Path, what: str, hint: str) -> ModelError:
+    return ModelError(f"The model folder {folder.name!r} cannot be used: {what}.", where=str(folder), hint=hint)
+
+
 def read_config(folder: Path) -> dict[str, Any]:
     """A model's config.json; raises ModelError where it cannot be read or asks for custom code."""
+    check_files(folder)
     config = _object(folder / "config.json")
     if config is None:
         raise ModelError(
             f"The model folder {str(folder)!r} has no readable config.json.",
             hint="Give a folder written by save_pretrained.",
         )
+    if "transformers_weights" in config:
+        raise _refused(folder, "its config.json names other weights", "Save the model again with save_pretrained.")
     _check_no_code(folder, config)
     return config
 

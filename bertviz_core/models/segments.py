@@ -23,9 +23,8 @@ from typing import ClassVar
 import numpy as np
 
 from bertviz_core.corpora.examples import Record
-from bertviz_core.corpora.readers import JSON, TEXT, Paragraph, TextCorpus, read_text
+from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
-from bertviz_core.corpora.source import Start
 from bertviz_core.models.encoding import Encoded, count_unknown, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
@@ -50,21 +49,16 @@ class Segments(Examples[Encoded]):
             segments = self._from_text(self.corpus.paragraphs(), reading)
         else:
             segments = self._from_records(self.corpus.records(), reading)
-        return islice(islice(segments, self.source.start.skip, None), self.settings.limit)
+        return islice(segments, self.settings.limit)
 
     def _from_text(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[Encoded]:
-        unended = self._unended if self.settings.paper else None
-        header = "" if unended is None else str(unended)
         chunks = self._chunks(paragraphs, reading)
         if self.settings.paper:
+            unended = self.corpus.unended() if type(self.corpus) is TextCorpus else None
             chunks = self._released(chunks, unended, reading.skipped)
-        for number, (document, chunk) in enumerate(chunks, start=self.source.start.example):
-            if type(self.corpus) is TextCorpus:
-                reading.start = Start(chunk[0][0], -1, document, number, format=TEXT, header=header)
-            else:  # the sentences of another format: they are read from its beginning
-                reading.start = Start(skip=number)
+        for number, (document, chunk) in enumerate(chunks):
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
-            yield self._segment(number, chunk, rng, reading.skipped)
+            yield replace(self._segment(number, chunk, rng, reading.skipped), document_number=document)
 
     @staticmethod
     def _released(
@@ -83,15 +77,6 @@ class Segments(Examples[Encoded]):
                 yield document, chunk
                 continue
             skipped.add(reason, _where(chunk), len(chunk))
-
-    @property
-    def _unended(self) -> int | None:
-        """The number of the last document where no blank line ends it; a part of a corpus has it
-        from its source."""
-        start = self.source.start
-        if start.format:
-            return int(start.header) if start.header else None
-        return self.corpus.unended() if type(self.corpus) is TextCorpus else None
 
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""
@@ -134,14 +119,13 @@ class Segments(Examples[Encoded]):
         for record in records:
             reading.counts["documents"] = record.number + 1
             where = f"line {record.line}, object {record.number + 1}"
-            reading.start = Start(record.line, record.offset, record.number, format=JSON)
             example = forms[record.form](record, where, reading.skipped)
             if not len(example):
                 reading.skipped.add("an example without tokens (skipped)", where)
             elif len(example) > self.settings.max_length:
                 reading.skipped.add(f"an example of more than {self.settings.max_length} tokens (skipped)", where)
             else:
-                yield replace(example, other=record.other)
+                yield replace(example, other=record.other, document_number=record.number)
 
     def _from_string(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         ids = self.tokens.encode(record.value)

@@ -70,7 +70,7 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     if pre_split:
         layout = _labeled(layout, example, " ".join(texts).split())
     unknown = [_unknown_words(text.split(), tokens) if pre_split else tokens.unknown_parts(text) for text in texts]
-    layout = _with_unknown(layout, example.ids == tokens.unk, unknown)
+    layout = _with_unknown(layout, (example.ids == tokens.unk) & ~layout.tokens.special, unknown)
     return OneInput(example, layout, sum(lengths) - sum(selected))
 
 

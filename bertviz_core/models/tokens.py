@@ -21,6 +21,11 @@ CUTS = (
     re.compile(rf"(?=[^\w\s]|[_{CJK}])|(?<=[^\w\s])|(?<=[_{CJK}])"),
 )
 SPACE_MARKS = "Ġ▁"  # byte-level BPE and SentencePiece write a leading space so
+# Byte-level BPE writes each byte as a character of its own: printable ones as they are, the others from U+0100 on.
+PRINTABLE = [*range(33, 127), *range(161, 173), *range(174, 256)]
+BYTES = {chr(byte): byte for byte in PRINTABLE}
+BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
+BYTE = re.compile("<0x([0-9A-F]{2})>")  # what a SentencePiece vocabulary has no piece for is written byte by byte
 AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
 WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cached, and their letters
 
@@ -31,7 +36,9 @@ class Tokens:
 
     `cls`, `sep`, `pad`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `punctuation` holds the
     ids of exactly "." and ",". `frame` holds the special ids before A, between A and B, and after B; `single`
-    those before and after a lone A.
+    those before and after a lone A. `marks_spaces`: names
+    show where words begin; `spaced`: they do so only where a space is written before the word; `byte_level`: names are
+    written in BYTES.
     """
 
     tokenizer: Any
@@ -52,7 +59,10 @@ class Tokens:
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))
-        self.spaced = any(name.startswith("Ġ") for name in t.convert_ids_to_tokens(self.encode(" a")))
+        bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
+        self.byte_level = any(name.startswith("Ġ") for name in after_space)
+        self.marks_spaces = any(name.startswith(tuple(SPACE_MARKS)) for name in two[1:])
+        self.spaced = self.marks_spaces and not any(name.startswith(tuple(SPACE_MARKS)) for name in bare[:1])
 
     def encode(self, text: str) -> list[int]:
         """Ids without special tokens; text that looks like a special token ("[SEP]") stays text.
@@ -84,6 +94,13 @@ class Tokens:
         """The tokens as the vocabulary writes them."""
         return self.tokenizer.convert_ids_to_tokens([int(i) for i in ids])
 
+    def bytes_of(self, name: str) -> bytes:
+        """The bytes of text that a token stands for, of a vocabulary that marks spaces."""
+        if self.byte_level:
+            return bytes(BYTES[c] for c in name) if BYTES.keys() >= set(name) else name.encode(errors="replace")
+        byte = BYTE.fullmatch(name)
+        return bytes.fromhex(byte[1]) if byte else name.replace("▁", " ").encode(errors="replace")
+
     def ids(self, names: Sequence[str]) -> tuple[list[int], int]:
         """The ids of tokens given by name, and how many of them the vocabulary lacks (they become unknown)."""
         numbers = self.tokenizer.convert_tokens_to_ids(list(names))
@@ -95,7 +112,7 @@ class Tokens:
         """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
         pieces = self.pieces_of.get(word)  # looked up once: another thread may clear it
         if pieces is None:
-            # Byte-level BPE tells a word inside a sentence from its bare letters by the space before it.
+            # Such a vocabulary tells a word inside a sentence from its bare letters by the space before it.
             pieces = self.encode(f" {word}" if self.spaced else word)
             if len(self.pieces_of) >= WORDS_KEPT:
                 self.pieces_of.clear()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, origin, read_header, to_csv
 from bertviz_core.engine.store import Store
@@ -17,9 +20,6 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import frame
 from bertviz_core.settings import Settings
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SUFFIXES = (".csv", ".json")
 
@@ -85,7 +85,9 @@ class Overview:
         lines = [self.heads.to_string(index=False, float_format=number, na_rep="-"), ""]
         lines += [
             f"{name}: {origin['corpus']}, mode {origin['mode']}, at most {origin['max_length']} tokens, seed "
-            f"{origin['seed']}, {origin['dtype']}" + (", norms" if origin["weights"] == "norms" else "")
+            f"{origin['seed']}, {origin['dtype']}"
+            + (", norms" if origin["weights"] == "norms" else "")
+            + (f", trees: {VIEW_NAMES[origin['view']]}" if "view" in origin else "")
             for name, origin in self.origins.items()
         ]
         return "\n".join(lines)
@@ -123,4 +125,5 @@ def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overvi
 
 def summarized(results: Results, thresholds: Thresholds) -> Overview:
     """The table of all heads from results, by the names of their analyses."""
-    return Overview(frame(results, thresholds), {name: origin(result.provenance) for name, result in results.items()})
+    origins = {name: origin(result.default_view().provenance) for name, result in results.items()}
+    return Overview(frame(results, thresholds), origins)

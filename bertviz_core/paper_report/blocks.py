@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+import plotly.graph_objects as go
+
+from bertviz_core.analyses.html_section import drawn
+
 FIGURES = "figures"  # folder of the pictures of a report in Markdown
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")
 
@@ -79,19 +83,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing (SVG, its texts escaped) with its caption; `name` is that of its file, without suffix."""
+    """A figure with its caption; `name` is that of its file, without suffix."""
 
     name: str
-    svg: str
+    figure: go.Figure
     caption: str
 
     def html(self) -> str:
-        """With a viewBox, so that a wide drawing shrinks to the page."""
-        drawn = self.svg
-        size = re.match(r'<svg [^>]*?width="([\d.]+)" height="([\d.]+)"', drawn)
-        if size and "viewBox" not in drawn[: drawn.index(">")]:
-            drawn = drawn.replace("<svg ", f'<svg viewBox="0 0 {size[1]} {size[2]}" ', 1)
-        return f'<figure id="{self.name}">{drawn}<figcaption>{escape(self.caption)}</figcaption></figure>'
+        return f"<figure>{drawn(self.figure)}<figcaption>{escape(self.caption)}</figcaption></figure>"
 
     def markdown(self) -> str:
         caption = marked(self.caption)

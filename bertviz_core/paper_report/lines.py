@@ -145,7 +145,7 @@ def _antecedent(result: AntecedentCounts, tokens: Tokens, run: Callable[..., Lin
     """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
     surest and right; the mention's head word is red."""
     best, candidates = result.best(), []
-    for number, document in enumerate(result.documents):
+    for number, document in enumerate(result.first_documents):
         starts = np.array([*document["sentences"], len(document["words"])])
         for guess in result.guesses(number, best):
             word, other = (document["mentions"][mention][3] for mention in (guess.mention, guess.guessed))

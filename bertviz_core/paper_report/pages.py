@@ -1,31 +1,31 @@
-"""A report: its contents (claims, a section for each analysis, clearest heads, what was skipped, origin, citation), as
-one HTML page that needs no network and prints on A4, or as Markdown with SVG figures beside it."""
+"""A report: its contents (findings, a section for each analysis, clearest heads, what was skipped, origin, citation),
+as one HTML page that needs no network and prints on A4, or as Markdown with its figures as SVG files."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.html_section import described_origin, highest_heads
+from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
+from bertviz_core.analyses.html_section import described_origin, page
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, counted, result_of
-from bertviz_core.claims import CLAIMS
-from bertviz_core.claims.claim import DECISIONS, Claim, Verdict
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import write_bytes
 from bertviz_core.overview.clearest import clearest
+from bertviz_core.overview.findings import every_finding
 from bertviz_core.overview.head_summary import relation_heads
 from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.blocks import FIGURES, Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
+from bertviz_core.plotting import images
 from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.plotting.svg.figure import figure_svg
-from bertviz_core.viewer.lines_figure import draw_side_by_side
+from bertviz_core.viewer.lines_figure import lines_figure
 
 MARKDOWN = "report.md"  # inside the folder of a report
 STYLE = """
@@ -33,7 +33,7 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
   background: #fff; }
 h1 { font-size: 1.9rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #dee2e6; } h3 { margin: 1.2rem 0 .3rem; }
-figure { margin: 1.2rem 0; } figure svg { max-width: 100%; height: auto; } .wide { overflow-x: auto; }
+figure { margin: 1.2rem 0; } figure, .wide { overflow-x: auto; }
 figcaption, .caption { color: #5c6370; font-size: .85rem; margin: 1rem 0 0; }
 table { border-collapse: collapse; font-size: .85rem; margin: .3rem 0 1rem; }
 th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; border-bottom: 1px solid #e9ecef; }
@@ -44,8 +44,7 @@ li { overflow-wrap: anywhere; }
 @media print {
   body { font-size: 10pt; max-width: none; margin: 0; padding: 0; } table { font-size: 8pt; }
   h1, h2, h3, .caption { break-after: avoid; } figure, tr, li { break-inside: avoid; }
-  thead { display: table-header-group; } figure svg { max-height: 140mm; }
-  #figure-1 svg, #figure-5 svg { max-height: 200mm; } .wide { overflow: visible; }
+  thead { display: table-header-group; } .wide, figure { overflow: visible; } figure > div { zoom: .72; }
   p, li { orphans: 3; widows: 3; }
 }
 """
@@ -54,7 +53,6 @@ CAPTIONS = {  # of the paper's figures, as lines between two columns
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
 MAX_LOCATIONS = 3  # named for each reason to skip
-MARKS = {"holds": "✓ ", "does not hold": "✗ ", "undecided": "?\u00a0"}
 BIBTEX = """@inproceedings{clark-etal-2019-bert,
   title = {What Does {BERT} Look At? {A}n Analysis of {BERT}'s Attention},
   author = {Clark, Kevin and Khandelwal, Urvashi and Levy, Omer and Manning, Christopher D.},
@@ -67,12 +65,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 def to_html(report: Report) -> bytes:
     """One page; no address in it leads anywhere."""
     title = f"What does {report.checkpoint.label} look at?"
-    body = "\n".join(block.html() for block in contents(report))
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width">'
-        f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>\n{body}\n</body></html>\n"
-    ).encode("utf-8", "replace")
+    return page(title, *(block.html() for block in contents(report)), style=STYLE).encode("utf-8", "replace")
 
 
 def check_out(path: Path) -> None:
@@ -81,6 +74,8 @@ def check_out(path: Path) -> None:
         raise SettingsError(f"A report cannot be written to {path.name!r}.", hint="Give a file x.html, or a folder.")
     if not path.parent.is_dir():
         raise SettingsError(f"There is no folder {str(path.parent)!r}.", hint="Give a path in an existing folder.")
+    if not path.suffix:
+        images.check()
 
 
 def write_report(report: Report, path: Path) -> None:
@@ -94,9 +89,9 @@ def write_report(report: Report, path: Path) -> None:
     except OSError as error:
         raise SettingsError(f"The folder cannot be made ({error.strerror}).", where=str(path)) from error
     blocks = list(contents(report))
-    for block in blocks:
-        if isinstance(block, Picture):
-            write_bytes(path / FIGURES / f"{block.name}.svg", block.svg.encode("utf-8", "replace"))
+    pictures = [block for block in blocks if isinstance(block, Picture)]
+    for picture, drawn in zip(pictures, images.svg([picture.figure for picture in pictures]), strict=True):
+        write_bytes(path / FIGURES / f"{picture.name}.svg", drawn)
     text = "\n\n".join(block.markdown() for block in blocks)
     write_bytes(path / MARKDOWN, f"{text}\n".encode("utf-8", "replace"))
 
@@ -104,16 +99,15 @@ def write_report(report: Report, path: Path) -> None:
 def contents(report: Report) -> Iterator[Block]:
     """Every block of the report, in order."""
     name = report.checkpoint.label
-    decided = [(c, verdict) for c in CLAIMS if (verdict := c.verdict(report.results)).state in DECISIONS]
+    decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
     yield Heading(f"What does {name} look at?", 1)
     yield Paragraph(_about(report))
     if report.checkpoint.note:
         yield Paragraph(f"About this model: {report.checkpoint.note}")
-    yield from _claims(decided, name)
+    yield from _findings(decided, name)
     for analysis in ANALYSES.values():
         if analysis.name in report.results:
-            own = [pair for pair in decided if pair[0].analysis == analysis.name]
-            yield from _section(analysis, report.results[analysis.name], own)
+            yield from _section(analysis, report.results[analysis.name])
     yield from _clearest(report)
     yield from _skipped(report)
     yield from _origin(report)
@@ -132,34 +126,35 @@ def _about(report: Report) -> str:
     )
 
 
-def _claims(decided: list[tuple[Claim, Verdict]], name: str) -> Iterator[Block]:
-    yield Heading("What holds of the paper's claims")
-    counts = {state: sum(verdict.state == state for _, verdict in decided) for state in ("holds", "does not hold")}
+def _findings(decided: list[Finding], name: str) -> Iterator[Block]:
+    """The ledger: every statement that is decided, those of the paper counted."""
+    yield Heading("Which of the paper's statements this model shows")
+    of_paper = Counter(finding.state for finding in decided if finding.statement)
+    counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
     yield Paragraph(
-        f"Of {len(decided)} claims {counts['holds']} hold of {name} on these corpora, {counts['does not hold']} do "
-        f"not, and {len(decided) - sum(counts.values())} are undecided: the 95% interval contains the threshold.",
+        f"Of {of_paper.total()} statements of the paper: {counts} of {name} on these corpora. Undecided are those "
+        "whose 95% interval contains the threshold, or which rest on too little text.",
         strong=True,
     )
     rows = [
-        (claim.section, claim.text, claim.rule, verdict.evidence, MARKS[verdict.state] + verdict.state)
-        for claim, verdict in decided
+        (each.section, each.statement or "beyond the paper", each.rule, each.sentence, _marked(each.state))
+        for each in decided
     ]
-    yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "verdict"), rows)
+    yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "this run"), rows)
 
 
-def _section(analysis: Analysis, result: Result, decided: list[tuple[Claim, Verdict]]) -> Iterator[Block]:
+def _marked(state: str) -> str:
+    return f"{MARKS[state]}\u00a0{state}"
+
+
+def _section(analysis: Analysis, result: Result) -> Iterator[Block]:
     """One analysis; all of it follows from the analysis itself."""
     yield Heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
-    if own := result.claim() or ("" if decided else highest_heads(result, analysis) or analysis.summary):
-        yield Paragraph(own, strong=True)
-    if decided:
-        yield Bullets(
-            [f"{MARKS[verdict.state]}{verdict.evidence} The paper: {claim.text}" for claim, verdict in decided]
-        )
+    found = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
+    yield Bullets(found or [analysis.summary])
     for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
-        drawn, origin = figure_svg(figure, "", ""), result.provenance
-        caption = f"{title}. {origin['corpus']['name']}: {counted(origin)}."
-        yield Picture(f"{analysis.name}-{number}", drawn, caption)
+        caption = f"{title}. {result.provenance['corpus']['name']}: {counted(result.provenance)}."
+        yield Picture(f"{analysis.name}-{number}", figure.update_layout(width=images.WIDTH), caption)
     yield from tables(analysis, result)
 
 
@@ -177,7 +172,7 @@ def _clearest(report: Report) -> Iterator[Block]:
         if lines := [each for each in report.lines if each.figure == figure]:
             where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
             caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
-            yield Picture(f"figure-{figure}", draw_side_by_side([each.panel for each in lines]), caption)
+            yield Picture(f"figure-{figure}", lines_figure([each.panel for each in lines], across=3), caption)
 
 
 def _skipped(report: Report) -> Iterator[Block]:

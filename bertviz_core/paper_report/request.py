@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.local_run import LastModel
+from bertviz_core.analyses.local_runner import LastModel
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.results import Result, Results
@@ -26,7 +26,7 @@ from bertviz_core.models.model import observing
 from bertviz_core.settings import Execution, Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.local_run import Load
+    from bertviz_core.analyses.local_runner import Load
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.paper_report.lines import Lines
 

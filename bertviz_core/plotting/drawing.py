@@ -18,8 +18,6 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.style import RING
 from bertviz_core.plotting.template import written_out
 
-PROJECTED = 16  # pixels, of the smallest letters in front of a room
-GROWTH = 1.4  # of lines, markers and margins there
 FOOT = 20  # pixels, for the line that says what a figure was made from
 Spec = dict[str, Any]
 
@@ -88,34 +86,3 @@ def _circle(trace: Spec, x: float, y: float) -> Spec:
         "hoverinfo": "skip",
         "showlegend": False,
     }
-
-
-def enlarged(spec: Spec) -> Spec:
-    """The figure for a projector: no letter below `PROJECTED` pixels, everything else larger in step."""
-    grown: Spec = _grown(spec, "")
-    layout = grown["layout"]
-    layout["font"] = {"size": PROJECTED} | layout.get("font", {})
-    for name in [name for name in layout if name.startswith(("xaxis", "yaxis", "legend"))]:
-        fonts = ("font",) if name.startswith("legend") else ("tickfont",)
-        layout[name] = {font: {"size": PROJECTED} for font in fonts} | layout[name]
-    layout["title"]["text"] = _wrapped(layout["title"]["text"])
-    return grown
-
-
-def _grown(value: Any, name: str) -> Any:
-    if isinstance(value, dict):
-        return {key: _grown(part, f"{name}.{key}") for key, part in value.items()}
-    if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
-        return [_grown(part, name) for part in value]
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if re.search(r"font\.size$", name):
-            return max(PROJECTED, value)
-        if re.search(r"(line\.width|marker\.size|layout\.height|margin\.[lrtb]|thickness)$", name):
-            return GROWTH * value
-    return value
-
-
-def _wrapped(text: str) -> str:
-    """On two lines, as about twice the room is needed."""
-    middle = text.find(" ", len(text) // 2)
-    return text if middle < 0 else f"{text[:middle]}<br>{text[middle + 1 :]}"

@@ -115,9 +115,9 @@ def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
     return HeadMap(hover, layers, heads, base, picture=data_uri(pixels.reshape(heads * (down + 1), -1, 4)))
 
 
-def data_uri(pixels: np.ndarray, compression: int = 4) -> str:
-    """A PNG of (down, across, 3 or 4) uint8 as a URI that has it whole; the highest `compression`, 9, is slow."""
+def data_uri(pixels: np.ndarray) -> str:
+    """A PNG of (down, across, 3 or 4) uint8 as a URI that has it whole."""
     import plotly.express as px  # takes a third of a second
 
-    image = px.imshow(pixels, binary_string=True, binary_backend="pypng", binary_compression_level=compression)
+    image = px.imshow(pixels, binary_string=True, binary_backend="pypng", binary_compression_level=4)
     return str(image.data[0].source)

@@ -2,30 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-ESCAPES = str.maketrans(
-    {c: f"\\{c}" for c in "&%$#_{}"}
-    | {c: f"${c}$" for c in "<>|"}  # other signs in LaTeX's default font encoding
-    | {"\\": r"\textbackslash{}", "~": r"\~{}", "^": r"\^{}"}
-)
+import pandas as pd
 
 
-def escaped(text: object) -> str:
-    """Escape a text for LaTeX."""
-    return str(text).translate(ESCAPES).replace("-$>$", r" $\to$ ")
-
-
-def tabular(columns: str, header: Sequence[str], rows: Iterable[Sequence[object]], note: str = "") -> str:
-    """A whole LaTeX tabular.
-
-    Args:
-        columns: Alignment of the columns, as "lrr".
-        header: Header of each column, as LaTeX.
-        rows: Cells, as LaTeX.
-        note: A last line over all columns.
-    """
-    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", " & ".join(header) + r" \\", r"\midrule"]
-    lines += [" & ".join(map(str, row)) + r" \\" for row in rows]
-    lines += [r"\midrule", rf"\multicolumn{{{len(header)}}}{{l}}{{{note}}} \\"] if note else []
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
+def tabular(frame: pd.DataFrame) -> str:
+    """A whole tabular with the frame's columns, numbers with one decimal; every text is escaped."""
+    shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
+    shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
+    return str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")

@@ -9,7 +9,7 @@ from typing import Any
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import model_pass, requests
-from bertviz_core.analyses.local_run import LastModel
+from bertviz_core.analyses.local_runner import LastModel
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_path

@@ -47,7 +47,7 @@ class Lines {
     stage.addEventListener("focusout", () => this.show());
     stage.addEventListener("keydown", (event) => this.key(event));
     this.canvas.addEventListener("transitionend", () => this.draw());
-    this.watcher = new ResizeObserver(() => this.resized());
+    this.watcher = new ResizeObserver(() => this.rows && this.show());
     this.watcher.observe(this.canvas);
   }
 
@@ -58,20 +58,7 @@ class Lines {
     this.weights = Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535);
     this.adopt(data.pins, before?.text !== data.text);
     const same = JSON.stringify([before?.from, before?.to]) === JSON.stringify([data.from, data.to]);
-    if (this.rescale() || !same) this.fill();
-    this.show();
-  }
-
-  // The scale of letters and lines is above 1 where a page is projected. Returns whether it has changed.
-  rescale() {
-    const before = this.scale;
-    this.scale = parseFloat(getComputedStyle(this.root).getPropertyValue("--drawing-scale")) || 1;
-    return this.scale !== before;
-  }
-
-  resized() {
-    if (!this.rows) return;
-    if (this.rescale()) this.fill();
+    if (!same) this.fill();
     this.show();
   }
 
@@ -87,8 +74,7 @@ class Lines {
     const active = this.root.getRootNode().activeElement?.row;
     this.rows = { from: [], to: [] };
     const count = Math.max(this.data.from.length, this.data.to.length);
-    const sizes = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
-    const [height, size] = sizes.map((pixels) => pixels * this.scale);
+    const [height, size] = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
     this.root.style.setProperty("--row", `${height}px`);
     this.root.style.setProperty("--size", `${size}px`);
     this.canvas.style.height = `${height * count}px`;
@@ -241,7 +227,7 @@ class Lines {
     const context = this.canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    context.lineWidth = this.scale * (this.height > 16 * this.scale ? 2 : 1.4);
+    context.lineWidth = this.height > 16 ? 2 : 1.4;
     const style = getComputedStyle(this.canvas);
     const levels = new Map();
     for (const [from, to, weight, red] of this.lines()) {
@@ -252,7 +238,7 @@ class Lines {
     }
     for (const level of [...levels.keys()].sort((a, b) => a - b)) {
       context.strokeStyle = level > 1000 ? style.caretColor : style.color;
-      context.globalAlpha = ((level % 1000) / LEVELS) ** (1 / this.scale ** 2); // faint lines have to be seen from afar
+      context.globalAlpha = (level % 1000) / LEVELS;
       context.stroke(levels.get(level));
     }
   }

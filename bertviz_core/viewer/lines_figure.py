@@ -1,37 +1,26 @@
-"""Figures 1 and 5 as SVG: two columns, and a line from each token to each, its darkness the weight."""
+"""Figures 1 and 5: two columns of tokens, and a line from each token to each, its darkness the weight."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
 import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
-from bertviz_core.heads import Head
 from bertviz_core.models.labels import PICTURES, Units
 from bertviz_core.plotting.style import RING
-from bertviz_core.viewer.view import InputAttention, shorten
+from bertviz_core.plotting.template import finish
+from bertviz_core.plotting.writing import isolated
+from bertviz_core.viewer.view import shorten
 
+LEVELS = 20  # lines of like darkness are one trace
 FAINT = 0.005  # a line this light cannot be seen
 INK, SPECIAL = "#1f2430", "#8a90a0"
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Pixels of a drawing: of a row, of a column of labels, between the columns; characters of the longest label."""
-
-    row: int
-    column: int
-    between: int
-    letters: int
-
-    @property
-    def width(self) -> int:
-        return 2 * self.column + self.between
-
-
-ALONE, BESIDE = Measures(22, 170, 260, 24), Measures(19, 92, 116, 13)
+ROW = 20  # pixels between two tokens
+BETWEEN = 0.4  # share of a panel's width between its columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,72 +42,55 @@ class Panel:
     red: Collection[int] = ()
     red_keys: Collection[int] = ()
 
-
-def draw(attention: InputAttention, head: Head, *, min_weight: float = 0.0, title: str = "") -> str:
-    """An SVG document; lines under `min_weight` are left out, special tokens are gray."""
-    panel = Panel(title, attention.queries, attention.keys, attention.weights[head])
-    return _document(ALONE.width, _height(panel, ALONE), _parts(panel, ALONE, min_weight))
+    def __len__(self) -> int:
+        return max(len(self.queries), len(self.keys))
 
 
-def draw_side_by_side(panels: Sequence[Panel], across: int = 3, min_weight: float = 0.01) -> str:
-    """Several heads in one SVG document, as many `across` as in the paper's figures."""
-    parts, top = [], 0
-    for start in range(0, len(panels), across):
-        row = panels[start : start + across]
-        for column, panel in enumerate(row):
-            parts += [f'<g transform="translate({column * BESIDE.width},{top})">', *_parts(panel, BESIDE, min_weight)]
-            parts.append("</g>")
-        top += max(_height(panel, BESIDE) for panel in row)
-    return _document(across * BESIDE.width, top, parts)
+def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0.01) -> go.Figure:
+    """Draw heads, as many `across` as in the paper's figures; lines under `min_weight` are left out."""
+    rows = [panels[start : start + across] for start in range(0, len(panels), across)]
+    heights = [max(map(len, row)) + 3 for row in rows]  # with the title, and room below
+    figure = make_subplots(len(rows), across, row_heights=heights, horizontal_spacing=0, vertical_spacing=0)
+    side = (1 / BETWEEN - 1) / 2
+    figure.update_xaxes(visible=False, range=[-side, 1 + side], fixedrange=True)
+    for number, (row, height) in enumerate(zip(rows, heights, strict=True), start=1):
+        figure.update_yaxes(visible=False, range=[height - 2, -2], fixedrange=True, row=number)
+        for column, panel in enumerate(row, start=1):
+            for trace in _traces(panel, min_weight, 24 if across == 1 else 13):
+                figure.add_trace(trace, row=number, col=column)
+    figure.update_traces(hoverinfo="skip", showlegend=False)
+    margin = {"l": 0, "r": 0, "t": 0, "b": 0}
+    return finish(figure, ROW * sum(heights), width=640 if across == 1 else 900, margin=margin)
 
 
-def _document(width: int, height: int, parts: Sequence[str]) -> str:
-    start = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
-        ' font-family="sans-serif" font-size="14">'
-    )
-    return "\n".join([start, f'<rect width="{width}" height="{height}" fill="#fff"/>', *parts, "</svg>"])
-
-
-def _height(panel: Panel, size: Measures) -> int:
-    return size.row * (max(len(panel.queries), len(panel.keys)) + 2)
-
-
-def _parts(panel: Panel, size: Measures, min_weight: float) -> list[str]:
-    title, left = escape(panel.title.translate(PICTURES)), size.column - 8
-    return [
-        f'<title>{title}</title><text x="{size.width / 2}" y="15" text-anchor="middle">{title}</text>',
-        *_lines(panel, size, min_weight),
-        *_column(panel.queries, left, "end", size, panel.red),
-        *_column(panel.keys, size.width - left, "start", size, panel.red_keys),
-    ]
-
-
-def _lines(panel: Panel, size: Measures, min_weight: float) -> list[str]:
-    """The darkest last, so that they lie on top, and red ones on top of all."""
+def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatter]:
+    """The lines, the darkest last, so that they lie on top, and red ones on top of all; then the texts."""
     i, j = np.nonzero(panel.weights >= max(min_weight, FAINT))
     red = np.isin(i, list(panel.red)) | np.isin(j, list(panel.red_keys))
-    order = np.lexsort((panel.weights[i, j], red))
-    drawn = [
-        f'<line x1="{size.column}" y1="{_middle(a, size)}" x2="{size.column + size.between}" y2="{_middle(b, size)}" '
-        f'stroke-opacity="{panel.weights[a, b]:.3f}"{f" stroke={RING!r}" if is_red else ""}/>'
-        for a, b, is_red in zip(i[order], j[order], red[order], strict=True)
-    ]
-    return [f'<g stroke="{INK}" stroke-width="1.6">', *drawn, "</g>"]
+    levels = np.ceil(panel.weights[i, j] * LEVELS).astype(int)
+    for is_red, level in sorted(set(zip(red.tolist(), levels.tolist(), strict=True))):
+        chosen = (red == is_red) & (levels == level)
+        ends = np.stack([i[chosen], j[chosen], np.full(chosen.sum(), np.nan)], axis=1)
+        xs, line = np.tile([0.0, 1.0, np.nan], len(ends)), {"color": RING if is_red else INK, "width": 1.6}
+        yield go.Scatter(x=xs, y=ends.reshape(-1), mode="lines", line=line, opacity=level / LEVELS)
+    yield _texts([panel.title.translate(PICTURES)], 0.5, -1, "middle center", [INK])
+    for units, x, position, rows in (
+        (panel.queries, -0.03, "left", panel.red),
+        (panel.keys, 1.03, "right", panel.red_keys),
+    ):
+        labels = [isolated(shorten(label, letters)) for label in units.labels]
+        pairs = enumerate(zip(units.labels, units.special, strict=True))
+        colors = [_color(label, special, row in rows) for row, (label, special) in pairs]
+        yield _texts(labels, x, 0, f"middle {position}", colors)
 
 
-def _column(units: Units, x: int, anchor: str, size: Measures, red: Collection[int]) -> list[str]:
-    """Labels, each in a direction of its own: Arabic beside English stays in order."""
-    return [
-        f'<text x="{x}" y="{_middle(row, size) + 5}" text-anchor="{anchor}" unicode-bidi="isolate" '
-        f'fill="{_color(label, special, row in red)}">{escape(shorten(label, size.letters))}</text>'
-        for row, (label, special) in enumerate(zip(units.labels, units.special, strict=True))
-    ]
+def _texts(texts: Sequence[str], x: float, first: int, position: str, colors: Sequence[str]) -> go.Scatter:
+    """A column of texts, in which plotly finds no markup."""
+    rows = list(range(first, first + len(texts)))
+    font = {"color": list(colors), "size": 13}
+    shown = [escape(text) for text in texts]
+    return go.Scatter(x=[x] * len(rows), y=rows, text=shown, mode="text", textposition=position, textfont=font)
 
 
 def _color(label: str, special: bool, red: bool) -> str:
     return RING if red or label == "[MASK]" else SPECIAL if special else INK
-
-
-def _middle(row: int, size: Measures) -> int:
-    return size.row * (int(row) + 1) + size.row // 2 + 4

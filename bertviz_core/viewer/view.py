@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import safetensors.numpy
 
 from bertviz_core.analyses.results import head_frame, to_csv
@@ -15,9 +16,6 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, ranks
 from bertviz_core.models.labels import Layout, Units
 from bertviz_core.models.words import maps_of_one
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 # name shown, used in permalinks and on the command line -> (side of the query, side of the key)
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
@@ -66,8 +64,6 @@ class InputAttention:
 
     def to_frame(self, head: Head) -> pd.DataFrame:
         """A row for each line of one head; positions are those of the units' first tokens, from 1."""
-        import pandas as pd
-
         i, j = np.indices(self.weights[head].shape).reshape(2, -1)
         return pd.DataFrame(
             {

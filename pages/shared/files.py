@@ -24,9 +24,8 @@ def picture_name(*shows: str) -> str:
 
 def label(suffix: str) -> str:
     """Label of a file's button."""
-    *name, kind = suffix.strip(".").split(".")
-    named = {"tex": "LaTeX", "safetensors": "safetensors"}.get(kind, kind.upper())
-    return f"{named}: all {name[0]}" if name else named
+    named = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
+    return named.get(suffix, suffix[1:].upper())
 
 
 def offer(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:

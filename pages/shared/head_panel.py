@@ -7,6 +7,7 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
 from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
@@ -42,7 +43,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
     if best := derived(relations, results, selection.head):
-        st.markdown("**Best relations**, with the best fixed offset")
+        st.markdown(f"**Best relations** ({result_of(results, RelationCounts).trees}), with the best fixed offset")
         rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
     if near := nearest(results, selection.head):

@@ -20,12 +20,12 @@ from bertviz_core import exports
 from bertviz_core.analyses.results import Result, counted
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
-from bertviz_core.plotting.drawing import Drawing, enlarged
+from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel
 from pages.shared.components import component
 from pages.shared.derived import derived
-from pages.shared.frame import address, appearance, catalogue, choices, links, sidebar
+from pages.shared.frame import address, catalogue, links, sidebar
 from pages.shared.frame.selection import Selection
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
@@ -68,8 +68,6 @@ def title(name: str, subject: str = "", path: str = "") -> DeltaGenerator:
     line.title(entry.title, anchor=False, width="content")
     help_text = boxes.plain(path) if path and path not in subject else None
     line.caption(boxes.plain(" · ".join(filter(None, (subject, entry.section)))), help=help_text, wrap=False)
-    with line:
-        appearance.leave_projector()
     return line
 
 
@@ -126,8 +124,6 @@ def chart(
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
     drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
-    if choices.projecting():
-        spec = enlarged(spec)
     # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
     config = {"displaylogo": False, "toImageButtonOptions": picture}
@@ -190,8 +186,8 @@ def _row_clicked(key: str, labels: list[str]) -> None:
 
 
 def downloads(result: Result) -> None:
-    """Buttons that save the bytes that the command line writes, built on click."""
-    builders = exports.builders(result)
+    """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
+    builders = {suffix: build for suffix, build in exports.builders(result).items() if suffix != ".svg"}
     files.offer({files.label(suffix): (exports.file_name(result, suffix), build) for suffix, build in builders.items()})
 
 

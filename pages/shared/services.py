@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import fields, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import streamlit as st
@@ -17,7 +20,8 @@ from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series, shipped
 from bertviz_core.engine.jobs import ANALYSES, DOWNLOADS, Jobs
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.uploads import Uploads
+from bertviz_core.engine.upload_check import Check
+from bertviz_core.engine.uploads import Upload, Uploads
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded
@@ -30,9 +34,25 @@ from bertviz_core.tasks.workers import Worker
 from pages.shared.derived import derived
 
 UNPACKED = 10  # text shrinks to a tenth at best
+T = TypeVar("T")
+_made: dict[str, Any] = {}
+_making = threading.RLock()
 
 
-@st.cache_resource(show_spinner=False)
+def _once(make: Callable[[], T]) -> Callable[[], T]:
+    """One for the server, in no cache of Streamlit's: any client may ask for those to be emptied."""
+
+    def get() -> T:
+        with _making:
+            if make.__name__ not in _made:
+                _made[make.__name__] = make()
+            made: T = _made[make.__name__]
+            return made
+
+    return get
+
+
+@_once
 def store() -> Store:
     return Store()
 
@@ -43,28 +63,34 @@ def store_size() -> int:
     return store().size()
 
 
-@st.cache_resource(show_spinner=False)
+@_once
 def access() -> Access:
     """What this server lets its visitors reach, read once."""
     return from_environment()
 
 
-@st.cache_resource(show_spinner=False)
+@_once
 def uploads() -> Uploads:
     return Uploads(store(), access())
 
 
-def upload(token: str) -> Source:
-    """An upload by its token; raises InputError when it is not here (any more)."""
-    return bounded(uploads().source(token))
+def upload(upload: Upload) -> Source:
+    """The bytes of an upload; it may unpack to so many times the largest upload, and no more."""
+    return replace(uploads().source_of(upload), max_unpacked=UNPACKED * _max_upload())
 
 
-def bounded(source: Source) -> Source:
-    """An upload may unpack to so many times the largest upload, and no more."""
-    return replace(source, max_unpacked=UNPACKED * st.get_option("server.maxUploadSize") * 2**20)
+def check(files: list[tuple[str, bytes]], kind: str, *, fixed: bool = False) -> Check:
+    """Begin to check files (see Check)."""
+    seconds = 10 if access().public else 60
+    limits = {"max_size": _max_upload(), "max_unpacked": UNPACKED * _max_upload(), "seconds": seconds}
+    return Check(files, kind, fixed=fixed, **limits)
 
 
-@st.cache_resource(show_spinner=False)
+def _max_upload() -> int:
+    return int(st.get_option("server.maxUploadSize")) * 2**20  # in .streamlit/config.toml
+
+
+@_once
 def jobs() -> Jobs:
     """Downloads have a process of their own: neither they nor analyses wait for each other."""
     return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()}, access())
@@ -112,7 +138,7 @@ def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
         return _models().get(checkpoint, dtype)
 
 
-@st.cache_resource(show_spinner=False)
+@_once
 def _models() -> LoadedModels:
     return LoadedModels()
 
@@ -130,9 +156,9 @@ def _segments(key: tuple[str, ...], _source: Source, _model: AttentionModel, _se
     return FirstSegments(Segments(_source, _model.tokens, _settings))
 
 
-def delete_upload(token: str, owner: str) -> None:
-    """Delete a reader's upload, and what is remembered of its text."""
-    uploads().delete(token, owner)
+def delete_upload(token: str) -> None:
+    """Delete an upload, and what is remembered of its text."""
+    uploads().delete(token)
     _segments.clear()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses import chunks
-from bertviz_core.analyses.chunks import ChunkPass, compute_chunk, share_done
+from bertviz_core.analyses.chunks import ChunkedPass, compute_chunk, share_done
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
@@ -25,7 +25,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
 from bertviz_core.models import reading
-from bertviz_core.models.reading import Slices
+from bertviz_core.models.reading import CorpusReading, cut
 from bertviz_core.settings import Settings
 from tests.waiting import Stops
 
@@ -63,51 +63,78 @@ def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, m
     assert share_done(store, request) is None and not [e for e in store.entries() if "chunks" in e.key]
 
 
+def chunked_pass(requests, model, store) -> ChunkedPass:
+    corpus = CorpusReading(chunked_examples(requests[0], model))
+    return ChunkedPass(requests, corpus, model, store, f"cpu, batches of {model.batch_tokens} tokens")
+
+
+class Shuffled:
+    """Computes all chunks that are missing in another order, as bytes, until so many are done."""
+
+    def __init__(self, model, seed=0, until=None) -> None:
+        self.model, self.seed, self.until, self.order = model, seed, until, []
+
+    def map(self, requests, missing, progress):
+        parts = list(missing)
+        random.Random(self.seed).shuffle(parts)
+        for number, examples in parts:
+            if len(self.order) == self.until:
+                raise Cancelled
+            self.order.append(number)
+            yield number, [s.to_bytes() for s in compute_chunk(self.model, requests, examples, Progress(), None)]
+
+
 @pytest.mark.parametrize("analysis", CHUNKED)
 def test_chunks_computed_in_any_order_and_carried_as_bytes_give_the_same_bytes(analysis, masked, store):
     request = request_of(analysis, masked)
-    examples = chunked_examples(request, masked)
-    index = examples.index()
-    order = list(range(len(index.chunks)))
-    assert len(order) > 3
     whole = compute(request, None, model=masked)
     for seed in range(3):
-        random.Random(seed).shuffle(order)
-        computed = ChunkPass([request], index, masked, store, "here")
-        slices = Slices(examples.source)
-        for position, number in enumerate(order):
-            chunk = index.chunks[number]
-            part = examples.part(chunk, slices.read(chunk.start.offset, chunk.end))
-            (sums,) = compute_chunk(masked, [request], part, Progress(), None)
-            computed.take(number, [0], [sums.to_bytes()])
-            if position == len(order) // 2:  # another process goes on
-                computed = ChunkPass([request], index, masked, store, "here")
-                assert {chunk.number for chunk, _ in computed.needed()} == set(order[position + 1 :])
-        result = ANALYSES[analysis].finish(computed.sums[0].total, examples, whole.provenance)
+        first, second = Shuffled(masked, seed, until=3), Shuffled(masked, seed)
+        with pytest.raises(Cancelled):
+            chunked_pass([request], masked, store).run(first, Progress())
+        assert share_done(store, request) > 0
+        computed = chunked_pass([request], masked, store)
+        computed.run(second, Progress())  # another process goes on
+        assert sorted(first.order + second.order) == list(range(len(computed.sizes))) and len(second.order) > 1
+        result = ANALYSES[analysis].finish(computed.totals[0], computed.corpus.examples, whole.provenance)
         assert result.to_bytes() == whole.to_bytes()
-        computed.drop()
+        computed.finish()
+        assert share_done(store, request) is None
 
 
 def test_details_are_on_disk_before_their_sums_wait(masked, store, monkeypatch):
     monkeypatch.setattr(guesses, "EXAMPLES", 0)
     request = request_of("dependency_heads", masked)
     compute(request, store, model=masked)
-    examples = chunked_examples(request, masked)
-    index = examples.index()
-    names = [f"{request.key()}/{number}" for number in range(len(index.chunks))]
-    expected = [store.open(f"detail/{name}").read() for name in names]
+    expected = details_of(store, request)
     other = Store(store.folder / "other")
-    for chunk in reversed(index.chunks):
-        computed = ChunkPass([request], index, masked, other, "here")  # goes on from what is kept
-        part = examples.part(chunk, Slices(examples.source).read(chunk.start.offset, chunk.end))
-        (sums,) = compute_chunk(masked, [request], part, Progress(), None)
-        computed.take(chunk.number, [0], [sums.to_bytes()])
-        assert other.open(f"detail/{names[chunk.number]}").read() == expected[chunk.number]
-        (each,) = computed.sums
-        assert not any(each.total.from_bytes(part).kept for part in each.waiting.values() if isinstance(part, bytes))
-        assert not any(part.kept for part in each.waiting.values() if not isinstance(part, bytes))
-    assert each.done == len(index.chunks)
-    assert [other.open(f"detail/{name}").read() for name in names] == expected
+    computed, seen = chunked_pass([request], masked, other), []
+
+    class Backwards(Shuffled):
+        def map(self, requests, missing, progress):
+            for number, examples in reversed(list(missing)):
+                (sums,) = compute_chunk(self.model, requests, examples, Progress(), None)
+                yield number, [sums.to_bytes()]
+                assert other.has_detail(f"{request.key()}/{number}")
+                seen.append(max((len(part.kept) for part in computed.sums[0].waiting.values()), default=0))
+
+    computed.run(Backwards(masked), Progress())
+    assert len(seen) > 3 and set(seen) == {0}
+    computed.finish()
+    assert details_of(other, request) == expected
+
+
+def details_of(store, request) -> dict[str, bytes]:
+    names = [entry.key for entry in store.entries() if entry.kind == "detail" and entry.key.startswith(request.key())]
+    return {name: store.open(f"detail/{name}").read() for name in names}
+
+
+def test_a_corpus_of_one_chunk_stores_no_sums(masked, store, monkeypatch):
+    monkeypatch.setattr(reading, "CHUNK_TOKENS", 10**9)
+    monkeypatch.setattr(store, "keep_work", None)
+    compute(request_of("entropy", masked), store, model=masked)
+    with pytest.raises(Cancelled):
+        compute(request_of("surface_patterns", masked), store, model=masked, progress=Stops(after=0.5))
 
 
 def chunked_examples(request, model):
@@ -131,10 +158,12 @@ def test_sums_of_another_batch_size_are_not_gone_on_from(masked, store):
     request = request_of("entropy", masked)
     with pytest.raises(Cancelled):
         compute(request, store, model=masked, progress=Stops(after=0.25))
-    index = chunked_examples(request, masked).index()
-    same = f"cpu, batches of {masked.batch_tokens} tokens"
-    assert ChunkPass([request], index, masked, store, same).done > 0
-    assert ChunkPass([request], index, masked, store, "cpu, batches of 7 tokens").done == 0
+    for rounding, done in (
+        (f"cpu, batches of {masked.batch_tokens} tokens", True),
+        ("cpu, batches of 7 tokens", False),
+    ):
+        corpus = CorpusReading(chunked_examples(request, masked))
+        assert bool(ChunkedPass([request], corpus, masked, store, rounding).sums[0].done) == done
 
 
 def test_analyses_that_stopped_at_different_chunks_go_on_together(masked, store):
@@ -144,12 +173,8 @@ def test_analyses_that_stopped_at_different_chunks_go_on_together(masked, store)
         compute(entropy, store, model=masked, progress=Stops(after=0.5))
     with pytest.raises(Cancelled):
         compute(clustering, store, model=masked, progress=Stops(after=0.25))
-    chunks_ahead = ChunkPass(
-        [entropy, clustering], chunked_examples(entropy, masked).index(), masked, store,
-        f"cpu, batches of {masked.batch_tokens} tokens",
-    )  # fmt: skip
-    wanted = [which for _, which in chunks_ahead.needed()]
-    assert [1] in wanted and [0, 1] in wanted
+    done = [each.done for each in chunked_pass([entropy, clustering], masked, store).sums]
+    assert 0 < done[1] < done[0]
     from bertviz_core.analyses.requests import compute_all
 
     compute_all([entropy, clustering], store, load=lambda together, execution: masked)
@@ -177,20 +202,20 @@ def test_of_sums_only_the_header_is_read_to_say_how_many_there_are_and_only_wher
 
 COMMAND = """
 import sys
-from bertviz_core.analyses import chunks, local_run
+from bertviz_core.analyses import chunks, local_runner
 from bertviz_core.cli.commands import main
 from bertviz_core.models import reading
 
 reading.CHUNK_TOKENS, chunks.SAVING = int(sys.argv.pop(1)), float("inf")
-journal, compute_chunk = open(sys.argv.pop(1), "a"), local_run.compute_chunk
+journal, compute_chunk = open(sys.argv.pop(1), "a"), local_runner.compute_chunk
 
 
 def noted(model, requests, examples, *more):
-    print(examples.source.start.example, file=journal, flush=True)
+    print(examples[0].number, file=journal, flush=True)
     return compute_chunk(model, requests, examples, *more)
 
 
-local_run.compute_chunk = noted
+local_runner.compute_chunk = noted
 main()
 """
 
@@ -220,7 +245,7 @@ def test_a_command_killed_at_random_moments_goes_on_by_itself(tiny_folder, tiny,
     assert len(computed) - len(set(computed)) <= kills
     reading.CHUNK_TOKENS = 300
     whole = compute(request, None, model=tiny)
-    assert len(chunked_examples(request, tiny).index().chunks) == len(set(computed))
+    assert len(list(cut(chunked_examples(request, tiny), 300))) == len(set(computed))
     assert Store(tmp_path / "store").get(request.key()) == whole.to_bytes()
 
 
@@ -233,11 +258,3 @@ def wait_for_lines(journal: Path, count: int) -> None:
     while lines(journal) < count:
         assert time.monotonic() < ends
         time.sleep(0.001)
-
-
-def test_the_index_of_a_corpus_has_the_format_of_its_analysis(masked, store, monkeypatch):
-    request = request_of("entropy", masked)
-    for expected in (1, 2):
-        chunks.index_of(request, chunked_examples(request, masked), store, lambda count: None)
-        assert len([entry for entry in store.entries() if entry.key.startswith("index/")]) == expected
-        monkeypatch.setitem(chunks.FORMATS, "entropy", 99)

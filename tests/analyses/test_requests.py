@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.local_run import load_model
+from bertviz_core.analyses.local_runner import load_model
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find, passes, try_all

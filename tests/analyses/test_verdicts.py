@@ -10,7 +10,6 @@ import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import FOLDS
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRelations
-from bertviz_core.analyses.proportions import is_above
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample
@@ -70,10 +69,3 @@ def test_permuted_labels_give_at_most_five_percent_verdicts(stored: ShownRelatio
     )
     assert np.mean(verdicts) <= 0.05
     assert families <= 0.05 * PERMUTATIONS + 1
-
-
-def test_a_verdict_needs_enough_words_and_an_interval_clear_of_the_baseline() -> None:
-    n, heldout = np.array([10, 400, 400, 400]), np.array([1.0, 0.6, 0.52, np.nan])
-    assert is_above(heldout, n, np.full(4, 0.5)).tolist() == [False, True, False, False]
-    assert is_above(np.array([0.56]), np.array([400]), np.array([0.5])).tolist() == [True]
-    assert is_above(np.array([0.56]), np.array([400]), np.array([0.5]), verdicts=20).tolist() == [False]

@@ -17,5 +17,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
     monkeypatch.setattr("pages.shared.services.Worker", in_process.performer)
+    monkeypatch.setattr("pages.shared.services._made", {})
+    monkeypatch.setattr("pages.shared.frame.uploads.PATIENCE", 60)  # of a test that looks once
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()

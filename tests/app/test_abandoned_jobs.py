@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.access import Access
-from pages.shared import services
-from pages.shared.jobs import reader_jobs
+from pages.shared import services, session
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
@@ -31,8 +30,7 @@ def test_a_closed_tab_keeps_no_place_on_a_public_server(
     with browser.served(tmp_path / "store", PAGE) as address, visitor(address) as stays:
         assert "1 mine, 1 in all" in stays.open(ask="one").text
         with visitor(address) as leaves:
-            leaves.open(ask="one")
-            assert "2 mine, 2 in all" in leaves.open(ask="two").text
+            assert "1 mine, 2 in all" in leaves.open(ask="two").text
         if public == "1":
             until(stays, "1 mine, 1 in all")
         else:
@@ -50,10 +48,13 @@ class Left(list):
 def test_who_comes_back_in_time_keeps_the_jobs(returns: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     left = Left()
     monkeypatch.setattr(services, "access", lambda: Access(public=True))
-    monkeypatch.setattr(reader_jobs, "_connection", lambda asker: None)
-    monkeypatch.setattr(reader_jobs, "GRACE", 0.2)
-    reader_jobs._closed(("reader", left))
+    monkeypatch.setattr(services, "jobs", lambda: left)
+    monkeypatch.setattr(session, "GRACE", 0.2)
+    monkeypatch.setattr(session, "_connected", lambda _name, mine: mine)
+    mine = session.Session()
+    monkeypatch.setattr(session.st, "session_state", {"session": mine})
+    mine.close()
     if returns:
-        reader_jobs._note("reader")
+        assert session.current() is mine
     time.sleep(0.5)
-    assert left == ([] if returns else ["reader"]) and not reader_jobs._leaving
+    assert left == ([] if returns else [mine.name])

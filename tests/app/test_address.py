@@ -29,7 +29,6 @@ UNTOUCHED = {
     "epochs",
     "rank",
     "decode",
-    "misaligned",
 }  # they ask for new results
 NOT_IN_ADDRESS = {"corpus", "guess", "paste", "everything"}  # the upload's token is; which guess the link is for is not
 

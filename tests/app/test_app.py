@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import short_names
 from tests.app.driving import ROOT, open_app, unescaped, uploader, wait_for_job, words
-from tests.shipped import COUNT, values
+from tests.shipped import values
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -107,10 +107,8 @@ def test_threshold_lists_heads_without_a_new_analysis() -> None:
         app.slider(key="over").set_value(over).run()
         heads = [Head(*map(int, place)).label() for place in np.argwhere(shares > over)]
         heads.sort(key=lambda label: -shares[Head.parse(label).layer, Head.parse(label).head])
-        said = next(m.value for m in app.markdown if f"of {COUNT} heads put" in m.value)
-        assert said.replace("*", "").startswith(f"{len(heads) or 'None'} of {COUNT}")
-        assert f"more than {over:.0%}" in said
-        assert all(head in said.replace("\\", "") for head in heads[:3])
+        said = next(c.value for c in app.caption if c.value.startswith("Over")).replace("\\", "")
+        assert f"Over {over:.0%} of the attention on the previous token: {', '.join(heads[:10]) or 'no head'}" in said
 
 
 def test_pasted_text_is_analyzed_kept_and_reopened_by_its_link() -> None:
@@ -196,7 +194,7 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
 def test_gradients_say_what_this_run_shows() -> None:
     app = open_app("sep_gradients", head="2-3")
     assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked-word accuracy"]
-    assert "Attention to [SEP] is highest in layer" in words(app)
+    assert "of its attention on [SEP]" in words(app)
     assert "Head 2-3" in words(app)
     app.selectbox(key="gradient").set_value("to_cls_times_attention").run()
     assert "Head map: attention × gradient to [CLS]" in words(app).replace("*", "")

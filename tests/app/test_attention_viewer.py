@@ -349,5 +349,5 @@ def test_segments_are_remembered_by_the_name_of_the_file_and_forgotten_with_an_u
     with pytest.raises(InputError) as refused:
         services.segments(mine, demo, Settings()).pick(10**6)
     assert refused.value.where == "mine.txt"
-    services.delete_upload("x" * 43, "owner")
+    services.delete_upload("x" * 43)
     assert services.segments(theirs, demo, Settings()) is not first

@@ -106,12 +106,12 @@ def test_a_worker_that_was_killed_leaves_a_message_and_a_way_on(gate: Gate) -> N
 
 
 def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(services, "access", lambda: Access(reader_jobs=1))
+    monkeypatch.setattr(services, "access", lambda: Access(public=True))
     app = reader(3)
     click(app, "Analyze")
     app.number_input(key="limit").set_value(4).run()
     click(app, "Analyze")
-    assert "no more can be queued" in app.error[0].value and "cancel one" in app.error[0].value
+    assert "No more of your jobs" in unescaped(app.error[0].value) and "cancel it" in app.error[0].value
     assert not app.exception and len(progress(app)) == 1
     second = reader(4)
     click(second, "Analyze")

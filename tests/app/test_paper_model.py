@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import huggingface_hub
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.models.checkpoint import PAPER_MODEL
@@ -116,7 +115,6 @@ def test_without_the_hub_nothing_is_offered_and_it_is_asked_once(hub: Hub, error
 
 def test_where_downloads_are_off_the_hub_is_not_asked(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BERTVIZ_DOWNLOADS", "off")
-    st.cache_resource.clear()
     app = open_app()
     app.run()
     assert PAPER_MODEL not in words(app) and hub.asked == 0

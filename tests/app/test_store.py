@@ -27,6 +27,7 @@ def use(monkeypatch: pytest.MonkeyPatch):
     import streamlit as st
 
     def name(folder: Path) -> None:
+        services._made.clear()
         st.cache_resource.clear()
         st.cache_data.clear()
         monkeypatch.setenv("BERTVIZ_STORE", str(folder))
@@ -35,6 +36,7 @@ def use(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(store_folder, "PATIENCE", 0.5)
     monkeypatch.setattr(store_folder, "RETRY", 0)
     yield name
+    services._made.clear()
     st.cache_resource.clear()
     st.cache_data.clear()
 

@@ -1,4 +1,4 @@
-"""Two readers and their uploads, each an app of its own: who sees what, who deletes, and what a link restores."""
+"""Uploads in apps of their own: who sees them, what a link restores, and what a public server forgets."""
 
 from __future__ import annotations
 
@@ -10,35 +10,32 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analyses import linguistic
+from bertviz_core.engine.uploads import Upload
 from pages.shared import services
 from pages.shared.frame import uploads
-from tests.app.driving import ROOT, open_app, unescaped, uploader, wait_for_job, words
+from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
 BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
-ANN = "A" * 43  # a browser's cookie
 
 
 def upload(
-    page: str = "surface_patterns", data: bytes = TEXT, name: str = "mine.txt", reader: str = "", refused: bool = False
+    page: str = "surface_patterns", data: bytes = TEXT, name: str = "mine.txt", refused: bool = False
 ) -> AppTest:
-    app = open_as(reader, page)
+    app = open_app(page)
     uploader(app).set_value((name, data, "text/plain")).run()
     assert bool(app.error) == refused and not app.exception
     return app
 
 
-def open_as(reader: str, page: str, **address: str) -> AppTest:
-    """The app in a browser with this cookie, or with none."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
-    for name, value in address.items():
-        app.query_params[name] = value
-    if reader:
-        app.session_state["reader"] = reader
-    app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception, app.exception
-    return app
+def stored() -> list[Upload]:
+    return [upload for kind in uploads.KINDS for upload in services.uploads().latest(kind)]
+
+
+@pytest.fixture
+def public(monkeypatch: pytest.MonkeyPatch, own_store: None) -> None:
+    monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
 
 
 def link(app: AppTest, name: str = "corpus") -> str:
@@ -55,48 +52,13 @@ def press(app: AppTest, label: str) -> AppTest:
     return app
 
 
-def test_a_guest_with_a_link_sees_and_the_owner_deletes() -> None:
-    owner = upload()
-    guest = open_app("surface_patterns", corpus=link(owner))
-    assert "demo on mine.txt" in words(guest)
-    assert "Only the person who uploaded it can delete it" in words(guest)
-    assert "Delete now" in labels(owner) and "Delete now" not in labels(guest)
-    uploads_before = list(services.uploads())
-    services.uploads().delete(link(owner).removeprefix("upload-"), "somebody else")
-    assert list(services.uploads()) == uploads_before
-    press(owner, "Delete now")
-    assert owner.selectbox(key="corpus").value == "encyclopedia" and not owner.error
-    assert list(services.uploads()) == []
-
-
 def test_the_digest_is_no_link() -> None:
     owner = upload()
-    (kept,) = services.uploads()
+    (kept,) = stored()
     assert kept.digest not in link(owner)
     guest = open_app("surface_patterns", corpus=f"upload-{kept.digest}")
     assert "created by an earlier version" in unescaped(guest.error[0].value)
     assert "mine.txt" not in words(guest)
-
-
-def test_a_browser_that_comes_back_still_owns_its_uploads() -> None:
-    address = link(upload(reader=ANN))
-    again = open_as(ANN, "surface_patterns")
-    assert "mine.txt" in again.selectbox(key="corpus").options
-    assert "mine.txt" not in open_as("B" * 43, "surface_patterns").selectbox(key="corpus").options
-    again.selectbox(key="corpus").set_value(address).run()
-    assert "demo on mine.txt" in words(again)
-    press(again, "Delete now")
-    assert list(services.uploads()) == []
-
-
-def test_one_readers_upload_shows_nowhere_on_anothers_pages() -> None:
-    upload(name="secret-name.txt")
-    upload("dependency_heads", BANK, "secret-bank.txt")
-    for page in ("overview", "surface_patterns", "dependency_heads", "clustering", "probes"):
-        stranger = open_app(page)
-        shown = words(stranger) + str([frame.value for frame in stranger.dataframe])
-        shown += str([box.options for box in stranger.selectbox]) + str([block.value for block in stranger.json])
-        assert "secret" not in shown
 
 
 def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,10 +70,10 @@ def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: py
 
     monkeypatch.setattr(linguistic, "linguistic_heads", record)
     st.cache_data.clear()
+    open_app("clustering")
     owner = upload("dependency_heads", BANK, "mine.conllu")
     owner.switch_page("pages/clustering.py").run()
-    open_app("clustering")
-    assert seen == [{"treebank": ["mine.conllu"], "coreference": []}, {"treebank": [], "coreference": []}]
+    assert seen == [{"treebank": [], "coreference": []}, {"treebank": ["mine.conllu"], "coreference": []}]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +98,7 @@ def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(addre
 
 
 def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> None:
-    kept = services.uploads().keep(b"the 1 2\n", "v.txt", "vectors", "somebody")
+    kept = services.uploads().keep(b"the 1 2\n", "v.txt", "vectors")
     app = open_app("surface_patterns", corpus=f"upload-{kept.token}")
     assert "it opens vectors; this page reads a text" in unescaped(app.error[0].value)
     app.switch_page("pages/dependency_heads.py").run()
@@ -146,7 +108,7 @@ def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> Non
 def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used() -> None:
     app = upload(data=BANK, name="bank.txt")
     assert "“bank.txt” is a treebank." in unescaped(app.info[0].value)
-    assert app.selectbox(key="corpus").value == "encyclopedia" and [u.kind for u in services.uploads()] == ["treebank"]
+    assert app.selectbox(key="corpus").value == "encyclopedia" and [u.kind for u in stored()] == ["treebank"]
     press(app, "Use its sentences as text")
     assert "demo on bank.txt" in words(app) and "its sentences are read as text" in words(app) and not app.info
     colleague = open_app("surface_patterns", corpus=link(app))
@@ -155,7 +117,7 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
     assert "demo on bank.txt" in words(app)
     press(app, "Delete now")
     app.switch_page("pages/surface_patterns.py").run()
-    assert app.selectbox(key="corpus").value == "encyclopedia" and not list(services.uploads())
+    assert app.selectbox(key="corpus").value == "encyclopedia" and not stored()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +131,7 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
 def test_what_cannot_be_read_is_named_below_a_closed_popover(name: str, data: bytes, said: str) -> None:
     app = open_app("surface_patterns")
     uploader(app).set_value((name, data, "text/plain")).run()
-    assert said in unescaped(app.error[0].value) and list(services.uploads()) == []
+    assert said in unescaped(app.error[0].value) and stored() == []
     assert app.session_state["add a corpus"] is False
 
 
@@ -186,9 +148,9 @@ def test_encodings_and_several_files(files: list[tuple[str, bytes]]) -> None:
     app = open_app("surface_patterns")
     uploader(app).set_value([(name, data, "text/plain") for name, data in files]).run()
     assert not app.error, app.error[0].value
-    (kept,) = services.uploads()
+    (kept,) = stored()
     assert kept.name == ("a.txt" if len(files) == 1 else "a.txt and 1 more")
-    text = "".join(services.upload(kept.token).text())
+    text = "".join(services.upload(kept).text())
     assert [line for line in text.splitlines() if line] == ["Grüße aus München.", "Es war warm."]
 
 
@@ -203,7 +165,7 @@ def test_an_upload_is_not_joined_to_what_was_uploaded_before() -> None:
     assert not uploader(app).value
     uploader(app).set_value(("mine.txt", TEXT, "text/plain")).run()
     assert not app.error and not uploader(app).value
-    assert [kept.name for kept in services.uploads()] == ["mine.txt"]
+    assert [kept.name for kept in stored()] == ["mine.txt"]
 
 
 def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
@@ -213,13 +175,7 @@ def test_the_same_bytes_under_another_name_leave_the_first_name() -> None:
     assert "demo on second.txt" in words(app)
     app.selectbox(key="corpus").set_value(first).run()
     assert "demo on first.txt" in words(app) and "demo on second.txt" not in words(app)
-    assert sorted(u.name for u in services.uploads()) == ["first.txt", "second.txt"]
-
-
-def test_models_are_remembered_for_this_browser_alone(tiny_folder: Path) -> None:
-    open_as(ANN, "overview", model=str(tiny_folder))
-    assert tiny_folder.name in open_as(ANN, "overview").selectbox(key="model").options
-    assert tiny_folder.name not in open_as("B" * 43, "overview").selectbox(key="model").options
+    assert sorted(u.name for u in stored()) == ["first.txt", "second.txt"]
 
 
 def test_unknown_words_are_warned_of_above_the_result() -> None:
@@ -241,7 +197,76 @@ def test_a_guest_whose_upload_is_deleted_meanwhile_is_not_shown_another() -> Non
     assert not guest.error and len(guest.metric) == 4
 
 
-def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result() -> None:
+def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
+    app = open_app("probes")
+    app.file_uploader(key="vectors").set_value(("bad.txt", b"the 1 2\ncat 2\n", "text/plain")).run()
+    assert "The line has 1 numbers" in unescaped(app.error[0].value) and stored() == []
+    app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()
+    first = stored()
+    assert [upload.name for upload in first] == ["v.txt"] and not app.error
+    app.run()
+    app.number_input(key="rank").set_value(3).run()
+    assert stored() == first
+    assert "“v.txt”" in unescaped("\n".join(caption.value for caption in app.caption))
+    guest = open_app("probes", vectors=link(app, "vectors"))
+    press(guest, "Stop using")
+    assert stored() == first and "vectors" not in guest.query_params
+    press(app, "Delete now")
+    assert stored() == [] and "vectors" not in app.query_params
+
+
+def test_a_link_to_vectors_that_are_gone_says_so() -> None:
+    app = open_app("probes", vectors="upload-" + "A" * 43)
+    assert "The link cannot be restored" in unescaped(app.error[0].value)
+
+
+def test_on_ones_own_machine_uploads_and_models_are_there_again(tiny_folder: Path) -> None:
+    address = link(upload())
+    open_app("overview", model=str(tiny_folder))
+    again = open_app("surface_patterns")
+    assert tiny_folder.name in again.selectbox(key="model").options
+    assert "mine.txt" in again.selectbox(key="corpus").options
+    again.selectbox(key="corpus").set_value(address).run()
+    assert "demo on mine.txt" in words(again)
+    press(again, "Delete now")
+    assert again.selectbox(key="corpus").value == "encyclopedia" and not again.error and stored() == []
+
+
+def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(public: None) -> None:
+    mine = upload(name="secret-name.txt")
+    assert "demo on secret-name.txt" in words(mine) and "corpus" not in mine.query_params
+    bank = upload("dependency_heads", BANK, "secret-bank.txt")
+    bank.switch_page("pages/probes.py").run()
+    assert bank.selectbox(key="corpus").value.startswith("upload-") and "upload-" not in str(dict(bank.query_params))
+    tokens = [each.token for each in stored()]
+    for page in ("overview", "surface_patterns", "dependency_heads", "clustering", "probes"):
+        stranger = open_app(page)
+        shown = words(stranger) + str([frame.value for frame in stranger.dataframe])
+        shown += str([box.options for box in stranger.selectbox]) + str([block.value for block in stranger.json])
+        assert "secret" not in shown and not any(token in shown for token in tokens)
+    guest = open_app("surface_patterns", corpus=f"upload-{tokens[0]}")
+    assert "not on this server" in unescaped(guest.error[0].value) and "secret" not in words(guest)
+
+
+def test_a_strangers_uploads_end_with_the_session(public: None) -> None:
+    app = upload()
+    mine = app.session_state["session"]
+    assert [each.name for each in mine.uploads] == ["mine.txt"] == [each.name for each in stored()]
+    mine.end()
+    assert stored() == []
+    app.run()
+    assert "not on this server" in unescaped(app.error[0].value)
+
+
+def test_a_strangers_session_has_so_much_room(public: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BERTVIZ_SESSION_UPLOADS", "0.6")
+    app = upload()
+    uploader(app).set_value(("more.txt", b"more words\n" * 10_000, "text/plain")).run()
+    assert "Your uploads would take more than 1 MB" in unescaped(app.error[0].value) and len(stored()) == 1
+    assert not upload(name="other.txt").error
+
+
+def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result(public: None) -> None:
     ann = upload(name="ann.txt")
     next(b for b in ann.button if b.label.startswith("Analyze")).click().run()
     wait_for_job(ann)
@@ -252,42 +277,3 @@ def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result() ->
         shown = words(app) + str([block.value for block in app.json]) + str(app.selectbox(key="corpus").options)
         assert f"demo on {own}" in words(app) and other not in shown
         assert own in str([block.value for block in app.json])
-
-
-def test_a_reader_has_so_much_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BERTVIZ_READER_UPLOADS", "1")
-    app = upload()
-    uploader(app).set_value(("more.txt", b"more words\n", "text/plain")).run()
-    uploader(app).set_value(("third.txt", b"third words\n", "text/plain")).run()
-    assert "Your uploads would take more than 1 MB" in unescaped(app.error[0].value)
-    assert len(list(services.uploads())) == 1
-
-
-def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
-    app = open_app("probes")
-    app.file_uploader(key="vectors").set_value(("bad.txt", b"the 1 2\ncat 2\n", "text/plain")).run()
-    assert "The line has 1 numbers" in unescaped(app.error[0].value) and list(services.uploads()) == []
-    app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()
-    first = list(services.uploads())
-    assert [upload.name for upload in first] == ["v.txt"] and not app.error
-    app.run()
-    app.number_input(key="rank").set_value(3).run()
-    assert list(services.uploads()) == first
-    assert "“v.txt”" in unescaped("\n".join(caption.value for caption in app.caption))
-    guest = open_app("probes", vectors=link(app, "vectors"))
-    assert "Stop using" in labels(guest) and "Delete now" not in labels(guest)
-    press(guest, "Stop using")
-    assert list(services.uploads()) == first and "vectors" not in guest.query_params
-    press(app, "Delete now")
-    assert list(services.uploads()) == [] and "vectors" not in app.query_params
-
-
-def test_a_link_to_vectors_that_are_gone_says_so() -> None:
-    app = open_app("probes", vectors="upload-" + "A" * 43)
-    assert "The link cannot be restored" in unescaped(app.error[0].value)
-
-
-def test_a_session_without_a_cookie_has_a_secret_of_its_own() -> None:
-    one, other = open_app(), open_app()
-    uploads_of = [app.session_state["reader"] for app in (one, other)]
-    assert all(uploads.TOKEN.fullmatch(secret) for secret in uploads_of) and len(set(uploads_of)) == 2

@@ -1,22 +1,10 @@
-"""The projector, light and dark, and what is in sight on a laptop: positions and sizes that only a browser knows."""
+"""Light and dark, and what is in sight on a laptop: positions and sizes that only a browser knows."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.browser import chromium as browser
-
-
-def test_a_projector_is_in_the_address_and_has_a_way_back(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/entropy?projector=true")
-    page.set_viewport_size({"width": 1280, "height": 720})
-    assert not page.locator("[data-testid=stSidebar]").is_visible()
-    assert page.locator(".st-key-step-next-page").bounding_box()["y"] < 60
-    page.get_by_role("button", name="Close projector").click()
-    page.locator("[data-testid=stSidebar]").wait_for(state="visible")
-    page.wait_for_function("!location.search.includes('projector=true')", timeout=10_000)
-    assert page.problems == []
-    page.close()
 
 
 def test_the_theme_is_switched_on_the_page_and_kept_on_the_others(address: str, chromium: Any) -> None:

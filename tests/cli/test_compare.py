@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ TEXT = "The cat sat on the mat.\nIt was warm.\n\nAnother document.\nIt has two l
 
 def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path: Path) -> None:
     both, b = tmp_path / "both.json", tmp_path / "b.json"
-    outs = [part for out in (both, tmp_path / "both.csv", tmp_path / "both.best.csv") for part in ("--out", out)]
+    outs = [part for out in (both, tmp_path / "both.csv", tmp_path / "both.zip") for part in ("--out", out)]
     done = run("compare", "surface-patterns", text, "--other-weights", "norms", *outs, store=tmp_path / "s")
     assert done.returncode == 0, done.stderr
     whole = json.loads(both.read_text())
@@ -32,7 +33,10 @@ def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path:
         assert np.shape(whole["p"][name]) == difference.shape
     table = pd.read_csv(tmp_path / "both.csv")
     assert set(table["a_is"]) == {"attention"} and set(table["b_is"]) == {"norms"}
-    assert len(pd.read_csv(tmp_path / "both.best.csv")) == len(whole["a"])
+    with ZipFile(tmp_path / "both.zip") as tables:
+        assert tables.namelist() == ["table.csv", "best.csv"]
+        assert tables.read("table.csv") == (tmp_path / "both.csv").read_bytes()
+        assert len(pd.read_csv(tables.open("best.csv"))) == len(whole["a"])
 
 
 @pytest.mark.parametrize(
@@ -42,6 +46,8 @@ def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path:
         (("sep-gradients", "--other-weights", "norms"), "Both runs are the same"),
         (("patterns", "--other-seed", "1"), "Choose one of surface-patterns"),
         (("entropy", "--other-mode", "loose"), "Choose one of corrected, paper"),
+        (("entropy", "--other-seed", "1", "--view", "as-is"), "selects trees for dependency-heads"),
+        (("dependency-heads", "--other-seed", "1", "--view", "both"), "Choose one of as-is, function-heads"),
     ],
 )
 def test_mistakes_are_one_message(text: Path, tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:
@@ -53,3 +59,17 @@ def test_the_table_is_printed_without_out(text: Path, tmp_path: Path) -> None:
     done = run("compare", "entropy", text, "--limit", "1", "--other-mode", "paper", store=tmp_path / "s")
     assert done.returncode == 0, done.stderr
     assert "difference" in done.stdout and "no difference is marked" in done.stdout
+
+
+def test_both_runs_have_the_trees_of_the_command_dependency_heads(tmp_path: Path) -> None:
+    for view, trees in (((), "function words as governors"), (("--view", "as-is"), "as annotated")):
+        one, both = tmp_path / "one.json", tmp_path / "both.json"
+        assert run("dependency-heads", "treebank", *view, "--out", one, store=tmp_path / "s").returncode == 0
+        done = run(
+            "compare", "dependency-heads", "treebank", "--other-seed", "1", *view, "--out", both, store=tmp_path / "s"
+        )
+        assert done.returncode == 0, done.stderr
+        arrays, compared = json.loads(one.read_text())["arrays"], json.loads(both.read_text())
+        uas = np.array(arrays["accuracy"], dtype=float)[:, arrays["relations"].index("UAS")].max(0)
+        np.testing.assert_array_equal(np.array(compared["a"]["UAS"], dtype=float), uas)
+        assert f"Trees: {trees}." in compared["notes"]

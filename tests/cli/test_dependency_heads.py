@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES
 from bertviz_core.cli import commands as cli
 from bertviz_core.errors import InputError, SettingsError
 
@@ -31,7 +32,8 @@ def command(out: Path, *arguments: str) -> dict:
 
 
 def test_the_table_and_the_arrays_have_the_names_that_scripts_rely_on(tmp_path):
-    found = command(tmp_path / "x.json", "dependency-heads", "treebank", "--view", "function-heads")
+    found = command(tmp_path / "x.json", "dependency-heads", "treebank")
+    assert found["provenance"]["options"]["view"] == "function-heads"
     assert list(found["table"][0]) == COLUMNS
     relations = [row["relation"] for row in found["table"]]
     assert relations[:2] == ["all", "UAS"] and relations == found["arrays"]["relations"]
@@ -48,19 +50,25 @@ def test_the_table_and_the_arrays_have_the_names_that_scripts_rely_on(tmp_path):
 
 
 def test_options_change_what_is_shown(tmp_path):
-    wide = command(tmp_path / "a.json", "dependency-heads", "treebank", "--min-count", "8", "--offsets", "1")
+    annotated = ["dependency-heads", "treebank", "--view", "as-is", "--min-count", "8"]
+    wide = command(tmp_path / "a.json", *annotated, "--offsets", "1")
     assert "nmod:poss" in wide["arrays"]["relations"] and {r["baseline_offset"] for r in wide["table"]} <= {-1, 1}
-    merged = command(tmp_path / "b.json", "dependency-heads", "treebank", "--min-count", "8", "--merge-subtypes")
+    merged = command(tmp_path / "b.json", *annotated, "--merge-subtypes")
     assert not any(":" in relation for relation in merged["arrays"]["relations"])
     assert merged["table"][0]["n"] == wide["table"][0]["n"]
 
 
-def test_the_csv_says_in_every_row_which_view_it_is_of(tmp_path):
-    given = ["dependency-heads", "treebank", "--view", "function-heads", "--quiet", "--out", str(tmp_path / "x.csv")]
-    assert CliRunner().invoke(cli.app, given, catch_exceptions=False).exit_code == 0
-    with (tmp_path / "x.csv").open(newline="") as stream:
+@pytest.mark.parametrize(("view", "trees"), VIEW_NAMES.items())
+def test_every_output_names_the_trees(tmp_path, view, trees):
+    written = [tmp_path / f"x.{suffix}" for suffix in ("csv", "html", "svg", "tex")]
+    given = ["dependency-heads", "treebank", "--view", view, "--quiet"]
+    done = CliRunner().invoke(cli.app, [*given, *(f"--out={path}" for path in written)], catch_exceptions=False)
+    assert done.exit_code == 0
+    with written[0].open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert rows[0]["relation"] == "all" and {row["view"] for row in rows} == {"function-heads"}
+    assert rows[0]["relation"] == "all" and {row["view"] for row in rows} == {view}
+    assert all(f"rees: {trees}" in path.read_text() for path in written[1:])
+    assert f"Trees: {trees}." in CliRunner().invoke(cli.app, given).stdout
 
 
 def test_mode_as_in_the_paper_has_the_releases_offsets(tmp_path):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bertviz_core.emergence.result import Emergence
-from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from tests import trainings
 from tests.cli.running import run
-from tests.emergence.test_join import part
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n"
 SMALL = ("--max-length", "64", "--limit", "60")
@@ -73,33 +70,3 @@ def test_a_folder_without_checkpoints_is_one_message(tmp_path, made):
 def test_options_that_name_a_model_are_none_of_this_command(folder, tmp_path):
     assert run("emergence", folder, "--model", "demo", store=tmp_path / "store").returncode == 2
     assert run("emergence", folder, "--out", tmp_path / "x.txt", store=tmp_path / "store").returncode == 2
-
-
-def test_two_parts_are_joined_and_marked(tmp_path):
-    whole = shipped()
-    for name, begin, end in (("a", 0, 5), ("b", 4, len(whole.steps))):
-        (tmp_path / f"{name}.safetensors").write_bytes(part(whole, begin, end).to_bytes())
-    step = int(whole.steps[6])
-    parts, out = (tmp_path / "a.safetensors", tmp_path / "b.safetensors"), tmp_path / "both.json"
-    done = run("join-emergence", *parts, "--mark", f"{step}: a change", "--out", out, store=tmp_path / "store")
-    assert (done.returncode, done.stderr) == (0, "")
-    arrays = json.loads(out.read_bytes())["arrays"]
-    assert arrays["steps"] == whole.steps.tolist()
-    assert arrays["marks"][-1] == {"step": step, "label": "a change"}
-    for wrong in (
-        ("--mark", "soon"),
-        ("--mark", "999999999: late"),
-        ("--mark", "²: x"),
-        ("--mark", "9" * 5000 + ": x"),
-    ):
-        done = run("join-emergence", *parts, *wrong, "--out", out, store=tmp_path / "store")
-        assert done.returncode == 2
-        assert "mark" in done.stderr
-    done = run("join-emergence", out, parts[1], "--out", out, store=tmp_path / "store")
-    assert done.returncode == 2
-    assert "no emergence" in done.stderr
-    earlier = {"left_out" if name == "skipped" else name: value for name, value in whole.provenance.items()}
-    parts[1].write_bytes(replace(whole, provenance=earlier).to_bytes())
-    done = run("join-emergence", *parts, "--out", out, store=tmp_path / "store")
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert f"{parts[1]}: This is no emergence of this version" in done.stderr and "Compute it again" in done.stderr

@@ -73,7 +73,7 @@ def test_a_run_and_itself_differ_nowhere(run):
     result = run("entropy")
     comparison = compare(result, result)
     assert all(not change.marked.any() and (change.difference == 0).all() for change in comparison.changes.values())
-    assert comparison.names == ("A", "B") and comparison.claim() == "No head differs in entropy, nats."
+    assert comparison.names == ("A", "B") and comparison.headline() == "No head differs in entropy, nats."
 
 
 def test_two_models_or_corpora_of_one_name_get_longer_names(run):

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
+from pathlib import Path
+
 import pytest
 
+from bertviz_core.corpora.in_memory import source_of
 from bertviz_core.corpora.readers import open_corpus, read_text
 from bertviz_core.corpora.recognition import kinds, to_utf8
 from bertviz_core.errors import InputError
@@ -30,12 +34,32 @@ JSONLINES = '{"doc_key": "a", "sentences": [["She", "slept"], ["She", "woke"]], 
         ("ID\tText\tPronoun\tPronoun-offset\tA\n", ("coreference", "text")),
         ("Plain text of (a few) words.\nBorn in 19-something.\n", ("text",)),
         ("hello (world)\n", ("text",)),
+        ("The club was founded in the north of Italy by students (in 1897).\nIt won often.\n", ("text",)),
+        ("In the spring of that year the club moved to another town (1897)\n", ("text",)),
+        ("3 apples (red)\n4 pears (green)\n", ("text",)),
+        ("Arsenal 3-1\nChelsea 2-0\n", ("text",)),
+        ("a Boeing 747-like\nan Apollo 11-era\n", ("text",)),
+        ("a\tb\tc\td\te\tf\tg\th\ti\tj\n", ("text",)),
+        ("0\tShe\t(1)\n1\tslept\t-\n", ("coreference", "text")),
+        ("a 0 0 She (1)\na 0 1 slept -\n", ("coreference", "text")),
         ('[{"text": "a"}]', ("text",)),
         ("# A heading\n\nText.\n", ("text",)),
     ],
 )
 def test_kinds(source, text, found):
     assert kinds(source(text)) == found
+
+
+WIKI = Path(__file__).parents[2].parent / "shared" / "data" / "text" / "wiki_1000.txt.xz"
+
+
+@pytest.mark.skipif(not WIKI.exists(), reason="the data for development is not here")
+def test_articles_of_an_encyclopedia_are_text(source):
+    articles = lzma.decompress(WIKI.read_bytes()).decode().strip().split("\n\n")
+    assert len(articles) == 1500 and {kinds(source(article)) for article in articles} == {("text",)}
+    for article in articles:
+        paragraphs = read_text(source_of([article], "text")).paragraphs()
+        assert [paragraph.text for paragraph in paragraphs] == article.split("\n")
 
 
 def test_sentences_as_text(source):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import local_run, requests
+from bertviz_core.analyses import local_runner, requests
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.comparison import checkpoints
@@ -149,9 +149,9 @@ def test_a_cancelled_training_resumes_where_it_stopped(folder, series, store, mo
     entry = partly.provenance["skipped"][0]
     assert entry["reason"] == "a checkpoint without stored results"
     assert entry["where"] == ["step-0000010", "step-0000200"]
-    loaded, real = [], local_run.load_model
+    loaded, real = [], local_runner.load_model
     monkeypatch.setattr(
-        local_run, "load_model", lambda *both: (loaded.append(both[0][0].checkpoint.name), real(*both))[1]
+        local_runner, "load_model", lambda *both: (loaded.append(both[0][0].checkpoint.name), real(*both))[1]
     )
     progress = Progress()
     compute_all(training.requests(), store, progress=progress)
@@ -178,14 +178,14 @@ def test_a_broken_checkpoint_is_skipped_and_named(folder, series, store, tmp_pat
 
 
 def test_a_checkpoint_that_cannot_be_loaded_does_not_stop_the_others(folder, series, store, monkeypatch):
-    training, real = series(folder), local_run.load_model
+    training, real = series(folder), local_runner.load_model
 
     def load(together, execution):
         if together[0].checkpoint.folder.name == "step-0000010":
             raise ModelError("It cannot be loaded.")
         return real(together, execution)
 
-    monkeypatch.setattr(local_run, "load_model", load)
+    monkeypatch.setattr(local_runner, "load_model", load)
     with pytest.raises(ModelError, match="cannot be loaded"):
         compute_all(training.requests(), store)
     found = assembled(training, store)

@@ -207,15 +207,14 @@ def test_leaving_a_job_that_has_ended_changes_nothing():
     assert job.state == "done" and job.error is None
 
 
-def test_the_queue_is_bounded_for_each_reader_and_in_all():
-    jobs = make_jobs(Access(jobs=5, reader_jobs=2))
+def test_the_queue_is_bounded_for_each_session_and_in_all():
+    jobs = make_jobs(Access(public=True, jobs=3))
     gate = Gate(jobs)
-    first, _ = (jobs.submit(f"a {number}", "A", nothing, "a") for number in range(2))
+    first = jobs.submit("a 1", "A", nothing, "a")
     with pytest.raises(QueueFull, match="of your jobs"):
         jobs.submit("a 2", "A", nothing, "a")
     assert jobs.submit("a 1", "A", nothing, "a").askers == {"a"}  # joining adds nothing to the queue
-    for number in range(2):
-        jobs.submit(f"b {number}", "B", nothing, "b")
+    jobs.submit("b", "B", nothing, "b")
     with pytest.raises(QueueFull, match="queue is full"):
         jobs.submit("c", "C", nothing, "c")
     jobs.leave(first, "a")

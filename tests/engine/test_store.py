@@ -13,9 +13,9 @@ import diskcache
 import pytest
 
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_folder import default_folder
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
+from bertviz_core.settings import default_folder
 
 PICKLE_MODE = 4  # diskcache's mark for a pickled value
 
@@ -119,7 +119,7 @@ def test_a_result_never_expires(store):
 
 def test_entries_size_and_clear(store):
     store.put("a", bytes(10))
-    upload = Uploads(store).keep(b"hello", "h.txt", "text", "")
+    upload = Uploads(store).keep(b"hello", "h.txt", "text")
     found = {(entry.kind, entry.key): entry.size for entry in store.entries()}
     assert found == {("result", "a"): 10, ("upload", upload.token): 5}
     assert store.size() > 0
@@ -177,3 +177,12 @@ def test_many_processes_open_and_write_a_new_store_at_once(tmp_path):
         for n in range(20):
             assert store.get(f"{writer}-{n}") == bytes([n]) * (n * 10_000)
     assert store.cache.sweep(old=0) == 0
+
+
+def test_nobody_else_on_the_machine_reads_the_store(tmp_path):
+    store = Store(tmp_path / "new")
+    store.put("small", b"small")
+    store.put("large", bytes(1 << 20))
+    assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
+    files = [path for path in (tmp_path / "new").rglob("*") if path.is_file()]
+    assert len(files) >= 2 and {path.stat().st_mode & 0o777 for path in files} == {0o600}

@@ -57,7 +57,7 @@ def check_says_so(store: Store, why: str) -> None:
 
 WRITES: list[Callable[[Store], object]] = [
     lambda store: store.put("new", b"new"),
-    lambda store: Uploads(store).keep(b"text\n", "text.txt", "text", ""),
+    lambda store: Uploads(store).keep(b"text\n", "text.txt", "text"),
     lambda store: store.pinned(["small"]).__enter__(),
     lambda store: store.clear(),
     lambda store: store.trim(),
@@ -65,7 +65,7 @@ WRITES: list[Callable[[Store], object]] = [
 READS: list[Callable[[Store], object]] = [
     lambda store: store.get("small"),
     lambda store: Uploads(store).source("A" * 43),
-    lambda store: list(Uploads(store)),
+    lambda store: Uploads(store).latest("text"),
     lambda store: list(store.entries()),
 ]
 
@@ -75,7 +75,7 @@ def check_can_be_read(store: Store) -> None:
     assert store.get("large") == LARGE
     assert {entry.key for entry in store.entries() if entry.kind == "result"} == {"small", "large"}
     assert store.get("absent") is None
-    (upload,) = Uploads(store)
+    (upload,) = Uploads(store).latest("text")
     assert [line for _, line in Uploads(store).source(upload.token).lines()] == ["An upload."]
 
 
@@ -93,9 +93,9 @@ def test_read_only(tmp_path, shipped, filled, killed):
             assert store.get("late") == b"late"
         else:
             check_can_be_read(store)
-            (upload,) = Uploads(store)
+            (upload,) = Uploads(store).latest("text")
             with pytest.raises(StoreError, match="BERTVIZ_STORE"):
-                Uploads(store).delete(upload.token, upload.owner)
+                Uploads(store).delete(upload.token)
 
 
 def test_read_only_and_empty(tmp_path, shipped):

@@ -87,7 +87,7 @@ def test_a_result_that_is_shown_from_memory_is_used(small):
 
 
 def test_uploads_are_never_dropped_for_room(small):
-    token = Uploads(small).keep(os.urandom(3 * MB), "upload.bin", "text", "").token
+    token = Uploads(small).keep(os.urandom(3 * MB), "upload.bin", "text").token
     age(small, f"upload/{token}", 10**6)
     for number in range(3):
         small.put(str(number), os.urandom(MB // 2))
@@ -98,7 +98,7 @@ def test_uploads_are_never_dropped_for_room(small):
 
 def test_an_upload_makes_room_and_goes_when_it_is_deleted_or_expires(small):
     small.put("old", os.urandom(3 * MB))
-    Uploads(small, Access(upload_days=0)).keep(os.urandom(3 * MB), "upload.bin", "text", "")
+    Uploads(small, Access(upload_days=0)).keep(os.urandom(3 * MB), "upload.bin", "text")
     assert results(small) == set()
     small.put("new", os.urandom(MB))
     small.trim()

@@ -33,8 +33,8 @@ def test_a_fresh_kernel_runs_every_cell(notebook, tmp_path, monkeypatch) -> None
         fresh, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     )
     client.execute()
-    claims = [["The paper:" in printed(cell) for cell in one.cells] for one in (fresh, notebook)]
-    assert claims[0] == claims[1] and sum(claims[0]) >= 7
+    findings = [["The paper:" in printed(cell) for cell in one.cells] for one in (fresh, notebook)]
+    assert findings[0] == findings[1] and sum(findings[0]) >= 7
     assert (tmp_path / "report.html").stat().st_size > 100_000
 
 

@@ -70,7 +70,7 @@ def test_an_eighth_analysis_is_everywhere(tiny_folder: Path, tmp_path: Path, mon
 
 
 GOOD = Analysis(name="good", package=__name__, title="Good", summary="Good.")
-NAMES = ("entropy", "overview", "store", "join_emergence", "no-hyphens", "Good", "good")
+NAMES = ("entropy", "overview", "store", "no-hyphens", "Good", "good")
 BAD = [Analysis(name=name, package=__name__, title="Bad", summary="Bad.") for name in NAMES]
 NO_ANALYSIS = Options()
 

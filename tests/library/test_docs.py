@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -44,5 +45,6 @@ def test_commands_of_the_report():
     for command in commands:
         python, module, package, *arguments = shlex.split(command)
         assert (python, module, package) == ("python", "-m", "bertviz_core")
-        app(arguments, standalone_mode=False)
-    assert Path("report.html").is_file() and Path("paper-figures", "report.md").is_file()
+        if arguments[-1].endswith(".html") or find_spec("kaleido"):
+            app(arguments, standalone_mode=False)
+    assert Path("report.html").is_file() and Path("paper-figures", "report.md").is_file() == bool(find_spec("kaleido"))

@@ -15,6 +15,7 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
 from tests.oracles import coreference as oracle
+from tests.readings import read_whole
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def made(tokens: Tokens, *documents: str, **settings) -> Windows:
 
 
 def lost(windows: Windows) -> dict[str, int]:
-    return {entry["reason"]: entry["count"] for entry in windows.index().skipped.to_json()}
+    return {entry["reason"]: entry["count"] for entry in read_whole(windows).skipped.to_json()}
 
 
 def test_the_paper_keeps_whole_sentences_and_drops_the_mentions_cut_off(tokens):
@@ -55,8 +56,8 @@ def test_windows_overlap_by_half_and_ask_each_mention_where_most_stands_before_i
     assert [[item.mention for item in window.items] for window in (first, second, third)] == [[1], [2], [3]]
     assert second.items[0].candidates == (1,)  # the first `he` is out of the window
     assert [window.item_number for window in (first, second, third)] == [0, 1, 2]
-    assert not lost(windows) and windows.index().counts["items"] == 3
-    assert windows.index().counts["head_words"] == "rule" and windows.index().counts["format"] == "CoNLL-2012"
+    assert not lost(windows) and read_whole(windows).counts["items"] == 3
+    assert read_whole(windows).counts["head_words"] == "rule" and read_whole(windows).counts["format"] == "CoNLL-2012"
 
 
 def test_out_of_reach_and_same_head_are_counted(tokens):
@@ -86,7 +87,7 @@ def test_a_monstrous_word_is_cut_and_counted(tokens):
 
 def test_limit_counts_windows_and_their_items(tokens):
     windows = made(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
-    assert len(list(windows)) == 1 and windows.index().counts["items"] == 1
+    assert len(list(windows)) == 1 and read_whole(windows).counts["items"] == 1
 
 
 def test_a_file_without_antecedents_is_refused(tokens):
@@ -148,7 +149,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
     assert first.sentence.governors == (2, 0) and not first.types.any()
     assert second.words[:2].tolist() == [-1, 0] and second.ids[1] == tokens.unk  # the word that cleans to nothing
     assert set(second.words.tolist()) == {-1, 0, 1} and (np.diff(second.words[1:-1]) >= 0).all()
-    reading = sentences.index()
+    reading = read_whole(sentences)
     assert reading.counts == {
         "format": "word head-label",
         "words": 4,
@@ -165,7 +166,7 @@ def test_every_word_has_its_pieces_in_order(tokens):
 def test_a_sentence_of_five_thousand_words_is_left_out_and_counted(tokens):
     sentences = sentences_of(tokens, "He 2-nsubj\nsat 0-root\n\n" + "so 1-x\n" * 4999 + "end 0-root\n")
     assert len(list(sentences)) == 1
-    assert sentences.index().skipped.to_json()[0]["count"] == 1
+    assert read_whole(sentences).skipped.to_json()[0]["count"] == 1
 
 
 def test_the_limit_and_a_second_reading_agree(tokens):

@@ -19,6 +19,7 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests import families
 from tests.oracles import reference
+from tests.readings import read_whole
 
 WORDS = sorted({word for line in families.TEXT for word in families._words(line)} - set("s"))
 WIDE = settings(max_examples=60)
@@ -137,7 +138,7 @@ def test_the_release_drops_what_follows_a_line_that_fills_a_segment_alone(tokens
         ["[CLS]", "the", "mat", "[SEP]", "the", "cat", "[SEP]"],
     ]
     assert counted(segments) == [(1, ["line 3"]), (2, ["line 4-5"])]
-    assert segments.index().counts["documents"] == 2
+    assert read_whole(segments).counts["documents"] == 2
     # corrected: line 3 is joined with line 4 (6 + 2 >= 5), line 5 is a segment of its own
     assert [example.where for example in make(tokens, long, max_length=8)] == [
         *("line 1-2", "line 3-4", "line 5", "line 7-8")
@@ -176,7 +177,7 @@ def test_paper_mode_counts_the_chunks_it_drops(tokens):
     segments = make(tokens, "the cat\n\nthe mat\nthe dog\n\n", mode="paper")
     assert len(list(segments)) == 1
     assert counted(segments) == [(1, ["line 1"])]
-    assert segments.index().counts["documents"] == 2
+    assert read_whole(segments).counts["documents"] == 2
 
 
 def test_lines_without_a_token_are_counted_not_fed(tokens):

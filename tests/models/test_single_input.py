@@ -97,6 +97,19 @@ def test_a_space_of_its_own_belongs_to_the_word_after_it():
     assert layout.owner[:2].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("family", ["roberta", "gpt2", "xlnet"])
+@pytest.mark.parametrize(
+    "text", ["naïve façade", "ภาษาไทย", "Öl für Bücher", "كتاب جديد", "去 学校", "ice 👩‍👩‍👧 cream ❤️ 👍🏽"]
+)
+def test_words_hold_whole_characters_in_any_script(family, text):
+    """Byte-level BPE cuts inside the characters of scripts that it has not learned."""
+    layout = from_text(text, "", Tokens(FAMILIES[family].tokenizer()), Settings()).layout
+    words = [w for w, special in zip(layout.words.labels, layout.words.special, strict=True) if not special]
+    assert len(words) == len(text.split())
+    if family != "xlnet":  # which has no piece for most of them
+        assert words == text.split()
+
+
 def test_bytes_that_are_no_whole_character_keep_their_names():
     tokens = Tokens(FAMILIES["roberta"].tokenizer())
     one = from_text("東", "", tokens, Settings())

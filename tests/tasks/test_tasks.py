@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from bertviz_core.access import from_environment
-from bertviz_core.analyses import durations, local_run, requests
+from bertviz_core.analyses import durations, local_runner, requests
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
@@ -37,19 +37,19 @@ def crossed(task):
 @pytest.fixture
 def uploaded(store):
     uploads = Uploads(store)
-    return uploads.source(uploads.keep(TEXT.encode(), "my text.txt", "text", "reader").token)
+    return uploads.source(uploads.keep(TEXT.encode(), "my text.txt", "text").token)
 
 
 @pytest.fixture
 def loads(monkeypatch):
     """Names of the models that were loaded."""
-    names, real = [], local_run.load_model
+    names, real = [], local_runner.load_model
 
     def counted(together, execution):
         names.append(together[0].checkpoint.name)
         return real(together, execution)
 
-    monkeypatch.setattr(local_run, "load_model", counted)
+    monkeypatch.setattr(local_runner, "load_model", counted)
     return names
 
 
@@ -169,7 +169,7 @@ def test_files_that_have_changed_or_gone_are_refused(store, tiny_folder, uploade
         for corpus in (from_path(path), uploaded)
     )
     path.write_text(TEXT + "another line\n")
-    Uploads(store).delete(uploaded.locator.removeprefix("upload:"), "reader")
+    Uploads(store).delete(uploaded.locator.removeprefix("upload:"))
     with pytest.raises(InputError, match="has changed"):
         Performer().perform(from_file, Progress())
     with pytest.raises(InputError, match="not on this server"):

@@ -52,7 +52,7 @@ def task(store, tiny_folder):
 
     def make(text: str = "the cat sat .\n", number: int = 0):
         uploads = Uploads(store)
-        source = uploads.source(uploads.keep(text.encode(), "my text.txt", "text", "reader").token)
+        source = uploads.source(uploads.keep(text.encode(), "my text.txt", "text").token)
         request = Request("entropy", checkpoint.find(str(tiny_folder)), source, Settings(max_length=32, seed=number))
         return request, tasks.analyses([request], store)
 
@@ -63,7 +63,7 @@ def task(store, tiny_folder):
 def doomed(task, store):
     """A task that fails before it needs a model: its corpus is gone."""
     request, made = task("soon gone .\n")
-    Uploads(store).delete(request.source.locator.removeprefix("upload:"), "reader")
+    Uploads(store).delete(request.source.locator.removeprefix("upload:"))
     return made
 
 

@@ -1,20 +1,16 @@
-"""The heatmap and the SVG drawing of one input."""
+"""The heatmap and the lines of one input."""
 
 from __future__ import annotations
 
-from xml.etree import ElementTree
-
 import numpy as np
-import pytest
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
 from bertviz_core.plotting.style import RING
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.lines_figure import Panel, draw, draw_side_by_side
+from bertviz_core.viewer.lines_figure import LEVELS, Panel, lines_figure
 from bertviz_core.viewer.view import InputAttention
 
-SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = ("<img src=x onerror=alert(1)>", "]]> & </text>", "a" * 10_000, "<b>$x$</b>", "שלום")
 
 
@@ -45,40 +41,45 @@ def test_the_heatmap_of_many_tokens_names_some_and_travels_light():
     assert len(figure.to_json()) < 150_000
 
 
-def test_the_drawing_is_xml_in_which_text_stays_text():
+def columns(figure):
+    """(texts, their rows, colors) of each text trace."""
+    return [(t.text, t.y, t.textfont.color) for t in figure.data if t.mode == "text"]
+
+
+def lines(figure, color=None):
+    """(query, key, darkness) of every line."""
+    traces = [t for t in figure.data if t.mode == "lines" and color in (None, t.line.color)]
+    return [(a, b, t.opacity) for t in traces for a, b in zip(t.y[::3], t.y[1::3], strict=True)]
+
+
+def test_texts_of_the_lines_are_cut_and_hold_no_markup():
     seen = seen_of(HOSTILE)
-    root = ElementTree.fromstring(draw(seen, Head(0, 1), title='<a "b"> & c'))
-    texts = [element.text for element in root.iter(f"{SVG}text")]
-    assert texts[0] == '<a "b"> & c'
-    assert texts[1].startswith("<img src=x")
-    assert texts[3] == "a" * 23 + "…"
-    assert len(texts) == 1 + 2 * len(HOSTILE)
-    assert {element.tag.removeprefix(SVG) for element in root.iter()} == {"svg", "rect", "title", "text", "g", "line"}
+    title, left, right = columns(lines_figure([Panel("<a> & c", seen.queries, seen.keys, seen.weights[0, 1])]))
+    assert title[0] == ("&lt;a&gt; &amp; c",) and left[:2] == right[:2]
+    assert left[0][0].startswith("&lt;img src=x") and left[0][2] == "a" * 23 + "…"
+    assert not any("<" in text for text in left[0])
 
 
 def test_lines_have_the_weights_darkness_and_light_ones_are_left_out():
     seen = seen_of(tuple("abcd"))
     weights = seen.weights[1, 0]
-    root = ElementTree.fromstring(draw(seen, Head(1, 0), min_weight=0.2))
-    drawn = [float(line.get("stroke-opacity")) for line in root.iter(f"{SVG}line")]
-    assert drawn == pytest.approx(sorted(weights[weights >= 0.2].tolist()), abs=5e-4)
-    first = next(root.iter(f"{SVG}line"))
-    i, j = np.argwhere(weights == weights[weights >= 0.2].min())[0]
-    rows = [float(text.get("y")) for text in root.iter(f"{SVG}text")][1:5]
-    assert (float(first.get("y1")) + 5, float(first.get("y2")) + 5) == (rows[i], rows[j])
+    drawn = lines(lines_figure([Panel("", seen.queries, seen.keys, weights)], min_weight=0.2))
+    assert {(i, j) for i, j, _ in drawn} == set(map(tuple, np.argwhere(weights >= 0.2).tolist()))
+    assert all(0 <= darkness - weights[int(i), int(j)] < 1 / LEVELS + 1e-6 for i, j, darkness in drawn)
+    assert [darkness for _, _, darkness in drawn] == sorted(darkness for _, _, darkness in drawn)  # the darkest on top
 
 
 def test_panels_stand_side_by_side_and_what_is_red_lies_on_top():
     seen = seen_of(tuple("abcd"))
-    panels = [Panel(f"<{n}>", seen.queries, seen.keys, seen.weights[0, 0], red=[1], red_keys=[2]) for n in range(4)]
-    root = ElementTree.fromstring(draw_side_by_side(panels, across=3))
-    moved = [group.get("transform") for group in root.iter(f"{SVG}g") if group.get("transform")]
-    xs, ys = zip(*(map(int, each[len("translate(") : -1].split(",")) for each in moved), strict=True)
-    assert xs[0] == xs[3] == 0 and 0 < xs[1] < xs[2] < int(root.get("width"))
-    assert ys[0] == ys[1] == ys[2] == 0 < ys[3] < int(root.get("height"))
-    first = next(group for group in root.iter(f"{SVG}g") if group.get("transform"))
-    red = [line.get("stroke") is not None for line in first.iter(f"{SVG}line")]
-    assert red == sorted(red) and sum(red) == 4 + 4 - 1  # all of a row, all of a column, their crossing once
-    names = [text.text for text in first.iter(f"{SVG}text") if text.get("fill") == RING]
-    assert names == ["b", "c"]
-    assert "<0>" in {title.text for title in root.iter(f"{SVG}title")}
+    weights = np.full((4, 4), 0.25, np.float32)
+    panels = [Panel(f"<{n}>", seen.queries, seen.keys, weights, red=[1], red_keys=[2]) for n in range(4)]
+    figure = lines_figure(panels, across=3)
+    axes = [(trace.xaxis, trace.yaxis) for trace in figure.data if trace.mode == "text"][::3]
+    lefts = [figure.layout[f"xaxis{x[1:]}"].domain[0] for x, _ in axes]
+    tops = [figure.layout[f"yaxis{y[1:]}"].domain[1] for _, y in axes]
+    assert lefts[0] == lefts[3] < lefts[1] < lefts[2] and tops[0] == tops[1] == tops[2] > tops[3]
+    first = lines_figure(panels[:1])
+    assert [trace.line.color == RING for trace in first.data if trace.mode == "lines"] == [False, True]
+    assert len(lines(first, RING)) == 4 + 4 - 1  # all of a row, all of a column, their crossing once
+    red = [text for texts, _, colors in columns(first) for text, c in zip(texts, colors, strict=True) if c == RING]
+    assert red == ["b", "c"]

@@ -3,7 +3,7 @@ paper; docs/methods.md, section 12)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from bertviz_core.analyses.ablation.changes import HeadChanges, values_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
+from bertviz_core.analyses.proportions import t_quantile
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
@@ -22,8 +23,10 @@ from bertviz_core.heads import Head
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
+    from bertviz_core.models.encoding import Encoded
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
+    from bertviz_core.settings import Settings
 
 
 DRAWS, POINTS = 5, 20
@@ -63,7 +66,8 @@ def accumulator(model: AttentionModel, request: Request) -> Measured:
 
 def run(
     model: AttentionModel,
-    examples: Segments,
+    settings: Settings,
+    examples: Sequence[Encoded],
     accumulators: list[Measured],
     progress: Progress,
     batch_tokens: int | None,
@@ -73,7 +77,7 @@ def run(
     from bertviz_core.models.ablation import Restart
     from bertviz_core.models.masking import Masking
 
-    masking = Masking.of(model.tokens, examples.settings.seed)
+    masking = Masking.of(model.tokens, settings.seed)
     passes = Passes(Restart(model), examples, masking, progress, progress.total, batch_tokens or model.batch_tokens)
     for measured in accumulators:
         labels = passes.behaviors(measured.request)
@@ -81,9 +85,9 @@ def run(
         passes.heads(measured.heads, mean)
         if not measured.heads.predicted[3]:
             hint = "Give text with words."
-            raise InputError("No segment has a token to mask.", where=examples.source.name, hint=hint)
+            raise InputError("No segment has a token to mask.", where=measured.request.source.name, hint=hint)
         measured.removals = removals(measured.heads.result()["mean"][0])
-        measured.groups = groups(labels, examples.settings.seed)
+        measured.groups = groups(labels, settings.seed)
         sets = [*measured.removals[1:], *(heads for group in measured.groups for heads in (group.heads, *group.draws))]
         measured.sets = passes.sets(np.stack(sets), mean)
         measured.skipped = passes.skipped
@@ -97,7 +101,8 @@ def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -
     assert sets is not None, "every pass was run"
     loss, right, masked, count = heads.predicted.tolist()
     averages = sets.result()
-    change, interval = averages["mean"][0, 0], 1.96 * averages["error"][0, 0]
+    change = averages["mean"][0, 0]
+    interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
     points = len(measured.removals) - 1
     masking = Masking.of(segments.tokens, segments.settings.seed)
     return Ablation(

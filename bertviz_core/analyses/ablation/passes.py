@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bertviz_core.analyses.request import Request
-    from bertviz_core.models.encoding import Batch
+    from bertviz_core.models.encoding import Batch, Encoded
     from bertviz_core.models.masking import Masking
     from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.segments import Segments
 
 Observe = Callable[[Any], None]
 
@@ -40,7 +39,7 @@ class Passes:
     """Passes over the masked segments of a corpus, about `count` of them."""
 
     restart: Restart
-    examples: Segments
+    examples: Sequence[Encoded]
     masking: Masking
     progress: Progress
     count: int

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
+from bertviz_core.analyses.findings import SHOWN, decide, of_heads
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.heads import Head, all_heads, highest
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 QUANTITIES = ("loss_change", "right_change", "to_sep_loss_change", "to_sep_right_change", "gradient_estimate")
 GUESSES = ("original", "before", "after")  # of `word_ids`
@@ -46,7 +45,7 @@ class Word:
     loss_after: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ablation(HeadAverages):
     """Changes when a head is switched off: without it minus with it, so that a loss that gets worse is positive.
 
@@ -59,7 +58,7 @@ class Ablation(HeadAverages):
         right: How many masked tokens the whole model gets right.
         masked: How many there are.
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
-            `interval` (half-width of the 95% interval, None for a single segment), `random_loss_change`, the mean of
+            `interval` (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of
             `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
         removed: (point,) heads removed, the least important first.
         removed_loss: (point,) the loss without them, in nats.
@@ -72,7 +71,6 @@ class Ablation(HeadAverages):
     """
 
     analysis: ClassVar[str] = "ablation"
-    more_tables: ClassVar[tuple[str, ...]] = ("groups", "curve", "words")
     loss: float
     right: int
     masked: int
@@ -86,13 +84,6 @@ class Ablation(HeadAverages):
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
 
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of stored bytes; earlier versions stored 0 as the interval over a single segment."""
-        if values["segments"][values["quantities"].index("loss_change")] > 1:
-            return values
-        return values | {"groups": [group | {"interval": None} for group in values["groups"]]}
-
     @property
     def accuracy(self) -> float:
         """The share of masked tokens that the whole model gets right."""
@@ -102,15 +93,13 @@ class Ablation(HeadAverages):
         """The head with the largest change, in either direction."""
         return highest(np.abs(self[quantity]))
 
-    def matter(self) -> int:
-        """How many heads make the loss rise by more than their 95% interval when they are switched off; none where a
-        single segment leaves no interval."""
-        return int((self["loss_change"] > self.interval("loss_change")).sum())
+    @property
+    def matters(self) -> np.ndarray:
+        """(layer, head) whether the loss is shown to rise without the head."""
+        return decide(of_heads(self, "loss_change")) == SHOWN
 
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""
-        import pandas as pd
-
         # Pearson's correlation of the ranks; scipy.stats cannot be imported by two threads of a server at once.
         columns = {name: self[name].reshape(-1) for name in ("gradient_estimate", "loss_change")}
         return float(pd.DataFrame(columns).rank().corr().iloc[0, 1])
@@ -125,15 +114,12 @@ class Ablation(HeadAverages):
                 yield Word(number, position, **context, **guesses, loss_before=loss, loss_after=worse)
 
     def arrays(self) -> dict[str, Any]:
-        # Spelled out: zero-argument super() breaks in a dataclass with slots.
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}
         counts = {"accuracy": self.accuracy, "right_tokens": self.right, "masked_tokens": self.masked}
         correlation = {"gradient_correlation": to_lists(np.array(self.correlation()))}
-        return HeadAverages.arrays(self) | intervals | counts | correlation
+        return super().arrays() | intervals | counts | correlation
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        import pandas as pd
-
         groups = pd.DataFrame(self.groups).drop(columns="random_draws")
         heads = all_heads(*self["loss_change"].shape)
         words = [{"head": head.label()} | asdict(word) for head in heads for word in self.words(head)]
@@ -142,14 +128,6 @@ class Ablation(HeadAverages):
             "curve": pd.DataFrame({"removed": self.removed, "loss": self.removed_loss}),
             "words": pd.DataFrame(words),
         }
-
-    def claim(self) -> str:
-        top = self.largest("loss_change")
-        return (
-            f"Without head {top.label()} the masked-word loss changes by "
-            f"{self['loss_change'][top]:+.3f} nats, the most of any head; without {self.matter()} of "
-            f"{self['loss_change'].size} heads it rises by more than the 95% interval."
-        )
 
     def summary(self) -> dict[str, Any]:
         curve = {"removed": self.removed.tolist(), "loss": self.removed_loss.tolist()}

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.clustering.embedding import embed
 from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 NEAREST = 5
 
@@ -71,7 +68,6 @@ class Clustering(Result):
     """
 
     analysis: ClassVar[str] = "clustering"
-    more_tables: ClassVar[tuple[str, ...]] = ("pairs",)
 
     divergence: np.ndarray
     averages: np.ndarray
@@ -176,9 +172,6 @@ class Clustering(Result):
         first, second = np.triu_indices(len(names), 1)
         columns = {"other": names[second], "divergence": self.divergence[first, second]}
         return {"pairs": tidy({"head": names[first].tolist()}, columns)}
-
-    def claim(self) -> str:
-        return f"{self.closeness.text(nats(self.summed))}; the stress of the embedding is {self.stress:.2f}."
 
     def to_frame(self, base: int = 1) -> pd.DataFrame:
         """A row for each head; the labels of the nearest ones count from `base`."""

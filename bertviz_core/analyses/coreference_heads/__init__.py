@@ -45,7 +45,7 @@ class CoreferenceView(View):
         if not self.predictions:
             return shown
         predictions = from_path(self.predictions)
-        return shown.with_predictions(predictions, score(request, predictions))
+        return shown.with_predictions(predictions, *score(request, predictions))
 
 
 def _antecedents(result: CoreferenceHeads) -> np.ndarray:

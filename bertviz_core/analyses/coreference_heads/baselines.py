@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bertviz_core.analyses.coreference_heads.document_counts import ROWS, CountSums
 from bertviz_core.analyses.coreference_heads.guesses import GROUPS, groups_of
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.agreement import Features, features
@@ -79,25 +80,29 @@ def _guess(item: Item, described: dict[int, Described]) -> tuple[int | None, ...
     return nearest, same_head, either, next(same_words, fallback)
 
 
-def score(request: Request, predictions: Source) -> np.ndarray:
-    """(group,) items that the system gets right; raises InputError where its documents are not the corpus's."""
+def score(request: Request, predictions: Source) -> tuple[np.ndarray, np.ndarray]:
+    """(group,) items that the system gets right, and (2, row) their moments as in AntecedentCounts; raises InputError
+    where its documents are not the corpus's."""
     with IMPORTING:
         from bertviz_core.models.loading import load_tokens
 
     return score_windows(Windows(request.source, load_tokens(request.checkpoint), request.settings), predictions)
 
 
-def score_windows(windows: Iterable[Window], predictions: Source) -> np.ndarray:
-    """(group,) items that the system gets right in windows that are made already; raises InputError as `score` does."""
-    right = np.zeros(GROUPS, dtype=np.int64)
+def score_windows(windows: Iterable[Window], predictions: Source) -> tuple[np.ndarray, np.ndarray]:
+    """What `score` gives, of windows that are made already."""
+    right, moments = np.zeros(GROUPS, dtype=np.int64), np.zeros((2, ROWS))
     predicted = CoreferenceCorpus(predictions, predicted=True).documents(Skipped())  # in the order of the corpus
     for _, group in groupby(windows, key=lambda window: window.document.number):
         windows_of_one = list(group)
         linked = _links(_document(predicted, windows_of_one[0].document, predictions.name))
+        counts = np.zeros((1, 2, GROUPS))  # right guesses, and items, of one document
         for window in windows_of_one:
             hits = np.array([_is_right(window, item.mention, linked) for item in window.items])
-            right += hits.astype(np.int64) @ groups_of(window)
-    return right
+            counts[0] += np.stack([hits, np.ones_like(hits)]).astype(np.int64) @ groups_of(window)
+        right += counts[0, 0].astype(np.int64)
+        moments += CountSums.moments(counts)[2:, 0]
+    return right, moments
 
 
 def _is_right(window: Window, mention: int, linked: dict[int, int]) -> bool:

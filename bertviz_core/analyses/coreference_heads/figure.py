@@ -12,10 +12,10 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, GENDERS, TYPE_ROWS
-from bertviz_core.analyses.proportions import share, wilson
+from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.latex import escaped, tabular
+from bertviz_core.plotting.latex import tabular
 from bertviz_core.plotting.style import map_axes, map_figure, square_size
 from bertviz_core.plotting.template import finish
 
@@ -54,14 +54,16 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
 
 
 def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
-    """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals, n on hover."""
+    """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals over documents, n on
+    hover."""
     figure = _lines(result, shown, base, "distance")
     figure.update_xaxes(title="words back to the nearest antecedent")
     return figure
 
 
 def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
-    """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals, n on hover."""
+    """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals over documents, n on
+    hover."""
     figure = _lines(result, shown, base, "gender")
     figure.update_traces(mode="markers", marker_size=10)
     figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
@@ -92,7 +94,7 @@ def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, b
         name, (right, total) = _name(choice, base), result.by(breakdown, choice)
         color, dash, symbol = LINES[index % len(LINES)]
         accuracy = share(right, total)
-        low, high = wilson(right, total)
+        low, high = result.group_intervals(breakdown, choice)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
         figure.add_scatter(
             x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
@@ -113,12 +115,6 @@ def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, b
 def latex(result: AntecedentCounts) -> str:
     """A row for each system and each best head, a column for each type, percent (booktabs)."""
     table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
-    rows = [
-        (
-            escaped(name),
-            *("--" if np.isnan(values.get(kind, np.nan)) else f"{100 * values[kind]:.1f}" for kind in TYPE_ROWS),
-        )
-        for name, values in table.iterrows()
-    ]
-    counts = [rf"{kind.capitalize()} ($n$ = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
-    return tabular("l" + "r" * len(TYPE_ROWS), ("Model", *counts), rows)
+    counts = {kind: f"{kind.capitalize()} (n = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
+    percents = 100 * table.reindex(columns=list(TYPE_ROWS)).rename(columns=counts)
+    return tabular(percents.rename_axis("Model").reset_index())

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
+from bertviz_core.analyses.coreference_heads.document_counts import CountSums
 from bertviz_core.analyses.coreference_heads.documents import KEPT, Items, shown
 from bertviz_core.analyses.coreference_heads.guesses import (
     CANDIDATES,
@@ -42,6 +43,7 @@ class Selections:
 
     blocks: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
         item), of a chunk; after `take_detail` those of the corpus's first KEPT.
+    by_document: the right guesses and items of each document, with the baselines'.
     documents: the documents of these first ones, by number.
     starts: of each document of a chunk, where its passages begin; shared by the accumulators of one pass.
     """
@@ -58,6 +60,7 @@ class Selections:
         self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
         self.chance = np.zeros((2, len(CANDIDATES), GROUPS))
         self.single = 0
+        self.by_document = CountSums(layers, len(DIRECTIONS) * len(CANDIDATES) * heads + len(BASELINES) + 1, GROUPS)
         self.blocks: dict[int, Items] = {}
         self.documents: dict[int, dict[str, Any]] = {}
         self.starts = {} if starts is None else starts
@@ -68,6 +71,8 @@ class Selections:
         return type(self)(self.layers, self.heads, self.device, self.first_piece, self.starts)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
+        import torch
+
         if self.questions is None:
             self._ask(cast("tuple[Window, ...]", batch.examples))
         assert self.questions is not None
@@ -75,6 +80,8 @@ class Selections:
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ self.questions.groups[:, None, None]
         self.right[attention.layer] += counts.sum(0).long()
+        rows = torch.cat([counts.flatten(1, 3).short(), self.others], 1)  # (batch, system, group)
+        self.by_document.add(attention.layer, np.array([each.document_number for each in batch.examples]), rows)
         words = guess[:, :, 0].cpu().numpy()[..., None]  # (batch, direction, head, item, 1)
         mentions = np.take_along_axis(self.questions.mention[:, None, None], words, -1)[..., 0]
         values_of_layer = (mentions, weight[:, :, 0].cpu().numpy(), right[:, :, 0].cpu().numpy())
@@ -82,7 +89,10 @@ class Selections:
             array[:, :, attention.layer] = values
 
     def _ask(self, windows: tuple[Window, ...]) -> None:
-        """Set up the items of the one batch that a fresh accumulator reads, layer by layer."""
+        """Set up the items of the one batch that a fresh accumulator reads, layer by layer; `others` (batch, system,
+        group) are what the baselines get right, and last how many items there are."""
+        import torch
+
         self.questions = questions(windows, self.device, first_piece=self.first_piece)
         self.chance = self.questions.chance()
         self.single = int(((self.questions.mention >= 0).sum(-1) == 1).sum())
@@ -90,11 +100,14 @@ class Selections:
         narrow = max(len(window.heads) for window in windows) <= np.iinfo(np.uint16).max
         kinds = (np.uint16 if narrow else np.uint32, np.float16, np.bool_)
         self.open = tuple(np.zeros(shape, dtype=kind) for kind in kinds)
+        others = np.zeros((len(windows), len(BASELINES) + 1, GROUPS), dtype=np.int16)
         for row, window in enumerate(windows):
             self._keep(window, *(array[row, ..., : len(window.items)] for array in self.open))
             groups = groups_of(window)
-            self.total += groups.sum(0)
-            self.systems += baselines_right(window).astype(np.int64) @ groups
+            others[row, :-1], others[row, -1] = baselines_right(window).astype(np.int64) @ groups, groups.sum(0)
+        self.others = torch.from_numpy(others).to(self.device)
+        self.systems += others[:, :-1].sum(0)
+        self.total += others[:, -1].sum(0)
 
     def _keep(self, window: Window, guess: np.ndarray, weight: np.ndarray, right: np.ndarray) -> None:
         """Room for the guesses in a window; the document of one of the first items."""
@@ -113,6 +126,7 @@ class Selections:
     def merge(self, other: Self) -> None:
         for name in SUMS:
             setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.by_document.merge(other.by_document)
         self.blocks |= other.blocks
         self.documents |= other.documents
 
@@ -132,7 +146,8 @@ class Selections:
         state = {name: getattr(self, name) for name in SUMS}
         kept = {"kept": sorted(self.blocks), "lengths": [len(items) for _, items in sorted(self.blocks.items())]}
         items = {f"kept/{name}": array for name, array in self.items().values().items()}
-        return pack(state | kept | items | {"documents": list(self.documents.items())})
+        documents = {"documents": list(self.documents.items()), "by_document": self.by_document.to_bytes()}
+        return pack(state | kept | items | documents)
 
     def from_bytes(self, data: bytes) -> Self:
         import torch
@@ -146,6 +161,7 @@ class Selections:
         cut = [items.take(slice(end - size, end)) for end, size in zip(ends, state["lengths"], strict=True)]
         full.blocks = dict(zip(state["kept"], cut, strict=True))
         full.documents = dict(state["documents"])
+        full.by_document.restore(state["by_document"])
         return full
 
 
@@ -158,6 +174,8 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
     """The result, with the first items and their documents."""
     items, numbers = accumulator.items().take(slice(KEPT)), sorted(accumulator.documents)
     items.table[:, 0] = np.searchsorted(numbers, items.table[:, 0])
+    moments = accumulator.by_document.whole().transpose(1, 2, 0, 3)  # (4, system, layer, row)
+    of_heads = moments[2:, : -len(BASELINES)].reshape(2, len(DIRECTIONS), len(CANDIDATES), -1, *moments.shape[2:])
     return CoreferenceHeads(
         provenance=provenance,
         correct=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
@@ -166,7 +184,10 @@ def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]
         system_correct=accumulator.systems,
         chance=accumulator.chance,
         single=accumulator.single,
-        documents=[accumulator.documents[number] for number in numbers],
+        moments=of_heads.swapaxes(3, 4),
+        system_moments=moments[2:, -len(BASELINES) :, 0],
+        item_moments=moments[:2, 0, 0],
+        first_documents=[accumulator.documents[number] for number in numbers],
         items=items.table,
         guess=items.guess,
         weight=items.weight,

@@ -17,13 +17,12 @@ import numpy as np
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import mention_text
 from bertviz_core.analyses.coreference_heads.documents import Guess, Items, shown
-from bertviz_core.analyses.details import StoredParts
+from bertviz_core.analyses.details import InOrder, StoredParts
 from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import has
 
 LONGEST = 4  # passages long may a sentence be before it is cut
@@ -194,7 +193,7 @@ class PassageQuery(GuessQuery[PassageExample]):
 
     def _first(self, result: AntecedentCounts) -> Block:
         """The items that a result has."""
-        documents, guess = result.documents, result.guess[self.choice.at]
+        documents, guess = result.first_documents, result.guess[self.choice.at]
         chains = [[mention[2] for mention in document["mentions"]] for document in documents]
         pairs = zip(*result.items[:, :2].T.tolist(), guess.tolist(), strict=True)
         right = np.array([chains[number][mention] == chains[number][other] for number, mention, other in pairs])
@@ -210,9 +209,10 @@ class PassageQuery(GuessQuery[PassageExample]):
         """A chunk's items, from the disk, see `Selections.take_detail`; a passage on the border of two chunks is in the
         first of them."""
         last: Block | None = None
-        for values, source in parts.read_with_words(("guess", "weight", "right"), self.choice.at):
+        documents = InOrder(CoreferenceCorpus(parts.source).documents(Skipped()))
+        for values in parts.read(("guess", "weight", "right"), self.choice.at):
             values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
-            block = _block(Items.of(values), source)
+            block = _block(Items.of(values), documents)
             if last is not None:
                 own = int(np.searchsorted(block.items.passages(), last.items.passages()[-1], side="right"))
                 last = replace(last, items=last.items.joined([block.items.take(slice(own))]))
@@ -225,14 +225,12 @@ class PassageQuery(GuessQuery[PassageExample]):
             yield last
 
 
-def _block(items: Items, source: Callable[[], Source]) -> Block:
-    """Items whose documents are read from a part of the corpus when they are needed."""
+def _block(items: Items, documents: InOrder[CoreferenceDocument]) -> Block:
+    """Items whose documents are read when they are needed."""
 
     @cache
     def read() -> dict[int, CoreferenceDocument]:
-        numbers = set(items.table[:, 0].tolist())
-        every = CoreferenceCorpus(source()).documents(Skipped())
-        return {document.number: document for document in every if document.number in numbers}
+        return documents.take(items.table[:, 0].tolist())
 
     def text(number: int) -> tuple[str, Sequence[int], Sequence[str]]:
         document = read()[number]

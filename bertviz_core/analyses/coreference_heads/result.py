@@ -20,18 +20,21 @@ class CoreferenceHeads(ViewedResult):
     Attributes:
         correct: (direction, candidates, group, layer, head) right guesses; all others are as in AntecedentCounts.
         chance: (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates.
+        moments: (2, direction, candidates, layer, head, row), as in AntecedentCounts.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-    more_tables: ClassVar[tuple[str, ...]] = AntecedentCounts.more_tables
 
     correct: np.ndarray
     group_n: np.ndarray
     systems: list[str]
     system_correct: np.ndarray
     chance: np.ndarray
+    moments: np.ndarray
+    system_moments: np.ndarray
+    item_moments: np.ndarray
     single: int
-    documents: list[dict[str, Any]]
+    first_documents: list[dict[str, Any]]
     items: np.ndarray
     guess: np.ndarray
     weight: np.ndarray
@@ -41,9 +44,11 @@ class CoreferenceHeads(ViewedResult):
         nothing is given), or all other words. Raises SettingsError for another."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         index = CANDIDATES.index(check_candidates(candidates or CANDIDATES[0]))
-        values["correct"] = self.correct[:, index]
+        values["correct"], values["moments"] = self.correct[:, index], self.moments[:, :, index]
         values["systems"] = [CHANCE, RANDOM, *self.systems]
         values["system_correct"] = np.concatenate([values.pop("chance")[:, index], self.system_correct])
+        exact = np.full((2, 2, self.system_moments.shape[-1]), np.nan)
+        values["system_moments"] = np.concatenate([exact, self.system_moments], 1)
         if candidates:
             options = self.provenance["options"] | {"candidates": candidates}
             values["provenance"] = self.provenance | {"options": options}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, Options, View
+from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.results import Result
 
@@ -30,7 +31,7 @@ class DependencyOptions(Options):
 class DependencyView(View):
     """Options that select which counts are shown."""
 
-    view: Annotated[str, Doc("as-is, or function-heads for Universal Dependencies.")] = "as-is"
+    view: Annotated[str, Doc("Trees: function-heads (function words as governors) or as-is.")] = DEFAULT_VIEW
     min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None
     offsets: Annotated[int, Doc("Largest distance of the fixed-offset baselines.")] = 5
     merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
@@ -72,6 +73,8 @@ ANALYSIS = Analysis(
     forwards=1.4,
     options=DependencyOptions,
     view=DependencyView,
-    columns=(HeadColumn("UAS", "UAS of this head alone", _uas, _best_offset, percent=True),),
+    columns=(
+        HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
+    ),
     prefix="",
 )

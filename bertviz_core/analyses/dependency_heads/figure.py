@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING
 
+import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
@@ -15,14 +15,10 @@ from bertviz_core.analyses.ordered_lists import page, tally
 from bertviz_core.heads import Choice, Head, arrow
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.latex import escaped, tabular
+from bertviz_core.plotting.latex import tabular
 from bertviz_core.plotting.style import map_figure, percent, percent_decimals
 from bertviz_core.plotting.template import finish
 from bertviz_core.plotting.writing import isolated
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
 
@@ -66,7 +62,7 @@ def paper_figure(result: RelationCounts) -> go.Figure:
         marker={"color": "#e8890c", "size": 8, "symbol": "diamond-open"},
         hovertemplate="%{y}: %{x:.1f}% in the paper<extra></extra>",
     )
-    figure.update_xaxes(title="accuracy, percent", range=[-2, 102])
+    figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
     return finish(figure, 110 + 22 * len(frame), margin={"l": 10})
 
@@ -97,7 +93,7 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
 
 
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
-    """The map of heads and the fixed offsets of the relation that the claim is about."""
+    """The map of heads and the fixed offsets of the relation that is furthest above its offset."""
     relation = result.most_telling()
     direction = result.best_choice(relation).direction
     shown = arrow(DIRECTIONS[direction])
@@ -140,8 +136,7 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     shown["direction"] = frame["direction"].map(arrow)
     shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
     shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
-    if not result.paper:
-        shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
+    shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
     shown["offset"] = frame["baseline_offset"]
     shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
     shown["paper"] = [row[1] for row in paper_values]
@@ -150,19 +145,18 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
 
 
 def latex(result: RelationCounts) -> str:
-    """The rows as a LaTeX tabular (booktabs), in the paper's layout: relation, head, accuracy, baseline (offset)."""
-    rows = [
-        (
-            escaped(row.relation),
-            f"{row.n:,}",
-            f"{row.head}{'' if row.direction.startswith('dependent') else '$^{*}$'}",
-            f"{100 * row.accuracy:.1f}",
-            f"{100 * row.baseline_accuracy:.1f} ({row.baseline_offset})",
-        )
-        for row in result.to_frame().itertuples()
-    ]
-    note = r"$^{*}$ head $\to$ dependent; all others dependent $\to$ head"
-    return tabular("lrlrr", ("Relation", "$n$", "Head", "Accuracy", "Baseline"), rows, note)
+    """The rows as a LaTeX tabular (booktabs), with the columns of the paper's Table 1 and the direction; percent."""
+    frame = result.to_frame()
+    columns = {
+        "Relation": frame["relation"],
+        "n": frame["n"],
+        "Head": frame["head"],
+        "Direction": frame["direction"],
+        "Accuracy": 100 * frame["accuracy"],
+        "Baseline": 100 * frame["baseline_accuracy"],
+        "Offset": frame["baseline_offset"],
+    }
+    return f"% trees: {result.trees}\n{tabular(pd.DataFrame(columns))}"
 
 
 def _interval(low: float, high: float, n: int) -> str:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.proportions import Estimate, best_heads, is_above, of_heads, scored, share, wilson
+from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
+from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
-from bertviz_core.heads import Choice, Head, all_heads, arrow
-
-if TYPE_CHECKING:
-    import pandas as pd
+from bertviz_core.heads import Choice, Head, all_heads
 
 ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
+VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}  # the default is the first
+DEFAULT_VIEW = next(iter(VIEW_NAMES))
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
@@ -34,7 +35,6 @@ class RelationCounts(Result):
     """
 
     analysis: ClassVar[str] = "dependency_heads"
-    more_tables: ClassVar[tuple[str, ...]] = ("heads", "offsets")
     relations: list[str]
     n: np.ndarray
     correct: np.ndarray
@@ -44,6 +44,15 @@ class RelationCounts(Result):
     @property
     def paper(self) -> bool:
         return bool(self.provenance["settings"]["mode"] == "paper")
+
+    @property
+    def trees(self) -> str:
+        """How the trees are read, for people."""
+        return VIEW_NAMES[self.provenance["options"]["view"]]
+
+    @property
+    def notes(self) -> list[str]:
+        return [f"Trees: {self.trees}."]
 
     @property
     def accuracy(self) -> np.ndarray:
@@ -60,9 +69,17 @@ class RelationCounts(Result):
         right = sum(of_heads(self.correct[fold], best_heads(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
         return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
 
+    def gain(self, comparisons: int | None = None) -> Interval:
+        """(relation,) how far the best heads' held-out accuracies are above the best fixed offsets, corrected for the
+        number of relations unless `comparisons` says another."""
+        n, heldout, offset = self.n.sum(0), self.heldout(), self.offset_accuracy.max(0)
+        count = comparisons or len(self.relations)
+        held_out = of_share(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
+        return of_gain(heldout, held_out, offset, of_share(offset, n, count))
+
     def above(self) -> np.ndarray:
-        """(relation,) whether the best head is above the best fixed offset (docs/methods.md, section 6)."""
-        return is_above(self.heldout(), self.n.sum(0), self.offset_accuracy.max(0), len(self.relations))
+        """(relation,) whether the best head is above the best fixed offset."""
+        return decide(self.gain()) == SHOWN
 
     def best_choice(self, relation: str) -> Choice:
         """The head with the highest accuracy on a relation, in its better direction, the first of equals."""
@@ -112,8 +129,6 @@ class RelationCounts(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
-        import pandas as pd
-
         n, best, heldout = self.n.sum(0), self.best(), self.heldout()
         right = of_heads(self.correct.sum(0), best)
         low, high = wilson(right, n)
@@ -151,15 +166,6 @@ class RelationCounts(Result):
                 offsets | {"accuracy": self.offset_accuracy},
             ),
         }
-
-    def claim(self) -> str:
-        row = self.row(self.most_telling())
-        heldout = f"; {row['heldout_accuracy']:.1%} held out" if "heldout_accuracy" in row else ""
-        return (
-            f"Head {row['head']}, {arrow(row['direction'])}, finds {row['accuracy']:.1%} of {row['n']:,} "
-            f"{row['relation']} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); the best fixed offset, "
-            f"{row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}."
-        )
 
 
 @dataclass(frozen=True, slots=True)

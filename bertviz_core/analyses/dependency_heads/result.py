@@ -10,10 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.guesses import OFFSETS
-from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts, ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, ROOT, RelationCounts, ShownRelations
 from bertviz_core.analyses.results import ViewedResult
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.treebank.trees import Sentence, function_heads
 from bertviz_core.errors import SettingsError
 
@@ -35,7 +34,7 @@ class Chosen(NamedTuple):
         merge_subtypes: Whether `nmod:poss` counts as `nmod`.
     """
 
-    view: str = "as-is"
+    view: str = DEFAULT_VIEW
     min_count: int = 1
     offsets: int = 5
     merge_subtypes: bool = False
@@ -54,7 +53,6 @@ class DependencyHeads(ViewedResult):
     """
 
     analysis: ClassVar[str] = "dependency_heads"
-    more_tables: ClassVar[tuple[str, ...]] = RelationCounts.more_tables
     views: list[str]
     relations: list[str]
     n: np.ndarray
@@ -104,9 +102,8 @@ class DependencyHeads(ViewedResult):
         )
 
     def default_choice(self) -> Chosen:
-        """What is shown at first: function heads for Universal Dependencies, and relations that are not too rare."""
-        view = "function-heads" if self.provenance["format"] == CONLLU else "as-is"
-        return Chosen(view, default_min_count(self.provenance["corpus"]["name"]))
+        """What is shown at first: function words as governors, and relations that are not too rare."""
+        return Chosen(min_count=default_min_count(self.provenance["corpus"]["name"]))
 
     def default_view(self) -> RelationCounts:
         return self.counts(self.default_choice())

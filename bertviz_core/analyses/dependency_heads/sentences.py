@@ -1,7 +1,7 @@
 """Sentences of a treebank with one head's guesses: a page of those that a reader asks for, of any treebank.
 
 The first sentences are in the result. The guesses in all of them are on disk, chunk by chunk, and their words are read
-from the treebank; of both only one chunk is in memory at a time.
+from the treebank in one go, as far as they are needed; of both only one chunk is in memory at a time.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS, ShownRelations
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
-from bertviz_core.analyses.details import StoredParts
+from bertviz_core.analyses.details import InOrder, StoredParts
 from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.word_search import has
 
@@ -97,13 +96,14 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     """
 
     relation: str = ALL
-    view: str = "as-is"
+    view: str = DEFAULT_VIEW
     merge_subtypes: bool = False
 
     def blocks(self, collection: ShownRelations | StoredParts) -> Iterator[Block]:
         if isinstance(collection, StoredParts):
-            for values, source in collection.read_with_words(("guesses", "weights"), self.choice.at):
-                yield self._stored(values, source)
+            sentences = InOrder(Treebank(collection.source).sentences(Skipped()))
+            for values in collection.read(("guesses", "weights"), self.choice.at):
+                yield self._stored(values, sentences)
         elif collection.sentences:
             yield self._first(collection)
 
@@ -147,13 +147,12 @@ class SentenceQuery(GuessQuery[SentenceExample]):
             sentences.__getitem__,
         )
 
-    def _stored(self, values: dict[str, Any], source: Callable[[], Source]) -> Block:
+    def _stored(self, values: dict[str, Any], sentences: InOrder[Sentence]) -> Block:
         """A chunk's sentences, from the disk; see `Guesses.take_detail`."""
 
         @cache
         def read() -> list[Sentence]:
-            numbers = set(values["number"].tolist())
-            return [each for each in Treebank(source()).sentences(Skipped()) if each.number in numbers]
+            return list(sentences.take(values["number"].tolist()).values())
 
         names = values[f"{self.view}/names"]
         return Block(

@@ -20,6 +20,7 @@ ANALYSIS = Analysis(
         averaged_column("max_weight", "largest weight of a row"),
     ),
     control="of",
+    formula=r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}",
     shared=True,
     prefix="",
 )

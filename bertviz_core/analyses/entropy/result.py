@@ -10,7 +10,7 @@ from bertviz_core.analyses.head_averages import HeadAverages
 QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entropy(HeadAverages):
     """`entropy` and `from_cls` (the CLS row alone) in nats; `max_weight`, the mean of each row's largest weight;
     `uniform`, the entropy that uniform attention would have: the same for every head."""
@@ -23,5 +23,4 @@ class Entropy(HeadAverages):
         return float(self["uniform"].flat[0])
 
     def arrays(self) -> dict[str, object]:
-        # Spelled out: zero-argument super() breaks in a dataclass with slots.
-        return HeadAverages.arrays(self) | {"uniform": self.uniform}
+        return super().arrays() | {"uniform": self.uniform}

@@ -6,7 +6,7 @@ probe), probe_run (all of it), measure (the analysis's interface); result, figur
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,15 +46,14 @@ class ProbeOptions(Options):
     epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
     decode: Annotated[str, Doc("greedy, or mst for maximum spanning trees.")] = "greedy"
     rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
-    misaligned_root: Annotated[bool, Doc("Also score as released: candidate i with word i+1's vector.")] = False
     optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
     seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
     dev: Annotated[Path | None, Doc("Treebank to score on; default: a held-out part of the input.")] = None
     vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
 
     def rows(self, paper: bool) -> list[str]:
-        """The names of the result's rows, those as released after their aligned ones."""
-        endings = ("", AS_RELEASED) if paper or self.misaligned_root else ("",)
+        """The names of the result's rows: in mode paper each probe with words is scored as released, too."""
+        endings = ("", AS_RELEASED) if paper else ("",)
         return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
 
     def check(self) -> None:
@@ -68,9 +67,6 @@ class ProbeOptions(Options):
         for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
             if number is not None and number < 1:
                 raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
-
-    def in_mode(self, paper: bool) -> ProbeOptions:
-        return replace(self, misaligned_root=False) if paper else self  # mode paper has those rows in any case
 
     def to_json(self) -> dict[str, Any]:
         values = Options.to_json(self)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
@@ -13,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes import AS_RELEASED
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.latex import escaped, tabular
+from bertviz_core.plotting.latex import tabular
 from bertviz_core.plotting.template import finish
 
 COLOR, PAPER = "#4c6ef5", "#e8890c"
@@ -189,16 +190,10 @@ def _style(right: bool) -> tuple[str, str, bool]:
 
 def latex(result: Probes) -> str:
     """A row for each probe: its score with the 95% interval, that with punctuation, the paper's; percent (booktabs)."""
-    without, including = papers_scores(result)
-    rows = [
-        (
-            escaped(title),
-            row.metric,
-            f"{100 * row.score:.1f}",
-            f"{100 * row.low:.1f}--{100 * row.high:.1f}",
-            "--" if row.with_punctuation != row.with_punctuation else f"{100 * row.with_punctuation:.1f}",
-            next((f"{score:g}" for score in (a, b) if score), "--"),
-        )
-        for title, row, a, b in zip(titles(result), result.to_frame().itertuples(), without, including, strict=True)
-    ]
-    return tabular("llrrrr", ("Probe", "Metric", "Score", r"95\% interval", "With punctuation", "Paper"), rows)
+    frame = result.to_frame()
+    percents = 100 * frame[["score", "low", "high", "with_punctuation"]].set_axis(
+        ["Score", "Low", "High", "With punctuation"], axis=1
+    )
+    paper_scores = [next(filter(None, both), None) for both in zip(*papers_scores(result), strict=True)]
+    named = pd.DataFrame({"Probe": titles(result), "Metric": frame["metric"]})
+    return tabular(named.join(percents).assign(Paper=pd.Series(paper_scores, dtype=float)))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.engine.stream import StageFunction
-    from bertviz_core.models.annotated import Sentences
+    from bertviz_core.models.annotated import EncodedSentence, Sentences
     from bertviz_core.models.model import AttentionModel
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
@@ -50,7 +50,7 @@ def model_of(model: AttentionModel, request: Request) -> AttentionModel:
 
 
 def run_stages(
-    examples: Sentences,
+    examples: Sequence[EncodedSentence],
     probe_run: ProbeRun,
     progress: Progress,
     run_stage: StageFunction,

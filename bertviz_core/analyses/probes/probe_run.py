@@ -55,7 +55,13 @@ class ProbeRun:
         shapes |= {"pair_weights": (0, 2, *heads, 0), "pair_bias": (0, *heads)}
         self.weights: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()} | {"words": []}
 
-    def run(self, examples: Sentences, progress: Progress, run_stage: StageFunction, batch_tokens: int | None) -> None:
+    def run(
+        self,
+        examples: Sequence[EncodedSentence],
+        progress: Progress,
+        run_stage: StageFunction,
+        batch_tokens: int | None,
+    ) -> None:
         """Train and score every probe; after a cancel nothing is left but the maps that `run_stage` keeps."""
         self.progress, self.run_stage = progress, run_stage
         self.encoded, test_count = self._read(examples)
@@ -76,16 +82,16 @@ class ProbeRun:
             self._structural(batch_tokens)
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
-    def _read(self, examples: Sentences) -> tuple[list[EncodedSentence], int]:
+    def _read(self, examples: Sequence[EncodedSentence]) -> tuple[list[EncodedSentence], int]:
         """Every sentence, those of the test file last, renumbered; and how many that file gave."""
-        values, test_file = list(examples), []
+        test_file = []
         if source := self.others.get("dev"):
             other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
             reading = Reading()
             test_file = list(other.read(reading))
             for reason, entry in reading.skipped.reasons.items():
                 self.skipped.reasons[f"in the test file: {reason}"] = entry
-        return [replace(encoded, number=i) for i, encoded in enumerate([*values, *test_file])], len(test_file)
+        return [replace(encoded, number=i) for i, encoded in enumerate([*examples, *test_file])], len(test_file)
 
     def _offsets(self) -> None:
         best = best_offset([self.sentences[i] for i in self.splits.train.tolist()])

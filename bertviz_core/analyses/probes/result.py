@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 WAYS = ("governor->dependent", "dependent->governor")  # of `attention`
 ROOT_WAYS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
@@ -53,7 +50,6 @@ class Probes(Result):
     """
 
     analysis: ClassVar[str] = "probes"
-    more_tables: ClassVar[tuple[str, ...]] = ("relations", "distances", "weights", "layers", "curves")
     probes: list[str]
     metrics: list[str]
     score: np.ndarray
@@ -101,7 +97,6 @@ class Probes(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Tables by relation and by distance, of the attention-only weights, of the structural probe's layers, and of
         the learning curves."""
-        import pandas as pd
 
         def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
             return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
@@ -118,14 +113,6 @@ class Probes(Result):
             "curves": pd.concat(curves).reset_index() if curves else pd.DataFrame(),
         }
 
-    def claim(self) -> str:
-        frame = self.to_frame()
-        scores = [
-            f"{row.probe.replace('-', ' ')} {row.score:.1%} ({row.low:.1%} to {row.high:.1%})"
-            for row in frame.itertuples()
-        ]
-        return f"UAS on the test part (UUAS of the structural probe), with 95% intervals: {'; '.join(scores)}."
-
     def arrays(self) -> dict[str, Any]:
         names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")
         values = {name: to_lists(getattr(self, name)) for name in names}
@@ -139,8 +126,6 @@ class Probes(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each probe."""
-        import pandas as pd
-
         names = ("score", "low", "high", "with_punctuation", "parameters", "seconds")
         columns = {name: getattr(self, name) for name in names}
         return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns)

@@ -51,11 +51,15 @@ ANALYSIS = Analysis(
             name=title.format(name),
             marker=marker,
             overview=quantity in OVERVIEW,
+            maximum=1.0 if quantity.startswith("attention") else None,
         )
         for form, title, unit in FORMS
         for token, (name, marker) in TOKENS.items()
     ),
     control="gradient",
+    formula=r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
+    r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
+    r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}",
     prefix="gradient_",
     forwards=2.2,
     masked_lm=True,

@@ -9,8 +9,6 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.sep_gradients.result import CLASSES, SepGradients
-from bertviz_core.heads import Head, ranks
-from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.palette import TOKENS
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
 
@@ -77,21 +75,6 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
 def more_figures(result: SepGradients) -> dict[str, go.Figure]:
     """Attention to [SEP] over its gradient, and the shares of attention and of attention × gradient."""
     return {"Is attention to [SEP] a no-op?": no_op_figure(result), "Shares by layer": shares_figure(result)}
-
-
-def head_rows(result: SepGradients, head: Head) -> list[dict[str, str]]:
-    """A row for each class: the head's attention, gradient and their product, each with interval and rank."""
-
-    def shown(quantity: str) -> str:
-        values, interval = result[quantity], result.interval(quantity)
-        return f"{number(values[head])} ± {half_width(interval[head])}  ({ranks(values)[head]} of {values.size})"
-
-    forms = {"attention": "attention_to_{}", "gradient": "to_{}", "attention × gradient": "to_{}_times_attention"}
-    return [
-        {"to": TOKENS[name][0]} | {title: shown(form.format(name)) for title, form in forms.items()}
-        for name in CLASSES
-        if f"to_{name}" in result.present
-    ]
 
 
 def _series(result: SepGradients, name: str, form: str = "to_{}") -> Series:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.masked_lm import LayerGradient
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
+    from bertviz_core.settings import Settings
 
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
@@ -90,7 +91,8 @@ def accumulator(model: AttentionModel, request: Request) -> GradientAverages:
 
 def run(
     model: AttentionModel,
-    examples: Segments,
+    settings: Settings,
+    examples: Iterable[Encoded],
     accumulators: list[GradientAverages],
     progress: Progress,
     batch_tokens: int | None,
@@ -98,7 +100,7 @@ def run(
     """One forward and one backward pass of every segment, masked by the settings' seed."""
     from bertviz_core.engine import stream
 
-    masking = Masking.of(model.tokens, examples.settings.seed)
+    masking = Masking.of(model.tokens, settings.seed)
     skipped = Skipped()
     segments = with_words(examples, masking, skipped)
     size = batch_tokens or min(model.batch_tokens, BATCH_TOKENS)
@@ -145,7 +147,7 @@ def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, li
         yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 
 
-def with_words(segments: Segments, masking: Masking, skipped: Skipped) -> Iterable[Encoded]:
+def with_words(segments: Iterable[Encoded], masking: Masking, skipped: Skipped) -> Iterable[Encoded]:
     """The segments that have a token to predict; the others are left out and counted."""
     for example in segments:
         if len(masking.candidates(example.ids)):

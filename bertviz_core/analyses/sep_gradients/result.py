@@ -18,7 +18,7 @@ QUANTITIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SepGradients(HeadAverages):
     """Gradients for each class of target tokens j (by the original token, before masking), over the segments that have
     the class.
@@ -57,8 +57,7 @@ class SepGradients(HeadAverages):
         return {name: share(values, total) for name, values in sums.items()}
 
     def arrays(self) -> dict[str, Any]:
-        # Spelled out: zero-argument super() breaks in a dataclass with slots.
-        return HeadAverages.arrays(self) | {
+        return super().arrays() | {
             "loss": self.loss,
             "accuracy": self.accuracy,
             "right_tokens": self.correct,

@@ -8,6 +8,8 @@ section 11).
 
 from __future__ import annotations
 
+from functools import partial
+
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_column import averaged_column
 from bertviz_core.plotting import palette
@@ -16,6 +18,7 @@ QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "se
 CLASSES = ("cls", "sep", "punct", "other")
 NORM_QUANTITIES = (*(f"norm_{name}" for name in CLASSES), "norm_correlation")
 
+_share = partial(averaged_column, maximum=1.0)
 ANALYSIS = Analysis(
     name="surface_patterns",
     package=__name__,
@@ -24,18 +27,16 @@ ANALYSIS = Analysis(
     section="Section 3.1–3.2, Figure 2",
     icon=":material/grid_on:",
     columns=(
-        averaged_column(
-            "previous", "attention to the previous token", name="the previous token", marker=palette.PREVIOUS
-        ),
-        averaged_column("next", "attention to the next token", name="the next token", marker=palette.NEXT),
-        averaged_column("current", "attention to the token itself", name="the token itself"),
-        averaged_column("to_cls", "attention to [CLS]", name="[CLS]", marker=palette.CLS),
-        averaged_column("to_sep", "attention to [SEP]", name="[SEP]", marker=palette.SEP),
-        averaged_column("to_punct", "attention to . or ,", name=". or ,", marker=palette.PUNCTUATION),
-        averaged_column(
+        _share("previous", "attention to the previous token", name="the previous token", marker=palette.PREVIOUS),
+        _share("next", "attention to the next token", name="the next token", marker=palette.NEXT),
+        _share("current", "attention to the token itself", name="the token itself"),
+        _share("to_cls", "attention to [CLS]", name="[CLS]", marker=palette.CLS),
+        _share("to_sep", "attention to [SEP]", name="[SEP]", marker=palette.SEP),
+        _share("to_punct", "attention to . or ,", name=". or ,", marker=palette.PUNCTUATION),
+        _share(
             "sep_to_sep", "attention from [SEP] to [SEP]", name="[SEP] to [SEP]", marker=palette.SEP, overview=False
         ),
-        averaged_column(
+        _share(
             "other_to_sep",
             "attention from other tokens to [SEP]",
             name="other tokens to [SEP]",
@@ -44,6 +45,8 @@ ANALYSIS = Analysis(
         ),
     ),
     control="quantity",
+    formula=r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad "
+    r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
     quantities=QUANTITIES,
     shared=True,
     prefix="",

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from bertviz_core.corpora.coreference.documents import NONE, CoreferenceDocument, Draft, sentence_starts
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Draft, brackets, sentence_starts
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.numbers import small_int
@@ -25,37 +25,42 @@ def split(line: str) -> list[str]:
 
 
 def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) -> Callable[[Sequence[Line]], bool]:
-    """Whether the last of some lines has so many columns, with chains in the last one.
+    """Whether at least half of some rows have so many columns, with whole numbers where the index (and the part)
+    belong and chain brackets in the last column.
 
     Args:
-        minimum: Fewest columns of a row.
-        maximum: Most columns of a row.
+        minimum: Minimum number of columns.
+        maximum: Maximum number of columns.
         blank: Whether the columns between word and chains are empty.
     """
+    numbers = slice(1) if maximum == 3 else slice(1, 3)
+
+    def fits(text: str) -> bool:
+        fields = split(text)
+        is_wide = minimum <= len(fields) <= maximum and all(field.isdigit() for field in fields[numbers])
+        return is_wide and brackets(fields[-1].strip()) is not None and (not blank or set(fields[4:12]) == {"_"})
 
     def recognize(lines: Sequence[Line]) -> bool:
-        fields = split(lines[-1][1])
-        chains = fields[-1].strip() in NONE or not set("()").isdisjoint(fields[-1])
-        return minimum <= len(fields) <= maximum and chains and (not blank or set(fields[4:12]) == {"_"})
+        rows = [text for _, text in lines if not text.startswith("#")]
+        return sum(map(fits, rows)) * 2 >= len(rows)
 
     return recognize
 
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
-    number = source.start.document
+    number = 0
     for draft, width in _drafts(source, skipped):
         if draft.words:
             if width == 3 and len(draft.sentences) == 1:
                 draft.sentences = list(sentence_starts(draft.words))
-            yield draft.finished(number, str(width))
+            yield draft.finished(number)
             number += 1
 
 
 def _drafts(source: Source, skipped: Skipped) -> Iterator[tuple[Draft, int]]:
     """Each document, and how many columns the file has."""
-    draft, headed = Draft(source, skipped, "", source.start.line), False
-    width = int(source.start.header or 0)
+    draft, headed, width = Draft(source, skipped, "", 1), False, 0
     for line, text in source.lines():
         begins = BEGIN.match(text) if text.startswith("#") else None
         if begins:

@@ -16,32 +16,31 @@ DEFAULT_ORDER = "eid-etype-head-other"
 
 
 def is_corefud(lines: Sequence[Line]) -> bool:
-    """Whether the comments before the first word, or its ten columns, say so."""
+    """Whether the comments, or a row of ten columns, say so."""
     comments = any(re.match(r"#\s*(global\.Entity|newdoc|sent_id)\b", text) for _, text in lines)
-    return comments or lines[-1][1].count("\t") == COLUMNS - 1
+    return comments or any(text.count("\t") == COLUMNS - 1 for _, text in lines)
 
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    number, order = source.start.document, source.start.header or DEFAULT_ORDER
-    index = _label_place(order)
-    draft = Draft(source, skipped, "", source.start.line)
+    number, index = 0, _label_place(DEFAULT_ORDER)
+    draft = Draft(source, skipped, "", 1)
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
             if name.split()[:1] == ["newdoc"]:
                 if draft.words:
-                    yield draft.finished(number, order)
+                    yield draft.finished(number)
                     number += 1
                 draft = Draft(source, skipped, value, line)
             elif name == "global.Entity":
-                order, index = value, _label_place(value)
+                index = _label_place(value)
         elif not text.strip():
             draft.over = True
         else:
             _read_row(draft, text.split("\t"), index, line)
     if draft.words:
-        yield draft.finished(number, order)
+        yield draft.finished(number)
 
 
 def _label_place(order: str) -> int:

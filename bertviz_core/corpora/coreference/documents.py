@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bertviz_core.corpora.skipped import Skipped
@@ -17,6 +17,8 @@ ENDS = frozenset(".?!")
 CLOSERS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
 NONE = frozenset(["", "-", "_", "*"])  # cells of a column that say nothing
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
+
+Bracket = tuple[bool, str, bool]  # whether it opens a mention, the chain's label, whether it closes one
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,6 @@ class CoreferenceDocument:
         tags: Part of speech of each word, or None where the file has none.
         governors: The word that governs each word, -1 for roots; None without trees.
         parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
-        line: Where it begins.
-        header: What the reader of another document knows from the beginning of the file.
     """
 
     number: int
@@ -52,8 +52,6 @@ class CoreferenceDocument:
     tags: tuple[str, ...] | None = None
     governors: tuple[int, ...] | None = None
     parse: tuple[str, ...] | None = None
-    line: int = 1
-    header: str = ""
 
 
 @dataclass
@@ -98,16 +96,13 @@ class Chains:
         else:
             self.closed[mention] = None
 
-    def brackets(self, text: str, line: int) -> Iterator[tuple[bool, str, bool]]:
-        """(opens, label, closes) of every bracket at a word; raises InputError for anything else."""
-        if text in NONE:
-            return
-        parts = list(BRACKET.finditer(text))
-        if "".join(match[0] for match in parts) != text.replace("|", "") or not all(m[1] or m[3] for m in parts):
+    def brackets(self, text: str, line: int) -> list[Bracket]:
+        """Every bracket at a word; raises InputError for a cell that holds anything else."""
+        parts = brackets(text)
+        if parts is None:
             what = f"{shorten(text)!r} is not a list of chain brackets."
             raise self.source.error(what, "Write (3, 3) or (3), joined by |.", line)
-        for match in parts:
-            yield bool(match[1]), match[2], bool(match[3])
+        return parts
 
     def mentions(self) -> tuple[Mention, ...]:
         """All of them, in order; raises InputError naming the line of a bracket that never closes."""
@@ -161,7 +156,7 @@ class Draft:
             self.sentences.append(len(self.words))
         self.over = False
 
-    def finished(self, number: int, header: str) -> CoreferenceDocument:
+    def finished(self, number: int) -> CoreferenceDocument:
         """The document, number `number` of the corpus; raises InputError for a bracket that never closes."""
         governors = [g for g in self.governors if g is not None and g < len(self.words)]
         return CoreferenceDocument(
@@ -174,9 +169,18 @@ class Draft:
             tags=None if NONE.issuperset(self.tags) else tuple(self.tags),
             governors=tuple(governors) if len(governors) == len(self.words) else None,
             parse=tuple(self.parse) if any("(" in piece for piece in self.parse) else None,
-            line=self.line,
-            header=header,
         )
+
+
+def brackets(cell: str) -> list[Bracket] | None:
+    """The chain brackets of a cell: `(3`, `3)`, `(3)`, joined by | or nothing; None for a cell that holds anything
+    else."""
+    if cell in NONE:
+        return []
+    parts = list(BRACKET.finditer(cell))
+    if "".join(match[0] for match in parts) != cell.replace("|", "") or not all(m[1] or m[3] for m in parts):
+        return None
+    return [(bool(match[1]), match[2], bool(match[3])) for match in parts]
 
 
 def ordered(mentions: Sequence[Mention]) -> tuple[Mention, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention, ordered, sentence_starts
@@ -20,13 +19,13 @@ WORD = re.compile(r"\w+|[^\w\s]")
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """A document a row; raises InputError naming the line of a row that does not fit its own text."""
-    header, number = source.start.header, source.start.document
+    header, number = "", 0
     for line, text in source.lines():
         if not header:
             header = text
         elif text.strip():
             row = _row(header.split("\t"), text, source, line)
-            yield replace(_document(number, row, source, line), header=header)
+            yield _document(number, row, source, line)
             number += 1
 
 
@@ -53,7 +52,7 @@ def _document(number: int, row: dict[str, str], source: Source, line: int) -> Co
         mentions.append(Mention(inside[0], inside[-1] + 1, clusters[name]))
     words = tuple(text[start:end] for start, end in extents)
     starts = sentence_starts(words)
-    return CoreferenceDocument(number, row["ID"], f"line {line}", words, starts, ordered(mentions), line=line)
+    return CoreferenceDocument(number, row["ID"], f"line {line}", words, starts, ordered(mentions))
 
 
 def _span(row: dict[str, str], name: str, source: Source, line: int) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from bertviz_core.corpora.source import Source, whole
 
 def documents(source: Source, skipped: Skipped, *, predicted: bool = False) -> Iterator[CoreferenceDocument]:
     """A document a line; with `predicted`, `predicted_clusters` in place of `clusters` where a line has them."""
-    number = source.start.document
+    number = 0
     for line, text in source.lines():
         if text.strip():
             yield _document(number, line, _object(text, source, line), Chains(source, skipped), predicted)
@@ -58,7 +58,6 @@ def _document(number: int, line: int, value: dict[str, Any], chains: Chains, pre
         words=tuple(words),
         sentences=tuple(accumulate(lengths[:-1], initial=0)) if words else (),
         mentions=chains.mentions(),
-        line=line,
     )
 
 

@@ -26,6 +26,7 @@ UNIVERSAL_RELATIONS = frozenset(
         "xcomp"
     ).split()
 )
+ID = re.compile(r"\d+(?:[-.]\d+)?\t")
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
 # Of the columns only id and head need more than their text.
 PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
@@ -34,6 +35,11 @@ PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"
 def is_row(text: str) -> bool:
     """A word's line: ten columns between tabs."""
     return text.count("\t") == COLUMNS - 1
+
+
+def is_numbered(text: str) -> bool:
+    """A word's line that begins with its number, the range of a multi-word token, or the number of an empty node."""
+    return is_row(text) and ID.match(text) is not None
 
 
 def has_rows(block: Sequence[Line]) -> bool:
@@ -133,8 +139,14 @@ def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> 
 
 
 def is_plain(block: Sequence[Line]) -> bool:
-    """Whether the lines have the authors' format."""
-    return bool(block) and _plain(block[0][1]) is not None
+    """Whether at least half of the lines have the authors' format."""
+    return sum(_plain(text) is not None for _, text in block) * 2 >= len(block) > 0
+
+
+def is_plain_sentence(rows: Sequence[str]) -> bool:
+    """Whether every row has the authors' format, with a governor among the rows and a relation that is a name."""
+    read = [_plain(row) for row in rows]
+    return all(row is not None and row[1] <= len(rows) and not row[2][0].isdigit() for row in read)
 
 
 def read_plain(number: int, block: list[Line]) -> Sentence:

@@ -169,14 +169,14 @@ class HeadMap {
 
   origin(y) {
     let line = "";
-    const lines = [], share = this.font < 16 ? 0.85 : 1; // on a projector nothing is smaller than the rest
+    const lines = [];
     for (const word of this.data.origin.split(" ")) {
-      if (line && share * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
+      if (line && 0.85 * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
       else line = line ? `${line} ${word}` : word;
     }
     for (const part of [...lines, line]) {
       const text = this.text(part, 4, (y += 1.1 * this.font), "start");
-      this.drawn.push(set(text, { "font-size": share * this.font, opacity: 0.75 }));
+      this.drawn.push(set(text, { "font-size": 0.85 * this.font, opacity: 0.75 }));
     }
     return y + 0.7 * this.font;
   }

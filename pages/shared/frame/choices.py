@@ -15,9 +15,6 @@ from bertviz_core.numbers import small_int
 from bertviz_core.plotting.writing import isolated
 from pages.shared.frame.address import current
 
-PROJECTOR = "projector"  # key of the switch
-TYPE = 1.44  # how much larger a projector's type is: 23 px for 16
-ROOM = 1.25  # how much wider its widgets are: all of a page's stay in their line
 T = TypeVar("T")
 Read = Callable[[str], Any]
 
@@ -102,8 +99,6 @@ def _choice(
     _restore(label, key, default, read, valid, follows, unavailable)
     if follows:
         more["on_change"] = _explicit(key, more.get("on_change"))
-    if isinstance(more.get("width"), int) and draw is not st.slider:
-        more["width"] = wide(more["width"], ROOM)
     value: T = draw(label, *arguments, key=key, **more)
     is_default = value == default and not (follows and key in current().explicit)
     current().drawn[key] = None if is_default or value is None else _text(value)[:maximum]
@@ -178,16 +173,6 @@ def _between(convert: Read, low: float, high: float) -> Read:
         return value
 
     return read
-
-
-def projecting() -> bool:
-    """Whether the page is shown to a room: larger type, stronger lines, no sidebar."""
-    return ahead(PROJECTOR, "false") == "true"
-
-
-def wide(pixels: int, share: float = TYPE) -> int:
-    """So many pixels, or a share of them where the page is shown to a room."""
-    return round(share * pixels) if projecting() else pixels
 
 
 def ahead(key: str, default: str) -> str:

@@ -27,12 +27,15 @@ UPLOAD_FORMS = {
     ),
 }
 POPOVER = "add a corpus"
+LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
 
 
 def choose(entry: catalogue.Page) -> Source:
     """Draw the choice; raises InputError for a link or an upload that opens nothing (any more)."""
     kind = entry.corpus
     problem = _follow_address(kind) or _forget_deleted(kind)
+    if _keep_checked(kind):
+        problem = None
     visible = uploads.visible(kind)
     options = [*SAMPLES[kind], *visible]
     if st.session_state.get("corpus") not in (None, *options):
@@ -49,16 +52,17 @@ def choose(entry: catalogue.Page) -> Source:
     with st.popover(title, icon=":material/upload:", width="stretch", key=POPOVER, on_change="rerun"):
         _add_corpus(kind)
         if chosen in visible:
-            _say_whose(chosen, visible[chosen], kind)
+            _describe(chosen, visible[chosen], kind)
     if refused := st.session_state.pop("upload_problem", None):
         boxes.error(refused)
     _offer_page(entry)
     if chosen is None:
         raise problem or missing()
-    address.put("corpus", "" if chosen == options[0] else chosen)  # an upload's token, not the name that is shown
+    shown = "" if chosen == options[0] else uploads.in_address(chosen)  # an upload's token, not the name that is shown
+    address.put("corpus", shown)
     st.session_state.pop("link_problem", None)
     st.session_state["corpora"][kind] = chosen
-    return services.upload(visible[chosen].token) if chosen in visible else sample(chosen)
+    return services.upload(visible[chosen]) if chosen in visible else sample(chosen)
 
 
 def _follow_address(kind: str) -> InputError | None:
@@ -90,7 +94,7 @@ def _forget_deleted(kind: str) -> InputError | None:
     upload = uploads.visible(kind).get(chosen)
     if upload is None or services.uploads().find(upload.token) is not None:
         return None
-    uploads.delete(chosen, kind)
+    uploads.delete(chosen)
     return _without_corpus(kind, missing())
 
 
@@ -101,28 +105,26 @@ def _without_corpus(kind: str, problem: InputError) -> InputError:
     return problem
 
 
-def _say_whose(chosen: str, upload: Upload, kind: str) -> None:
-    """How long the upload stays, who may delete it, and the button for its owner."""
-    name, days = boxes.plain(upload.name), services.access().upload_days
+def _describe(chosen: str, upload: Upload, kind: str) -> None:
+    """How long the upload stays, who can read it, and the button that deletes it."""
+    name = boxes.plain(upload.name)
     if upload.kind != kind:
         st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
-    if not uploads.is_own(upload):
-        st.caption(f"“{name}” was opened from a link. Only the person who uploaded it can delete it.")
-        return
-    st.caption(f"“{name}” is stored on this server for {days} days. Anyone with a link to it can read it.")
-    st.button("Delete now", on_click=_delete, args=(chosen, upload.kind), icon=":material/delete:")
+    readers = "No one else can read it." if services.access().public else "Anyone who can open this page can read it."
+    st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers}")
+    st.button("Delete now", on_click=_delete, args=(chosen, kind), icon=":material/delete:")
 
 
 def _add_corpus(kind: str) -> None:
     _, files, paste = UPLOAD_FORMS[kind]
     st.file_uploader(
-        f"{files}. Several files of one kind, zip and tar become one corpus.",
+        f"{files}. Several files of one kind, or those of a zip, become one corpus.",
         key=_uploader(),
         accept_multiple_files=True,
         on_change=_take_upload,
         args=(kind,),
     )
-    st.text_area("Or paste text", key="paste", height=140, placeholder=paste)
+    st.text_area("Or paste text", key="paste", height=140, placeholder=paste, max_chars=LONGEST_PASTE)
     st.button("Use the pasted text", on_click=_take_paste, args=(kind,), type="primary")
 
 
@@ -134,40 +136,37 @@ def _uploader() -> str:
 def _take_upload(kind: str) -> None:
     if files := st.session_state[_uploader()]:
         st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
-        _keep([(file.getvalue(), file.name) for file in files], kind)
+        _begin([(file.name, file.getvalue()) for file in files], kind)
 
 
 def _take_paste(kind: str) -> None:
-    _keep([(st.session_state["paste"].encode(), "pasted text")], kind)
+    _begin([("pasted text", st.session_state["paste"].encode())], kind)
 
 
-def _keep(files: list[tuple[bytes, str]], kind: str) -> None:
-    """Check files by reading them once, store them as what they are, and choose them where this page reads that
-    kind."""
-    from bertviz_core.corpora.readers import check
-    from bertviz_core.corpora.recognition import as_one, kinds
-    from bertviz_core.corpora.source import from_bytes
-
+def _begin(files: list[tuple[str, bytes]], kind: str) -> None:
     st.session_state[POPOVER] = False
+    uploads.begin(files, kind, "corpus")
+
+
+def _keep_checked(kind: str) -> bool:
+    """Store the files that were checked as what they are; choose them and return True where this page reads that
+    kind."""
     try:
-        uploads.check_size(b"".join(data for data, _ in files), files[0][1])
-        data, name, encoding = as_one([services.bounded(from_bytes(data, name)) for data, name in files])
-        source = services.bounded(from_bytes(data, name))
-        possible = kinds(source)
-        own = kind if kind in possible[: max(1, len(possible) - 1)] or possible == ("text",) else possible[0]
-        uploads.check_size(data if len(files) > 1 else b"", name)
-        check(own, source)
-        address = uploads.keep(data, name, own)
+        checked = uploads.take("corpus")
+        if checked is None:
+            return False
+        address = uploads.keep(checked)
     except BertvizError as problem:
         st.session_state["upload_problem"] = problem
-        return
-    if encoding:
-        st.toast(f"Read as {encoding}.", icon=":material/translate:")
-    if own == kind:
+        return False
+    if checked.encoding:
+        st.toast(f"Read as {checked.encoding}.", icon=":material/translate:")
+    if checked.kind == kind:
         st.session_state["corpus"] = address
     else:
-        st.session_state.setdefault("corpora", {})[own] = address
-        st.session_state["offer"] = (address, own)
+        st.session_state.setdefault("corpora", {})[checked.kind] = address
+        st.session_state["offer"] = (address, checked.kind)
+    return checked.kind == kind
 
 
 def _offer_page(entry: catalogue.Page) -> None:
@@ -179,7 +178,7 @@ def _offer_page(entry: catalogue.Page) -> None:
         return
     page = next(other for other in catalogue.ENTRIES if other.corpus == kind)
     st.info(f"“{boxes.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
-    links.to(page.name, f"Open {page.title}", None, page.icon, corpus=address)
+    links.to(page.name, f"Open {page.title}", None, page.icon)
     if entry.corpus == "text":
         st.button("Use its sentences as text", on_click=_use_sentences, args=(address,), icon=":material/notes:")
 
@@ -192,7 +191,7 @@ def _use_sentences(address: str) -> None:
 
 def _delete(upload: str, kind: str) -> None:
     try:
-        uploads.delete(upload, kind)
+        uploads.delete(upload)
     except BertvizError as problem:  # the store cannot be written
         st.session_state["upload_problem"] = problem
         return

@@ -14,7 +14,7 @@ import streamlit as st
 
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import Head
-from pages.shared.frame import address, catalogue
+from pages.shared.frame import address, catalogue, uploads
 
 VIEWER = "attention_viewer"
 MAX_CHARACTERS = 1000  # of a text in the address
@@ -34,8 +34,8 @@ def to(name: str, label: str, head: Head | None = None, icon: str | None = None,
 def parameters(name: str, head: Head | None = None, /, **own: str) -> dict[str, str]:
     """The address of a page with the sidebar's choices, at another head where one is given, and its own choices."""
     kind = catalogue.entry(name).corpus
-    last = st.session_state.get("corpora", {}).get(kind)
-    corpus = {"corpus": last} if last not in (None, next(iter(SAMPLES[kind]))) else {}
+    last = uploads.in_address(st.session_state.get("corpora", {}).get(kind))
+    corpus = {"corpus": last} if last not in ("", next(iter(SAMPLES[kind]))) else {}
     at = {} if head is None else {"head": head.label()}
     return dict(sorted((address.common() | corpus | at | own).items()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -13,10 +14,12 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Mode, Settings, Weights
 from pages.shared import boxes, services
-from pages.shared.frame import address, appearance, catalogue, choices, corpus_picker, links, uploads
+from pages.shared.components import component
+from pages.shared.frame import address, catalogue, choices, corpus_picker, links
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
+STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
 ON_PAGE = "head-on-page"  # key of the page's own picker
 HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
@@ -45,7 +48,7 @@ def choose(entry: catalogue.Page, opening_head: Callable[[str, Selection], Head]
             source = corpus_picker.choose(entry)
             selection = Selection(checkpoint, source, _settings(checkpoint, entry), Head(0, 0))
             st.session_state["selection"] = _head(selection, opening_head(entry.name, selection))
-            appearance.choose()
+            component("theme_switch")(data={"pages": [each.name for each in catalogue.ENTRIES]}, key="theme")
             address.share()
         finally:  # its links carry the choices below it
             with menu:
@@ -75,8 +78,8 @@ def _model() -> Checkpoint:
     checkpoint, name = pick_model("Model", known, key="model", default=DEMO)
     if name and st.session_state.get("model remembered") != name:
         st.session_state["model remembered"] = name
-        if name not in (DEMO, *allowed.models(services.access())):
-            services.uploads().remember_model(uploads.owner(), name)
+        if not services.access().public and name not in (DEMO, *allowed.models(services.access())):
+            services.uploads().remember_model(name)
     millions = checkpoint.parameters() / 1e6
     st.caption(f"{checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto")
     return checkpoint
@@ -105,9 +108,9 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
 
 
 def _known_models() -> list[str]:
-    """The demo, the models that this server offers, and those that this browser opened lately."""
-    offered = [DEMO, *allowed.models(services.access())]
-    return list(dict.fromkeys([*offered, *services.uploads().models(uploads.owner())]))
+    """The demo, the models that this server offers, and on one's own machine those that were opened lately."""
+    latest = [] if services.access().public else services.uploads().models()
+    return list(dict.fromkeys([DEMO, *allowed.models(services.access()), *latest]))
 
 
 def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> Settings:
@@ -185,7 +188,7 @@ def stepper(selection: Selection) -> None:
             format_func=lambda option: f"Head {Head.parse(option).label(selection.base)}",
             label_visibility="collapsed",
             on_change=_take,
-            width=choices.wide(131),
+            width=131,
         )
         step_button(1, options, "page")
 

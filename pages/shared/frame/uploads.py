@@ -1,38 +1,30 @@
-"""The uploads that a reader sees: own ones, which this browser may delete, and those that a link opened."""
+"""The uploads that a reader sees: on a public server those of the own session, else the latest on this machine, and
+those that a link opened."""
 
 from __future__ import annotations
 
 import re
-import secrets
-from contextlib import suppress
 
 import streamlit as st
 
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.uploads import TOKEN, Upload, owner_of
+from bertviz_core.engine.upload_check import Checked
+from bertviz_core.engine.uploads import TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
-from pages.shared import services
-from pages.shared.frame.serving import COOKIE
+from pages.shared import boxes, services, session
 
 PREFIX = "upload-"  # before a token, in the address bar
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose a corpus in the sidebar, or upload the file again."
-
-
-def owner() -> str:
-    """Who uploads from this browser: by its cookie, by the session alone where it takes none."""
-    if "reader" not in st.session_state:
-        cookie = str(st.context.cookies.get(COOKIE, ""))
-        st.session_state["reader"] = cookie if TOKEN.fullmatch(cookie) else secrets.token_urlsafe(32)
-    return owner_of(st.session_state["reader"])
+PATIENCE = 1.0  # seconds that a reader waits for a check before the page goes on without it
 
 
 def visible(kind: str) -> dict[str, Upload]:
-    """Address (as a link has it) -> upload, of one kind, oldest first; other readers' uploads only by their links."""
+    """Address (as a link has it) -> upload, of one kind, oldest first."""
     if f"uploads-{kind}" not in st.session_state:
         try:
-            present = [upload for upload in services.uploads().of(owner()) if upload.kind == kind]
+            present = [] if services.access().public else services.uploads().latest(kind)
         except StoreError:  # as the sidebar says
             present = []
         st.session_state[f"uploads-{kind}"] = {PREFIX + upload.token: upload for upload in present}
@@ -40,28 +32,72 @@ def visible(kind: str) -> dict[str, Upload]:
     return uploads
 
 
-def is_own(upload: Upload) -> bool:
-    """Whether this browser uploaded it, and so may delete it."""
-    return upload.owner == owner()
+def in_address(corpus: str | None) -> str:
+    """A corpus as the address has it: on a public server no link leads to an upload."""
+    return "" if corpus is None or (corpus.startswith(PREFIX) and services.access().public) else corpus
 
 
-def keep(data: bytes, name: str, kind: str) -> str:
-    """Store checked bytes as this reader's upload; returns its address."""
-    upload = services.uploads().keep(data, name, kind, owner())
-    visible(kind)[PREFIX + upload.token] = upload
+def lifetime() -> str:
+    """How long uploads stay."""
+    access = services.access()
+    return "until this tab is closed" if access.public else f"for {access.upload_days} days"
+
+
+def keep(checked: Checked) -> str:
+    """Store a checked file; returns its address.
+
+    Raises:
+        InputError: There is no room for it, in the session or in all.
+    """
+    access, mine = services.access(), session.current().uploads
+    if access.public and sum(upload.charge for upload in mine) + len(checked.data) > access.session_uploads:
+        raise InputError(
+            f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB.",
+            where=checked.name,
+            hint="Delete some that you no longer need.",
+        )
+    upload = services.uploads().keep(checked.data, checked.name, checked.kind)
+    if access.public:
+        mine.append(upload)
+    visible(checked.kind)[PREFIX + upload.token] = upload
     return PREFIX + upload.token
 
 
-def check_size(data: bytes, name: str) -> None:
-    """Raises InputError for more bytes than one upload may have; a paste is bound to the same."""
-    maximum = st.get_option("server.maxUploadSize")  # in .streamlit/config.toml
-    if len(data) > maximum * 2**20:
-        raise InputError(f"The file is over {maximum} MB.", where=name, hint="Use the command line.")
+def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool = False) -> None:
+    """Begin to check files that have arrived for a role on the page; `take` draws and ends the check."""
+    mine = session.current()
+    if mine.check:
+        mine.check.end()
+    mine.check, st.session_state["checking"] = services.check(files, kind, fixed=fixed), role
+    mine.check.done(PATIENCE)
 
 
-def delete(address: str, kind: str) -> None:
-    """Delete an own upload; one that a link opened only leaves this reader's list."""
-    services.delete_upload(address.removeprefix(PREFIX), owner())
+def take(role: str) -> Checked | None:
+    """What the check for a role has found, once; draws it while it runs. Raises InputError for unreadable files."""
+    mine = session.current()
+    if mine.check is None or st.session_state.get("checking") != role:
+        return None
+    if not mine.check.done():
+        _checking(mine)
+        return None
+    check, mine.check = mine.check, None
+    return check.result()
+
+
+@boxes.fragment(run_every=0.5)
+def _checking(mine: session.Session) -> None:
+    """The page goes on meanwhile, and is run again when the check is over."""
+    if mine.check is None or mine.check.done():
+        st.rerun()
+    st.caption(f":material/hourglass_top: Checking “{boxes.plain(mine.check.name)}”")
+    st.button("Cancel", key="cancel check", on_click=mine.check.end, icon=":material/stop:")
+
+
+def delete(address: str) -> None:
+    """Delete an upload."""
+    services.delete_upload(address.removeprefix(PREFIX))
+    mine = session.current()
+    mine.uploads = [upload for upload in mine.uploads if PREFIX + upload.token != address]
     for each in KINDS:  # a treebank may be listed as text too
         visible(each).pop(address, None)
 
@@ -80,13 +116,9 @@ def open_link(address: str, kind: str) -> Upload:
         )
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
-    upload = services.uploads().find(token)
+    upload = _find(address)
     if upload is None:
-        days = services.access().upload_days
-        raise InputError(
-            CANNOT + f"the upload is not on this server. Uploads last {days} days, or until their owner deletes them.",
-            hint=CHOOSE,
-        )
+        raise InputError(CANNOT + f"the upload is not on this server. Uploads last {lifetime()}.", hint=CHOOSE)
     visible(upload.kind)[address] = upload
     if kind == "text" and upload.kind in ("treebank", "coreference"):
         visible(kind)[address] = upload  # its sentences are text
@@ -97,10 +129,14 @@ def open_link(address: str, kind: str) -> Upload:
     return upload
 
 
+def _find(address: str) -> Upload | None:
+    """The upload of an address; on a public server among those of the session alone."""
+    if services.access().public:
+        own = (upload for upload in session.current().uploads if PREFIX + upload.token == address)
+        return next(own, None)
+    return services.uploads().find(address.removeprefix(PREFIX))
+
+
 def sources(kind: str) -> list[Source]:
-    """The bytes of every visible upload of a kind, newest first; those that cannot be read any more are skipped."""
-    readable = []
-    for upload in reversed(visible(kind).values()):
-        with suppress(InputError, StoreError):
-            readable.append(services.upload(upload.token))
-    return readable
+    """The bytes of every visible upload of a kind, newest first."""
+    return [services.upload(upload) for upload in reversed(visible(kind).values())]

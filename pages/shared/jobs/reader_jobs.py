@@ -1,13 +1,8 @@
-"""The jobs that this reader has started: starting, finding and cancelling them; other readers' are never shown.
-
-Strangers who close their tab give up the jobs they have asked for; on one's own machine jobs run to their end.
-"""
+"""The jobs that this reader has started: starting, finding and cancelling them; other readers' are never shown."""
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
-from threading import Timer
 
 import streamlit as st
 
@@ -15,17 +10,14 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
 from bertviz_core.engine import jobs
-from bertviz_core.engine.jobs import Job, Jobs
+from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import Task
-from pages.shared import services
+from pages.shared import services, session
 
 REMEMBERED = 50  # of this reader's jobs
-GRACE = 120.0  # seconds in which Streamlit gives a session back to a tab whose connection broke
-
-_leaving: dict[str, Timer] = {}  # by asker: whose connection is closed
 
 
 def analysis(request: Request) -> None:
@@ -71,7 +63,7 @@ def _ask(
         if problem := services.store().problem:
             raise problem
         following = tuple((lane, follows()) for lane, follows in then)
-        job = services.jobs().submit(key, title, task(), _asker(), lane, following)
+        job = services.jobs().submit(key, title, task(), session.current().name, lane, following)
     except BertvizError as error:
         job = Job(key, title).finish("failed", error)
     mine = _mine()
@@ -83,7 +75,7 @@ def _ask(
 
 def cancel(job: Job) -> None:
     """Take back what this reader asked for. To this reader the job is over, whether others want it or not."""
-    services.jobs().leave(job, _asker())
+    services.jobs().leave(job, session.current().name)
     if not job.finished:
         _mine()[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
 
@@ -113,41 +105,6 @@ def announce() -> list[Job]:
 
 def _mine() -> dict[str, Job]:
     """This reader's jobs by key, the latest at the end."""
-    if "asker" in st.session_state:
-        _note(st.session_state["asker"])
+    session.current()  # it is here
     mine: dict[str, Job] = st.session_state.setdefault("jobs", {})
     return mine
-
-
-def _asker() -> str:
-    """A secret name of this session."""
-    asker: str = st.session_state.setdefault("asker", secrets.token_hex(16))
-    _note(asker)
-    return asker
-
-
-def _note(asker: str) -> None:
-    """Record that this session is there and has jobs."""
-    if services.access().public:
-        if leaving := _leaving.pop(asker, None):
-            leaving.cancel()
-        _connection(asker)
-
-
-def _closed(connection: tuple[str, Jobs]) -> None:
-    asker, jobs = connection
-    _leaving[asker] = timer = Timer(GRACE, _leave, (asker, jobs))
-    timer.daemon = True  # does not delay the server's end
-    timer.start()
-
-
-def _leave(asker: str, jobs: Jobs) -> None:
-    if _leaving.pop(asker, None):
-        jobs.leave_all(asker)
-
-
-@st.cache_resource(scope="session", show_spinner=False, on_release=_closed)
-def _connection(asker: str) -> tuple[str, Jobs]:
-    """The session's connection, which Streamlit releases when it closes, and requests again in a session that comes
-    back."""
-    return asker, services.jobs()

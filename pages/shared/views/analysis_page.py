@@ -1,9 +1,15 @@
-"""The page of an analysis that has no file in pages/: all of it follows from the analysis's own columns."""
+"""The page of an analysis: all of it follows from the analysis's own columns, but for the parts that a file in pages/
+adds."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -11,17 +17,39 @@ from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
+from bertviz_core.plotting.drawing import Drawing
 from pages.shared import page, services, stored_result
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
 from pages.shared.frame.selection import Selection
-from pages.shared.views import head_view
-
-Values = dict[HeadColumn, np.ndarray]  # (layer, head)
+from pages.shared.views import findings_view, head_view
 
 
-def show(analysis: Analysis) -> None:
-    """Claim, map, chosen head, top segments, table, downloads, About and provenance."""
+@dataclass(frozen=True)
+class Parts:
+    """What a page shows beside what its analysis's columns say; each is drawn or computed for a result and selection.
+
+    Attributes:
+        heads: Draws a threshold for the shown column; the heads beyond it, and what they do.
+        numbers: The key numbers, as `page.metrics` takes them.
+        figure: The paper's figure.
+        below: Draws what follows the key numbers.
+        after: Draws what follows the table of all heads.
+        text: What "About" says, in Markdown.
+        section: Section of docs/methods.md.
+    """
+
+    heads: Callable[[Any, HeadColumn, Selection], tuple[list[str], str]] | None = None
+    numbers: Callable[[Any, Selection], list[tuple[str, str, str]]] | None = None
+    figure: Callable[[Any, Selection], Drawing] | None = None
+    below: Callable[[Any, Selection], None] = lambda result, selection: None
+    after: Callable[[Any, Selection], None] = lambda result, selection: None
+    text: str = ""
+    section: int | None = None
+
+
+def show(analysis: Analysis, parts: Parts = Parts()) -> None:
+    """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance."""
     selection = sidebar.current()
     page.header(analysis.name, selection)
     request = selection.request(analysis.name)
@@ -30,30 +58,32 @@ def show(analysis: Analysis) -> None:
     result = stored_result.result_or_stop(request, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
-        _heads(analysis, result, values, selection)
+        _heads(analysis, result, values, selection, parts)
     elif analysis.own_figure:
         page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
+    parts.after(result, selection)
     page.downloads(result)
     source = getattr(analysis.measure, "measure", analysis.measure)
     unit = examples_class(analysis.corpus).unit
-    page.ending(result, analysis.formula, plain(analysis.summary), source, unit=unit)
+    page.ending(result, analysis.formula, parts.text or plain(analysis.summary), source, parts.section, unit)
 
 
-def _heads(analysis: Analysis, result: Result, values: Values, selection: Selection) -> None:
+def _heads(
+    analysis: Analysis, result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection, parts: Parts
+) -> None:
     """What the columns say of all heads, and of the chosen one."""
-    chosen = head_view.choose(analysis, result)
-    _claim(chosen, result, values[chosen], selection)
-    left, right = st.columns([3, 2], gap="medium")
-    with left:
-        st.markdown(f"**Head map**: {plain(chosen.label)}")
-        alt = f"Map of all heads, layer by head, colored by {chosen.label}"
-        page.head_map(chosen.map(result, selection.base), f"{analysis.name}-map", alt, selection)
-    with right:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = head_view.choose(analysis, result)
+        beyond = parts.heads(result, chosen, selection) if parts.heads else None
+    findings_view.headline(analysis.column_finding(chosen, result, selection.base))
+    if beyond:
+        head_view.named(*beyond)
+    numbers = parts.numbers or (lambda result, selection: _key_numbers(chosen, result, values[chosen], selection))
+    entries = numbers(result, selection)
+    with _pictures(analysis, result, chosen, selection, parts):
         head_view.numbers(analysis, result, selection, chosen)
-    page.metrics(_key_numbers(chosen, result, values[chosen], selection))
-    if analysis.own_figure:
-        figure = page.drawn(analysis.own_figure, result, selection.base)
-        page.chart(figure, f"{analysis.name}-figure", analysis.title, head=selection.head)
+    page.metrics(entries)
+    parts.below(result, selection)
     if isinstance(result, HeadAverages) and chosen.quantity in result.present:
         head_view.examples(result, selection, chosen)
     st.subheader("All heads")
@@ -61,18 +91,21 @@ def _heads(analysis: Analysis, result: Result, values: Values, selection: Select
     page.table(result, [column.quantity for column in values], selection, f"{analysis.name}-table", frame)
 
 
-def _claim(column: HeadColumn, result: Result, values: np.ndarray, selection: Selection) -> None:
-    """The heads above the baseline; without one, the head with the highest value."""
-    if column.baseline is None:
-        head = highest(values)
-        value = plain(column.text(values[head]))
-        st.markdown(f"**Head {head.label(selection.base)} has the highest {plain(column.label)}: {value}.**")
-        return
-    baseline, name = column.baseline(result)
-    above = head_view.over(values, baseline, selection.base)
-    verb = "are" if len(above) != 1 else "is"
-    reference = f"{plain(name)} ({plain(column.text(baseline))})"
-    head_view.claim(above, values.size, f"{verb} above {reference} in {plain(column.label)}")
+def _pictures(
+    analysis: Analysis, result: Result, chosen: HeadColumn, selection: Selection, parts: Parts
+) -> DeltaGenerator:
+    """The figure, where there is one, and the map of the chosen column; the room for the chosen head's numbers."""
+    squares, name = chosen.map(result, selection.base), analysis.name
+    if analysis.own_figure:
+        build = parts.figure or (lambda result, selection: page.drawn(analysis.own_figure, result, selection.base))
+        drawing = build(result, selection)
+        return head_view.figure_and_map(drawing, analysis.summary, squares, chosen.label, name, selection)
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        st.markdown(f"**Head map**: {plain(chosen.label)}")
+        alt = f"Map of all heads, layer by head, colored by {chosen.label}"
+        page.head_map(squares, f"{name}-map", alt, selection)
+    return right
 
 
 def _key_numbers(

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.relations import ShownRelations
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
-from bertviz_core.heads import Head
 from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
 from bertviz_core.overview.head_summary import Relation, relation_heads
@@ -31,27 +27,6 @@ SEGMENTS = 2
 SENTENCES = 2
 SENTENCE = 70  # characters of a sentence that is seen without scrolling
 BESIDE = 3  # examples in a row
-DOES = {
-    "next": "puts {:.1%} of its attention on the next token",
-    "previous": "puts {:.1%} of its attention on the previous token",
-    "to_sep": "puts {:.1%} of its attention on [SEP]",
-    "to_punct": "puts {:.1%} of its attention on full stops and commas",
-    "broad": "looks broadly: the entropy of its attention is {:.2f} nats",
-}
-
-
-def sentences(results: Results, selection: Selection) -> None:
-    """A list with one sentence for each of the clearest heads that has a verdict or is over its threshold."""
-    thresholds, lines = asdict(Thresholds()), []
-    for example in derived(clearest, results):
-        if example.value > thresholds["entropy" if example.behavior == "broad" else example.behavior]:
-            does = DOES[example.behavior].format(example.value)
-            lines.append(f"Head {example.head.label(selection.base)} {plain(does)}.")
-    for label, what in derived(linguistic, results).items():
-        head = Head.parse(label).label(selection.base)
-        lines.append(f"Head {head} finds {plain(what)}, above the baseline on held-out text.")
-    if lines:
-        st.markdown("**The clearest heads**\n" + "".join(f"\n- {line}" for line in lines))
 
 
 def behaviors(results: Results, selection: Selection) -> None:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from bertviz_core.analyses.proportions import ALPHA
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import checkpoints
-from bertviz_core.comparison.change import ALPHA, Change
+from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.emergence.series import REQUIRED
 from bertviz_core.heads import Head, all_heads

@@ -13,10 +13,11 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM, score
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.documents import KEPT
+from bertviz_core.analyses.coreference_heads.findings import above, direction_finding
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
-from bertviz_core.analyses.proportions import MIN_SCORED, wilson
+from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
@@ -24,15 +25,17 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Choice, arrow, ranks
 from bertviz_core.plotting.style import percent
 from bertviz_core.plotting.writing import isolated
-from pages.shared import boxes, services
+from pages.shared import boxes
 from pages.shared.components import Note, drawings
-from pages.shared.frame import address, choices, links
+from pages.shared.derived import derived
+from pages.shared.frame import address, choices, links, uploads
 from pages.shared.frame.selection import Selection
-from pages.shared.views import guess_list
+from pages.shared.views import findings_view, guess_list
 
+PREDICTIONS, CHECKED = "predictions", "checked predictions"
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
-AMONG = {"mentions": "among the preceding ones", "words": "among all other words"}
+AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
 def choose_direction(result: AntecedentCounts) -> int:
@@ -48,19 +51,14 @@ def choose_direction(result: AntecedentCounts) -> int:
     return DIRECTIONS.index(direction)
 
 
-def claim(result: AntecedentCounts, direction: int, selection: Selection) -> None:
-    """What this run shows in one direction, in a sentence with its numbers; and the way to the head it names."""
+def headline(result: AntecedentCounts, direction: int, selection: Selection) -> None:
+    """The finding of one direction, what else the head is above, and the way to the head it names."""
     best, n = result.best(direction=direction), int(result.n[0])
-    row, label = result.head_row(best), best.head.label(selection.base)
-    outside = ", which the paper does not measure" if direction else ""
-    checked = f"{percent(row['low'], n)}–{percent(row['high'], n)}"
-    if not np.isnan(row["heldout_accuracy"]):
-        checked += f"; held out {percent(row['heldout_accuracy'], n)}"
-    st.markdown(
-        f"**Head {label}, {arrow(DIRECTIONS[direction])}{outside}, finds an antecedent of "
-        f"{percent(row['accuracy'], n)} of the mentions** {AMONG[result.candidates]} (n = {n:,}, {checked}). "
-        f"{_verdict(result, direction)}"
-    )
+    label = best.head.label(selection.base)
+    findings_view.headline(derived(direction_finding, result, direction, selection.base))
+    outside = " The paper does not measure this direction." if direction else ""
+    beaten = ", ".join(derived(above, result, direction)) or "neither a random candidate nor any baseline"
+    st.caption(f"Candidates: {AMONG[result.candidates]}. Held out it is shown to be above {beaten}.{outside}")
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
             "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
@@ -75,9 +73,9 @@ def claim(result: AntecedentCounts, direction: int, selection: Selection) -> Non
 def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
     """Chance and the rules, whether the other direction is better, and how the file was read."""
     n, origin = int(result.n[0]), result.provenance
-    chance, drawn, rules = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM, "rule-based"))
+    chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
     st.caption(
-        f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}; the rules find {rules}."
+        f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
         f"{boxes.plain(origin['format'])}; head words by the {origin['head_words']}."
     )
@@ -91,17 +89,6 @@ def _other_direction(result: AntecedentCounts, direction: int, base: int) -> str
     here, more = (result.head_row(each)["accuracy"] for each in (result.best(direction=direction), better))
     named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
     return f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
-
-
-def _verdict(result: AntecedentCounts, direction: int) -> str:
-    """Which simple baselines the best head is above on held-out documents."""
-    if int(result.n[0]) < MIN_SCORED:
-        return f"Fewer than {MIN_SCORED} mentions: too few for a verdict."
-    if np.isnan(result.heldout(direction=direction)[0]):
-        return "One half of the documents has no mention to score: no verdict."
-    compared = {RANDOM: "a random candidate (and so chance)"} | {name: name for name in PAPER_SYSTEMS}
-    beaten = [text for name, text in compared.items() if result.is_above(name, direction)]
-    return f"On held-out documents it is clearly above {', '.join(beaten) or 'neither chance nor any baseline'}."
 
 
 def metrics(result: AntecedentCounts, direction: int, base: int) -> list[tuple[str, str, str]]:
@@ -169,20 +156,28 @@ def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> N
 def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> AntecedentCounts:
     """The result with another system's chains scored beside it, where the reader has given some."""
     with st.popover("Compare another system", icon=":material/compare_arrows:"):
-        values = st.file_uploader("Its chains for the same documents, in any supported format", key="predictions")
-    if values is None:
-        return result
-    paper_values = services.bounded(from_bytes(values.getvalue(), values.name))
+        label = "Its chains for the same documents, in any supported format"
+        st.file_uploader(label, key=PREDICTIONS, on_change=_check_predictions)
     try:
-        return result.with_predictions(paper_values, _score(request.key(), paper_values.digest, request, paper_values))
+        if checked := uploads.take(PREDICTIONS):
+            st.session_state[CHECKED] = from_bytes(checked.data, checked.name)
+        given: Source | None = st.session_state.get(CHECKED)
+        if given is not None:
+            return result.with_predictions(given, *_score(request.key(), given.digest, request, given))
     except BertvizError as problem:
         boxes.error(problem)
-        return result
+    return result
+
+
+def _check_predictions() -> None:
+    st.session_state.pop(CHECKED, None)
+    if file := st.session_state[PREDICTIONS]:
+        uploads.begin([(file.name, file.getvalue())], "coreference", PREDICTIONS, fixed=True)
 
 
 @st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
-def _score(key: str, digest: str, _request: Request, _predictions: Source) -> np.ndarray:
-    """(group,) right items of uploaded predictions; cached by the request's key and the file's digest."""
+def _score(key: str, digest: str, _request: Request, _predictions: Source) -> tuple[np.ndarray, np.ndarray]:
+    """Right items of uploaded predictions, and their moments; cached by the request's key and the file's digest."""
     return score(_request, _predictions)
 
 

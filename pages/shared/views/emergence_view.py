@@ -41,7 +41,7 @@ def origin(result: Emergence) -> None:
     st.caption(
         boxes.plain(
             f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
-            f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences"
+            f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences. {result.notes[0]}"
         )
     )
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"

@@ -29,10 +29,10 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
     return [head.label(base) for head in sorted(heads, key=lambda head: -values[head])]
 
 
-def claim(labels: list[str], total: int, does: str) -> None:
-    """Draw how many of all heads do something, and which."""
-    which = ": " + ", ".join(labels[:MAX_NAMED]) + (" …" if len(labels) > MAX_NAMED else "") if labels else "."
-    st.markdown(f"**{len(labels) or 'None'} of {total} heads {does}**{which}")
+def named(labels: list[str], what: str) -> None:
+    """Draw which heads do something."""
+    more = " …" if len(labels) > MAX_NAMED else ""
+    st.caption(f"{plain(what)}: {', '.join(labels[:MAX_NAMED]) or 'no head'}{more}.")
 
 
 def figure_and_map(
@@ -82,7 +82,9 @@ def numbers(analysis: Analysis, result: Result, selection: Selection, first: Hea
             rank = f"{ranks(values)[head]} of {values.size}"
             rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
     st.markdown(f"**Head {selection.label}**")
-    st.dataframe(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
+    st.dataframe(
+        rows, hide_index=True, height="content", alt=f"Every quantity of head {selection.label}, with interval and rank"
+    )
 
 
 @boxes.fragment()

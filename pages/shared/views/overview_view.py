@@ -20,22 +20,20 @@ from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import Results, counted
 from bertviz_core.heads import highest
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
-from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 
-
-def claim(groups: Mapping[str, int], heads: int) -> str:
-    """One sentence on the behaviors of this model's heads."""
-    named = [f"{count} {BEHAVIORS[name][-1]}" for name, count in groups.items() if name != "other"]
-    rest = groups.get("other", 0)
-    others = (
-        f"{rest} {'does' if rest == 1 else 'do'} none of these" if rest else "every head has one of these behaviors"
-    )
-    return f"**Of {heads} heads: {', '.join(named) or 'none has a named behavior'}**; {others}."
+CLEAREST = (  # findings of single heads, for the overview
+    "surface_patterns.previous",
+    "surface_patterns.next",
+    "surface_patterns.sink",
+    "entropy.broad",
+    "dependency_heads.relation",
+    "coreference_heads.nearest",
+)
 
 
 def key_numbers(

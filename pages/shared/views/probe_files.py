@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from bertviz_core.corpora.readers import check
-from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import boxes, services
 from pages.shared.boxes import plain
@@ -26,22 +25,23 @@ FILES = {
 
 
 def chosen_file(role: str) -> Source | None:
-    """The file that this reader gave for a role, with a button that takes it away; stored once, when it arrives."""
+    """The file that this reader gave for a role, with a button that takes it away; stored once, when it is checked."""
     label, types, kind = FILES[role]
-    st.file_uploader(label, type=types, key=role, on_change=_take, args=(role,))
+    st.file_uploader(label, type=types, key=role, on_change=_begin, args=(role,))
     _follow_link(role)
+    _keep_checked(role)
     if problem := st.session_state.pop(f"{role}-problem", None):
         boxes.error(problem)
     upload = uploads.visible(kind).get(st.session_state.get(f"{role}-upload", ""))
     if upload is None or services.uploads().find(upload.token) is None:
         address.put(role, "")
         return None
-    address.put(role, st.session_state[f"{role}-upload"])
+    address.put(role, uploads.in_address(st.session_state[f"{role}-upload"]))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"In use: “{plain(upload.name)}”, stored for {services.access().upload_days} days.")
-        button = "Delete now" if uploads.is_own(upload) else "Stop using"
-        st.button(button, key=f"{role}-delete", on_click=_delete, args=(role,), icon=":material/delete:")
-    return services.upload(upload.token)
+        st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
+        st.button("Stop using", key=f"{role}-stop", on_click=_stop, args=(role,), icon=":material/close:")
+        st.button("Delete now", key=f"{role}-delete", on_click=_delete, args=(role,), icon=":material/delete:")
+    return services.upload(upload)
 
 
 def _follow_link(role: str) -> None:
@@ -50,7 +50,7 @@ def _follow_link(role: str) -> None:
     if key in address.current().restored:
         return
     address.current().restored.add(key)
-    linked = address.get(role)
+    linked = address.get(role) or (st.session_state.get(key, "") if services.access().public else "")
     try:
         if linked:
             uploads.open_link(linked, FILES[role][-1])
@@ -59,23 +59,27 @@ def _follow_link(role: str) -> None:
     st.session_state[key] = linked
 
 
-def _take(role: str) -> None:
-    """Check a file that has just arrived, and store it; an emptied uploader changes nothing."""
-    file, (_, _, kind) = st.session_state[role], FILES[role]
-    if file is None:
-        return
+def _begin(role: str) -> None:
+    """Check a file that has just arrived; an emptied uploader changes nothing."""
+    if file := st.session_state[role]:
+        uploads.begin([(file.name, file.getvalue())], FILES[role][-1], role, fixed=True)
+
+
+def _keep_checked(role: str) -> None:
     try:
-        data = file.getvalue()
-        uploads.check_size(data, file.name)
-        check(kind, services.bounded(from_bytes(data, file.name)))
-        st.session_state[f"{role}-upload"] = uploads.keep(data, file.name, kind)
+        if checked := uploads.take(role):
+            st.session_state[f"{role}-upload"] = uploads.keep(checked)
     except BertvizError as problem:
         st.session_state[f"{role}-problem"] = problem
 
 
+def _stop(role: str) -> None:
+    st.session_state[f"{role}-upload"] = ""
+
+
 def _delete(role: str) -> None:
     try:
-        uploads.delete(st.session_state[f"{role}-upload"], FILES[role][-1])
+        uploads.delete(st.session_state[f"{role}-upload"])
     except BertvizError as problem:  # the store cannot be written
         st.session_state[f"{role}-problem"] = problem
     else:

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.probes import AS_RELEASED, DECODES, PROBES, ProbeOptions
+from bertviz_core.analyses.probes import ANALYSIS, AS_RELEASED, DECODES, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
 from bertviz_core.analyses.probes.measure import find, parts_of
 from bertviz_core.analyses.probes.result import Probes
@@ -19,7 +19,7 @@ from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import corpus_search
+from pages.shared.views import corpus_search, findings_view
 from pages.shared.views.probe_files import FILES, chosen_file
 
 SHOWN = 10  # sentences a page
@@ -35,30 +35,17 @@ def choose(selection: Selection) -> Request:
             )
             epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
             rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
-            misaligned = not selection.settings.paper and choices.checkbox(
-                "Include the released misaligned ROOT",
-                key="misaligned",
-                help="Adds a row for each probe with words, scoring candidate i with the vector of word i + 1.",
-            )
         probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
         others = {role: source for role in FILES if (source := chosen_file(role))}
-    plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank, misaligned)
+    plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank)
     return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.to_json(), others)
 
 
-def headline(result: Probes) -> None:
-    """Draw what this run shows, in one or two sentences."""
-    text = []
-    if not np.isnan(result.of("attention-only")):
-        text.append(f"**Attention alone finds {result.of('attention-only'):.1%} of the governors**")
-        if not np.isnan(result.of("random-attention-only")):
-            text[-1] += f", with random layers {result.of('random-attention-only'):.1%}"
-    if not np.isnan(result.of("attention-and-words")) and not np.isnan(result.of("distances-and-words")):
-        gain = 100 * (result.of("attention-and-words") - result.of("distances-and-words"))
-        text.append(f"With word vectors, attention is worth {gain:+.1f} points over distances")
+def headline(result: Probes, base: int) -> None:
+    """The first finding, and how many sentences the numbers rest on."""
+    findings_view.headline(ANALYSIS.findings(result, base)[0])
     parts = result.about["sentences"]
-    text.append(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others")
-    st.markdown(". ".join(text) + ".")
+    st.caption(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others.")
 
 
 def numbers(result: Probes) -> list[tuple[str, str, str]]:

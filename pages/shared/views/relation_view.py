@@ -3,17 +3,17 @@ that chooses it, and sentences with arcs."""
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
+from bertviz_core.analyses.dependency_heads.findings import relation_finding
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
-from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen, DependencyHeads
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
+from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.ordered_lists import ORDERS
-from bertviz_core.analyses.proportions import MIN_SCORED, wilson
+from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.heads import Choice, Head, arrow, highest
 from bertviz_core.numbers import small_int
@@ -24,7 +24,7 @@ from pages.shared.components import drawings
 from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import guess_list
+from pages.shared.views import findings_view, guess_list
 
 SHOWN = 10  # sentences on one page
 NOT_THERE = "not in the paper"
@@ -47,7 +47,9 @@ def _request(selection: Selection) -> Request:
 def counts(stored: DependencyHeads, selection: Selection) -> Chosen:
     """Draw the choice of the counts."""
     default = stored.default_choice()
-    view = choices.segmented("Trees", [*VIEWS], key="view", default=default.view)
+    view = choices.segmented(
+        "Trees", [*VIEW_NAMES], key="view", default=default.view, format_func=VIEW_NAMES.__getitem__
+    )
     min_count = choices.number("Minimum words", 1, default=default.min_count, key="least", step=10)
     offsets = default.offsets
     if not selection.settings.paper:
@@ -93,7 +95,7 @@ def opening_head(selection: Selection) -> Head | None:
     default = stored.default_choice()
     view = choices.ahead("view", default.view)
     chosen = Chosen(
-        view if view in VIEWS else default.view,
+        view if view in VIEW_NAMES else default.view,
         small_int(choices.ahead("least", "")) or default.min_count,
         min(small_int(choices.ahead("offsets", "")) or default.offsets, 20),
         choices.ahead("merge", "false") == "true",
@@ -108,60 +110,24 @@ def opening_head(selection: Selection) -> Head | None:
     return highest(result.correct.sum(0)[DIRECTIONS.index(direction), result.relations.index(relation)])
 
 
-def say_view(result: RelationCounts, view: str) -> None:
-    """Caption of the trees: which are shown, how they were read, and how they differ from the paper's."""
+def caption(result: RelationCounts) -> None:
+    """Caption of the table: which trees are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
-    function_heads = "read with function words as governors and the paper's labels"
-    text = function_heads if view == "function-heads" else "as in the file"
     st.caption(
-        f"Read as {plain(origin['format'])}; trees {text}; {share:.1%} of the words are split into pieces (paper: "
-        "about 8%). The paper's Table 1 is on Stanford Dependencies; its numbers are shown for labels of the same "
-        "name."
+        f"Trees: {result.trees}; read as {plain(origin['format'])}; {share:.1%} of the words are split into pieces "
+        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies, in which function words govern; its "
+        "numbers are shown for labels of the same name."
     )
 
 
 def headline(result: RelationCounts, relation: str, choice: Choice, base: int) -> None:
-    """What the shown head does for the relation, whether the best head is above the baseline, and the way to it: one
-    line."""
-    row, share, best = result.row(relation), result.accuracy_of(choice, relation), result.best_choice(relation)
-    n, is_best = int(row["n"]), share == row["accuracy"]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        above = "above" if row["above_baseline"] else "not clearly above"
-        held_out = f"{percent(row['heldout_accuracy'], n)} held out, {above} the best fixed offset's"
-        rests_on = "no verdict; the best fixed offset has" if _no_verdict(row) else held_out
-        at = "" if is_best else f"the best is {_named(best, base)}: {percent(row['accuracy'], n)}; "
-        st.markdown(
-            f"**Head {_named(choice, base)}, finds {percent(share, n)} of {n:,} {plain(relation)}**; {at}"
-            f"{rests_on} {percent(row['baseline_accuracy'], n)}."
-        )
-        if not is_best:
-            label = f"Choose {best.head.label(base)}"
-            st.button(label, on_click=take, args=(result, relation), icon=":material/my_location:")
-
-
-def _no_verdict(row: pd.Series) -> str:
-    """Why there is no verdict on a relation's best head; empty where there is one."""
-    if row["n"] < MIN_SCORED:
-        return f"Fewer than {MIN_SCORED} words: too few for a verdict."
-    if pd.isna(row["heldout_accuracy"]):
-        return "One half of the sentences has no such word: no held-out accuracy, and no verdict."
-    return ""
-
-
-def verdict(result: RelationCounts, relation: str) -> str:
-    """What the verdict on a relation's best head rests on, or why there is none; and what the best offset does."""
-    row = result.row(relation)
-    interval = f"{percent(row['heldout_low'], row['n'])} to {percent(row['heldout_high'], row['n'])}"
-    rests_on = (
-        "Held out: the best head is selected on one half of the sentences and scored on the other; the interval is "
-        f"{interval}."
-    )
-    return f"{_no_verdict(row) or rests_on} The best fixed offset: {offset_name(row['baseline_offset'])}."
-
-
-def _named(choice: Choice, base: int) -> str:
-    return f"{choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}"
+    """The finding of the relation, and the way to its best head where another is chosen."""
+    findings_view.headline(derived(relation_finding, result, relation, base))
+    best = result.best_choice(relation)
+    if result.accuracy_of(choice, relation) != result.accuracy_of(best, relation):
+        label = f"Choose {best.head.label(base)}"
+        st.button(label, on_click=take, args=(result, relation), icon=":material/my_location:")
 
 
 def numbers(result: RelationCounts, relation: str, choice: Choice, label: str) -> list[tuple[str, str, str]]:
@@ -174,11 +140,10 @@ def numbers(result: RelationCounts, relation: str, choice: Choice, label: str) -
         best, offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
     entries = [
         ("Best head", percent(row["accuracy"], n), best),
-        ("Best fixed offset", percent(row["baseline_accuracy"], n), offset),
+        ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
+        (f"Best fixed offset, {offset_name(row['baseline_offset'])}", percent(row["baseline_accuracy"], n), offset),
         (f"Chosen head {label}", percent(share, n), interval),
     ]
-    if not result.paper:
-        entries.insert(1, ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"))
     return entries
 
 

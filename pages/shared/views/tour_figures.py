@@ -19,6 +19,7 @@ from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.entropy.figure import paper_figure as entropy_figure
+from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.probes.figure import distance_figure
 from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
@@ -30,7 +31,7 @@ from bertviz_core.analyses.surface_patterns.figure import paper_figure as surfac
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.models.single_input import from_text
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.tour.steps import Step
+from bertviz_core.tour.steps import Step, answers
 from bertviz_core.viewer.lines_page import MIN_WEIGHT
 from bertviz_core.viewer.view import View
 from pages.shared import head_panel, page, services
@@ -49,28 +50,30 @@ BY_LAYER: dict[str, tuple[Callable[..., go.Figure], str]] = {  # page -> its fig
 }
 
 
-def draw(step: Step, key: str, results: Results, selection: Selection) -> None:
+def draw(step: Step, found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     """The figure of a step whose results are there; a click on a head chooses it.
 
     Args:
-        step: With findings.
+        step: Whose page has the figure.
+        found: The step's findings.
         key: Key of the figure's components.
         results: By analysis.
         selection: The chosen head is ringed.
     """
-    FIGURES.get(step.page, _by_layer)(step, key, results, selection)
+    FIGURES.get(step.page, _by_layer)(found, key, results, selection)
 
 
-def _by_layer(step: Step, key: str, results: Results, selection: Selection) -> None:
+def _by_layer(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     """The analysis's figure by layer, and the map of the quantity that the step is about."""
-    result, (build, alt) = results[step.page], BY_LAYER[step.page]
-    column = ANALYSES[step.page].column(step.quantity)
-    base, is_change = selection.base, step.page == "ablation"
+    first = answers(found)[0]
+    result, (build, alt) = results[first.analysis], BY_LAYER[first.analysis]
+    column = ANALYSES[first.analysis].column(first.quantity)
+    base, is_change = selection.base, first.analysis == "ablation"
     squares = derived(change_map, result, column, base) if is_change else column.map(result, base)
     head_view.figure_and_map(page.drawn(build, result, base), alt, squares, column.label, key, selection)
 
 
-def _specialists(step: Step, key: str, results: Results, selection: Selection) -> None:
+def _specialists(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
         squares = derived(head_panel.map_of, results, Thresholds(), selection.base)
@@ -80,7 +83,7 @@ def _specialists(step: Step, key: str, results: Results, selection: Selection) -
         st.markdown(f"**Head {selection.label}**: {plain(does)}. Click another head, or a name in the legend.")
 
 
-def _one_sentence(step: Step, key: str, results: Results, selection: Selection) -> None:
+def _one_sentence(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     """The viewer's first sentence, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
@@ -94,7 +97,7 @@ def _one_sentence(step: Step, key: str, results: Results, selection: Selection) 
         attention_panel.pictures(side.attention, selection)
 
 
-def _relation(step: Step, key: str, results: Results, selection: Selection) -> None:
+def _relation(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     """The map of the clearest relation, and the sentence of which the chosen head is surest."""
     result = derived(DependencyHeads.show_default, results["dependency_heads"])
     relation = result.most_telling()
@@ -112,7 +115,7 @@ def _relation(step: Step, key: str, results: Results, selection: Selection) -> N
         drawings(pictures, f"{key}-sentences")
 
 
-def _coreference(step: Step, key: str, results: Results, selection: Selection) -> None:
+def _coreference(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     result = result_of(results, AntecedentCounts)
     shown = (Choice(0, selection.head), *compared(result))
     left, right = st.columns([3, 2], gap="medium")
@@ -126,7 +129,7 @@ def _coreference(step: Step, key: str, results: Results, selection: Selection) -
         page.head_map(squares, f"{key}-map", "Map of all heads, colored by accuracy on all mentions", selection)
 
 
-def _probes(step: Step, key: str, results: Results, selection: Selection) -> None:
+def _probes(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     result = result_of(results, Probes)
     pictures = {
         "For each probe its score with its interval, and the paper's score": probes_figure,
@@ -137,7 +140,7 @@ def _probes(step: Step, key: str, results: Results, selection: Selection) -> Non
             page.chart(page.drawn(build, result), f"{key}-{build.__name__}", alt, clickable=False)
 
 
-def _clusters(step: Step, key: str, results: Results, selection: Selection) -> None:
+def _clusters(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     stored, named = result_of(results, Clustering), derived(linguistic, results)
     result = derived(Clustering.labeled, cluster_view.pictured(stored), Thresholds(), named)
     for column, build in zip(st.columns(2, gap="medium"), (by_behavior, by_layer), strict=True):
@@ -148,7 +151,7 @@ def _clusters(step: Step, key: str, results: Results, selection: Selection) -> N
             page.chart(page.drawn(build, result, selection.base), f"{key}-{build.__name__}", alt, head=selection.head)
 
 
-FIGURES: dict[str, Callable[[Step, str, Any, Selection], None]] = {
+FIGURES: dict[str, Callable[[list[Finding], str, Any, Selection], None]] = {
     "overview": _specialists,
     "attention_viewer": _one_sentence,
     "dependency_heads": _relation,

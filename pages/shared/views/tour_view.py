@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import streamlit as st
 
+from bertviz_core.analyses.findings import STATES, Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
-from bertviz_core.claims import CLAIMS, Claim, Verdict
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
+from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
-from bertviz_core.tour.findings import NORMS, Findings
-from bertviz_core.tour.steps import STEPS, Step
+from bertviz_core.tour.steps import STEPS, Step, answers
+from bertviz_core.tour.steps import address as address_of
 from pages.shared import boxes, stored, stored_result
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import address, catalogue, choices, links
 from pages.shared.frame.selection import Selection
-from pages.shared.views import overview_view
+from pages.shared.views import findings_view, overview_view
 
 KEY = "step"
-UNKNOWN = ":gray[:material/help:]"
-STATES = {  # of a verdict: its name at the end of the tour, and its icon
-    "holds": ("shown", ":green[:material/check_circle:]"),
-    "does not hold": ("not shown", ":red[:material/cancel:]"),
-    **{state: (state, UNKNOWN) for state in ("undecided", "no answer", "not computed")},
-}
 
 
 def of_weights(selection: Selection) -> Selection:
@@ -37,12 +33,8 @@ def of_weights(selection: Selection) -> Selection:
 
 
 def results_of(selection: Selection) -> Results:
-    """What is stored of this model, by analysis; and the surface patterns through norms."""
-    settings = selection.settings
-    results, norms = (
-        stored.results("tour", replace(selection, settings=replace(settings, weights=weights))) for weights in WEIGHTS
-    )
-    return results | ({NORMS: norms["surface_patterns"]} if "surface_patterns" in norms else {})
+    """What is stored of this model, by analysis."""
+    return stored.results("tour", of_weights(selection))
 
 
 def corpus_name(step: Step | None, results: Results, selection: Selection) -> str:
@@ -58,8 +50,13 @@ def opening_head(selection: Selection) -> Head | None:
     number = small_int(choices.ahead(KEY, "1")) or 1
     if not 1 <= number <= len(STEPS):
         return None
-    findings = derived(Step.findings, STEPS[number - 1], results_of(selection), selection.base)
-    return findings.head if findings else None
+    found = derived(Step.found, STEPS[number - 1], results_of(selection), selection.base)
+    return head_of(found)
+
+
+def head_of(found: list[Finding]) -> Head | None:
+    """The first head that the findings of a step name."""
+    return next((finding.head for finding in found if finding.head), None)
 
 
 def go(number: str | None = None) -> None:
@@ -106,27 +103,26 @@ def navigation(count: int) -> int:
     return current
 
 
-def question(step: Step, number: int, findings: Findings | None, base: int) -> None:
+def question(step: Step, number: int, found: list[Finding], base: int) -> None:
     """What the paper says, what to look at and to answer, and the way to the step's page."""
-    head = findings.head if findings else None
+    head = head_of(found)
     at = f" at head {head.label(base)}" if head else ""
     entry = catalogue.entry(step.page)
-    st.markdown(f"**The paper:** {plain(step.claim)}  \n**Look:** {plain(step.look)}")
+    says = " ".join(filter(None, [step.background, *(finding.statement for finding in found)]))
+    st.markdown(f"**The paper:** {plain(says)}  \n**Look:** {plain(step.look)}")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**Question:** {plain(step.question)}", width="stretch")
-        links.to(step.page, f"**Open {plain(entry.title)}{at}**", head, entry.icon, **step.address, tour=str(number))
+        settings = address_of(step.page, found)
+        links.to(step.page, f"**Open {plain(entry.title)}{at}**", head, entry.icon, **settings, tour=str(number))
 
 
-def answer(number: int, findings: Findings, selection: Selection) -> None:
-    """What this model's results say to the question; and where they show no clear case, that."""
+def answer(number: int, found: list[Finding], selection: Selection) -> None:
+    """What this model's results say to the question."""
     with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
-        st.markdown(plain(findings.answer))
-    if findings.unclear:
-        text = f"**No clear case in this model.** {plain(findings.answer)} {plain(findings.unclear)}"
-        st.warning(text, icon=":material/help:")
-    st.info(f"**This model and BERT-base.** {plain(findings.differs)}", icon=":material/compare:")
-    if selection.checkpoint.note:
-        st.caption(plain(selection.checkpoint.note))
+        for finding in answers(found):
+            findings_view.plainly(finding)
+        if selection.checkpoint.note:
+            st.caption(plain(selection.checkpoint.note))
 
 
 def compute(step: Step, results: Results, selection: Selection) -> bool:
@@ -144,30 +140,28 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
 
 
 def end(results: Results, selection: Selection) -> None:
-    """What this model shows of the paper and what not, claim by claim; and the offer to compute what is missing."""
-    verdicts = [(claim, claim.verdict(results)) for claim in CLAIMS]
-    by_state = {state: [pair for pair in verdicts if pair[1].state == state] for state in STATES}
-    counts = ", ".join(f"{len(pairs)} {STATES[state][0]}" for state, pairs in by_state.items() if pairs)
+    """What this model shows of the paper and what not; and the offer to compute what is missing."""
+    found = derived(every_finding, results, selection.base)
+    of_paper = [finding for finding in found if finding.statement]
+    counts = Counter(finding.state for finding in of_paper)
+    text = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
     st.markdown(
-        f"**{plain(f'Of {len(CLAIMS)} claims of the paper: {counts}.')}** "
+        f"**{plain(f'Of {len(of_paper)} statements of the paper: {text}.')}** "
         ":gray[A rule with a threshold decides each: point at its question mark.]"
     )
-    for state, pairs in by_state.items():
-        if pairs:
-            st.markdown(f"**{STATES[state][0].capitalize()}** ({len(pairs)})")
-        for claim, verdict in pairs:
-            _claim(claim, verdict)
-    if selection.base == 0:
-        st.caption("In these sentences heads and layers are counted from 1.")
+    for state in STATES:
+        group = [finding for finding in found if finding.state == state]
+        if group:
+            st.markdown(f"**{state.capitalize()}** ({len(group)})")
+        for finding in group:
+            _with_link(finding)
     overview_view.compute_missing("tour", of_weights(selection))
 
 
-def _claim(claim: Claim, verdict: Verdict) -> None:
-    entry, (_, icon) = catalogue.entry(claim.analysis), STATES[verdict.state]
+def _with_link(finding: Finding) -> None:
+    entry = catalogue.entry(finding.analysis)
     text, link = st.columns([4, 1], vertical_alignment="center")
-    text.markdown(
-        f"{icon} {plain(verdict.evidence)}  \n:gray[The paper, section {claim.section}: {plain(claim.text)}]",
-        help=f"Rule: {plain(claim.rule)}",
-    )
+    with text:
+        findings_view.with_statement(finding)
     with link:
         links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(len(STEPS) + 1))

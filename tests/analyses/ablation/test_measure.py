@@ -26,7 +26,6 @@ from bertviz_core.exports import to_json
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import loading
 from bertviz_core.models.segments import Segments
-from bertviz_core.plotting.svg.figure import figure_svg
 from bertviz_core.settings import Execution, Settings
 from tests.oracles.ablation import PROJECTIONS, Ablated
 from tests.predicting import SETTINGS, TEXT, load, save
@@ -258,7 +257,7 @@ def test_sets_are_removed_in_order_of_their_change() -> None:
 
 def test_tables_hold_every_group_and_word(result: Ablation) -> None:
     tables = result.tables()
-    assert list(tables) == list(Ablation.more_tables)
+    assert list(tables) == ["groups", "curve", "words"]
     assert list(tables["groups"]["loss_change"]) == [group["loss_change"] for group in result.groups]
     assert list(tables["curve"]["loss"]) == result.removed_loss.tolist()
     words = tables["words"].groupby("head").size().to_dict()
@@ -277,6 +276,6 @@ def test_a_single_segment_has_no_intervals(model: loading.AttentionModel) -> Non
     assert "± –" in group_rows(result)[0]["change, nats"]
     assert all(row["value"].split("± ")[1].startswith("–") for row in head_rows(result, Head(0, 0)))
     for figure in (estimate_figure(result), groups_figure(result)):
-        assert "<svg" in figure_svg(figure, "", "")
+        assert figure.data and figure.to_json()
     stored = replace(result, groups=[group | {"interval": 0.0} for group in result.groups])  # as earlier versions did
     assert Ablation.from_bytes(stored.to_bytes()).groups == result.groups

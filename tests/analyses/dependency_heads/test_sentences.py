@@ -88,7 +88,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == KEPT < stored[0].provenance["sentences"] == len(whole.sentences)
     query = SentenceQuery(Choice(0, Head(0, 1)), minimum=-1.0, order="file order")
-    shown = stored[0].show(Chosen())
+    shown = stored[0].show(Chosen("as-is"))
     counts = tally(shown, query)
     assert [example.sentence["number"] for example in page(shown, query, counts, 0, 10)] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()

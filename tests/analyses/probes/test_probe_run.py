@@ -280,19 +280,13 @@ def test_the_papers_way_spanning_trees_and_given_vectors(tiny):
 WITH_WORDS = ("distances-and-words", "random-attention-and-words", "attention-and-words")
 
 
-@pytest.mark.parametrize("mode", ["corrected", "paper"])
-def test_every_probe_with_words_has_a_row_as_released_and_an_aligned_one(tiny, mode):
-    """Mode paper always has both; corrected mode where they are asked for, beside what it has without."""
-    plain, both = (
-        compute(asked(tiny, mode, misaligned_root=flag), None, Execution("cpu"), model=tiny) for flag in (False, True)
-    )
+def test_in_mode_paper_every_probe_with_words_has_a_row_as_released_and_an_aligned_one(tiny):
+    result = compute(asked(tiny, "paper"), None, Execution("cpu"), model=tiny)
     rows = [row for name in PROBES for row in ([name, f"{name}-as-released"] if name in WITH_WORDS else [name])]
-    assert both.probes == rows and plain.probes == (rows if mode == "paper" else list(PROBES))
-    for name in plain.probes:
-        assert plain.of(name) == both.of(name)
+    assert result.probes == rows
     for name in WITH_WORDS:
-        assert both.curves[name]["train_loss"] != both.curves[f"{name}-as-released"]["train_loss"]
-    assert both.relation_n.shape[0] == len(rows) == len(both.with_punctuation)
+        assert result.curves[name]["train_loss"] != result.curves[f"{name}-as-released"]["train_loss"]
+    assert result.relation_n.shape[0] == len(rows) == len(result.with_punctuation)
 
 
 def test_only_corrected_mode_scales_word_vectors(tiny):

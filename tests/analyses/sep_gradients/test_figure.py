@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.sep_gradients.figure import head_rows, no_op_figure, paper_figure, shares_figure
+from bertviz_core.analyses.sep_gradients.figure import no_op_figure, paper_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
-from bertviz_core.heads import Head, ranks
 
 LAYERS, HEADS = 3, 2
 
@@ -67,12 +66,4 @@ def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -
     without = _result(mean, segments)
     assert list(traces(paper_figure(without), "markers")) == ["1-to_punct", "1-to_cls", "1-to_other"]
     assert [bar.name for bar in shares_figure(without).data[:3]] == [". or ,", "[CLS]", "other tokens"]
-    assert [row["to"] for row in head_rows(without, Head(0, 0))] == [". or ,", "[CLS]", "other tokens"]
     assert "to_sep" not in without.arrays()
-
-
-def test_the_chosen_head_has_a_row_for_each_class(result: SepGradients) -> None:
-    rows = head_rows(result, Head(2, 1))
-    assert [row["to"] for row in rows] == ["[SEP]", ". or ,", "[CLS]", "other tokens"]
-    assert rows[0]["gradient"].startswith(f"{result['to_sep'][2, 1]:.3g} ± ")
-    assert rows[0]["attention"].endswith(f"({ranks(result['attention_to_sep'])[2, 1]} of {LAYERS * HEADS})")

@@ -57,7 +57,7 @@ def computed(
         QUANTITIES, sep_gradients.measure, model.layers, model.heads, model.device
     )
     if passing is None:
-        sep_gradients.run(model, examples, [accumulator], Progress(), batch_tokens)
+        sep_gradients.run(model, examples.settings, examples, [accumulator], Progress(), batch_tokens)
     else:
         stream.run(model, examples, [accumulator], Progress(), batch_tokens, passing)
     return sep_gradients.finish(accumulator, examples, {})

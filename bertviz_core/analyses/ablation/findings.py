@@ -1,0 +1,66 @@
+"""Findings of ablation, beyond the paper: whether a head matters, and whether attention to [SEP] does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, of_heads, present
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
+
+NO_OP = 0.01  # of the whole model's loss
+
+
+def matter(result: Ablation, base: int) -> Answer:
+    head, change = result.largest("loss_change"), result["loss_change"]
+    return Answer(
+        decide(of_heads(result, "loss_change").at(highest(change))),
+        f"Without head {head.label(base)} the masked-word loss changes most, by {change[head]:+.3f} ± "
+        f"{half_width(result.interval('loss_change')[head], '.3f')} nats; {int(result.matters.sum())} of {change.size} "
+        "heads matter.",
+        head,
+        "loss_change",
+    )
+
+
+def no_op(result: Ablation, base: int) -> Answer:
+    change, interval = present(result, "to_sep_loss_change"), of_heads(result, "to_sep_loss_change")
+    head = result.largest("to_sep_loss_change")
+    lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
+    largest = np.maximum(-interval.low, interval.high)
+    size = Interval(lowest.max(), largest.max(), interval.enough)
+    together = next((group for group in result.groups if group["name"] == "to_sep"), None)
+    return Answer(
+        decide(size.negative(), -NO_OP * result.loss),
+        f"Without the attention of head {head.label(base)} to [SEP] the masked-word loss of {result.loss:.2f} nats "
+        f"changes most, by {change[head]:+.3f} ± {half_width(result.interval('to_sep_loss_change')[head], '.3f')}; "
+        + (
+            f"the {len(together['heads'])} heads that attend mostly to [SEP] change it by "
+            f"{together['loss_change']:+.2f} ± "
+            f"{half_width(together['interval'], '.2f')} when all of them are switched off."
+            if together
+            else "no head attends mostly to [SEP]."
+        ),
+        head,
+        "to_sep_loss_change",
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "matter",
+        "",
+        "",
+        "A head matters where the loss without it rises, with an interval corrected for the number of heads.",
+        matter,
+    ),
+    Statement(
+        "no_op",
+        "",
+        "",
+        f"Without its attention to [SEP] no head changes the loss by {NO_OP:.0%} or more of the whole model's, with "
+        "intervals corrected for the number of heads.",
+        no_op,
+    ),
+)

@@ -1,0 +1,83 @@
+"""Findings of section 4.3: a head that finds antecedents, beside simple systems (Table 2)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from bertviz_core import paper
+from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
+from bertviz_core.analyses.proportions import MIN_SCORED, over
+from bertviz_core.heads import arrow
+
+CLOSE = 0.1
+HEAD_2 = paper.TABLE_2["head 5-4"][0]
+RULE = "with the interval of the difference. " + HELD_OUT
+
+
+def beside(
+    counts: AntecedentCounts, base: int, system: str, points: float = 0.0, direction: int = 0, name: str = "{}"
+) -> Answer:
+    """The best head of one direction beside one system; raises KeyError for one that is not scored."""
+    if system not in counts.systems:
+        raise KeyError(system)
+    best = counts.best(direction=direction)
+    row, other = counts.head_row(best), counts.of_system(system)[0]
+    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
+    few = f" Fewer than {MIN_SCORED} mentions decide nothing." if row["n"] < MIN_SCORED else ""
+    return Answer(
+        decide(counts.gain(system, direction), points),
+        f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
+        f"of {row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%} over "
+        f"{over(row['documents'], 'documents')}{heldout}); {name.format(system)} finds {other:.1%}.{few}",
+        best.head,
+    )
+
+
+def best_baseline(counts: AntecedentCounts, base: int, direction: int = 0) -> Answer:
+    """The best head of one direction beside the best of the baselines."""
+    system = max(BASELINES, key=lambda name: float(counts.of_system(name)[0]))
+    return beside(counts, base, system, direction=direction, name="the best baseline, {},")
+
+
+def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
+    """The best head of one direction beside the best baseline."""
+    answer = partial(best_baseline, direction=direction)
+    return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
+
+
+def above(counts: AntecedentCounts, direction: int) -> list[str]:
+    """The systems that the best head of a direction is shown to be above."""
+    return [name for name in (RANDOM, *BASELINES) if counts.is_above(name, direction)]
+
+
+STATEMENTS = (
+    Statement(
+        "nearest",
+        "4.3",
+        f"One head finds the antecedents of {HEAD_2}% of the mentions, where the nearest mention is right in "
+        f"{paper.TABLE_2['nearest'][0]}%.",
+        f"The best head is above the nearest mention, {RULE}",
+        partial(beside, system="nearest"),
+    ),
+    Statement(
+        "head_match",
+        "4.3",
+        f"That head is above a match of head words ({paper.TABLE_2['head match'][0]}%).",
+        f"The best head is above the match of head words, {RULE}",
+        partial(beside, system="head match"),
+    ),
+    Statement(
+        "rule_based",
+        "4.3",
+        f"It comes close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
+        f"The best head is at most {CLOSE:.0%} below the rule-based system, {RULE}",
+        partial(beside, system="rule-based", points=-CLOSE),
+    ),
+    Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", best_baseline),
+)

@@ -1,0 +1,59 @@
+"""Findings of section 3.3: heads that attend broadly (Figure 4)."""
+
+from __future__ import annotations
+
+from bertviz_core import paper
+from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, of_heads, of_layers, present
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
+
+BROAD = 0.1  # the largest weight of a broad head's rows
+EARLY = 1 / 3  # of the layers
+
+
+def broad_early_head(result: Entropy, base: int) -> Answer:
+    """The broadest head of the first layers."""
+    largest = present(result, "max_weight")
+    early = largest[: max(1, round(EARLY * len(largest)))]
+    head, half = highest(-early), result.interval("max_weight")
+    return Answer(
+        decide(of_heads(result, "max_weight", early.size).negative().at(head), -BROAD),
+        f"Of layers {base} to {len(early) - 1 + base} head {head.label(base)} is the broadest: its largest weight is "
+        f"{largest[head]:.1%} ± {half_width(100 * half[head])} on average, its entropy {result['entropy'][head]:.2f} "
+        f"nats, where uniform attention would have {result.uniform:.2f}.",
+        head,
+        "max_weight",
+    )
+
+
+def broad_from_cls(result: Entropy, base: int) -> Answer:
+    """Entropy from [CLS] in the last layer beside all layers."""
+    means = present(result, "from_cls").mean(1)
+    low, high, enough = of_layers(result, "from_cls")
+    last, everywhere = Interval(low[-1], high[-1], enough), Interval(low.mean(), high.mean(), enough)
+    return Answer(
+        decide(last.minus(everywhere)),
+        f"From [CLS] the last layer has {means[-1]:.2f} nats, all layers have {means.mean():.2f} on average.",
+        None,
+        "from_cls",
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "broad",
+        "3.3",
+        "Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one token.",
+        f"In the first third of the layers one head's mean largest weight is below {BROAD:.0%}, with an interval "
+        "corrected for the number of these heads.",
+        broad_early_head,
+    ),
+    Statement(
+        "from_cls",
+        "3.3",
+        f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
+        "The last layer's mean entropy from [CLS] is above the mean of all layers, with the intervals of both.",
+        broad_from_cls,
+    ),
+)

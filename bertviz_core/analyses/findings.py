@@ -1,0 +1,209 @@
+"""Findings: the paper's statements with this run's numbers, each decided by its rule. Every analysis declares its own
+in its module `findings`; pages, tour, report, exports, notebooks and commands show them, and word none again.
+
+The decision is the same for all (docs/methods.md, section 15): enough units, accuracies of chosen heads held out,
+intervals widened for everything that was looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.proportions import MIN_UNITS, t_quantile, wilson
+from bertviz_core.analyses.results import Result
+from bertviz_core.heads import Head, highest
+
+SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED = "shown", "not shown", "undecided", "absent", "not computed"
+STATES = (SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED)
+DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings with numbers
+MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", ABSENT: "–", NOT_COMPUTED: "–"}
+HELD_OUT = "The head is chosen on one half of the corpus and scored on the other."
+
+
+class Interval(NamedTuple):
+    """95% intervals of one or more numbers, and whether each rests on enough units to decide anything."""
+
+    low: Any
+    high: Any
+    enough: Any = True
+
+    def minus(self, other: Interval) -> Interval:
+        """The difference of two, from the ends of both: wider than need be, however the two depend on each other."""
+        return Interval(self.low - other.high, self.high - other.low, self.enough & np.asarray(other.enough))
+
+    def negative(self) -> Interval:
+        """The intervals of the numbers with the opposite sign."""
+        return Interval(-self.high, -self.low, self.enough)
+
+    def at(self, index: Any) -> Interval:
+        """The intervals at an index of the arrays."""
+        return Interval(*(np.broadcast_to(part, np.shape(self.low))[index] for part in self))
+
+
+def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
+    """Whether numbers are above a threshold.
+
+    Returns:
+        SHOWN where the whole interval is above it, NOT_SHOWN where none of it is, UNDECIDED where the interval contains
+        the threshold, is unknown (NaN), or rests on too few units.
+    """
+    low, high = np.asarray(interval.low), np.asarray(interval.high)
+    states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
+    return np.where(interval.enough, states, UNDECIDED)
+
+
+def of_heads(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
+    """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another; raises
+    KeyError for a quantity that no input has."""
+    values = present(result, quantity)
+    half = result.interval(quantity, comparisons or values.size)
+    return Interval(values - half, values + half, _enough(result, quantity))
+
+
+def _enough(result: HeadAverages, quantity: str) -> bool:
+    return bool(result.units[result.quantities.index(quantity)] >= MIN_UNITS)
+
+
+def of_layers(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
+    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`.
+
+    The standard error of a mean over heads is at most the mean of the heads' standard errors.
+    """
+    low, high, enough = of_heads(result, quantity, comparisons * len(result[quantity]))
+    return Interval(low.mean(1), high.mean(1), enough)
+
+
+def of_share(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
+    """Wilson's intervals of shares (0 to 1) of n words or mentions, of which `comparisons` are to hold together.
+
+    Args:
+        share: 0 to 1.
+        n: Effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
+            the two are not independent: each half then scores what the other has chosen for being high.
+        comparisons: How many intervals are to hold together (Bonferroni).
+        freedom: Degrees of freedom of Student's t.
+        enough: Whether the words or mentions and their documents are enough to decide.
+    """
+    return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
+
+
+def of_gain(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
+    """Newcombe's interval of how far a share is above another, from the intervals of both; it is of independent shares,
+    so that a baseline that is right where the head is only makes it wider than need be."""
+    gain = share - other
+    below = np.hypot(share - interval.low, others.high - other)
+    above = np.hypot(interval.high - share, other - others.low)
+    return Interval(gain - below, gain + above, interval.enough)
+
+
+def present(result: HeadAverages, quantity: str) -> np.ndarray:
+    """(layer, head) averages of a quantity; raises KeyError for one that no input has."""
+    if quantity not in result.present:
+        raise KeyError(quantity)
+    return result[quantity]
+
+
+class Answer(NamedTuple):
+    """What one result says to a statement: its state, a sentence with the numbers, and the evidence: a head, and the
+    quantity of the analysis's columns that shows it."""
+
+    state: Any
+    sentence: str
+    head: Head | None = None
+    quantity: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A statement and what one run says to it.
+
+    Attributes:
+        id: Name of its analysis and its own, as "surface_patterns.previous".
+        analysis: Whose result decides it.
+        section: Of the paper; empty beyond it.
+        statement: What the paper says of BERT-base, with its numbers; empty beyond it.
+        rule: What must be so of a model.
+        state: One of STATES.
+        sentence: What this run shows, with its numbers.
+        head: To look at, if any.
+        quantity: Of the analysis's columns, to look at; empty for none.
+    """
+
+    id: str
+    analysis: str
+    section: str
+    statement: str
+    rule: str
+    state: str
+    sentence: str
+    head: Head | None = None
+    quantity: str = ""
+
+    @property
+    def text(self) -> str:
+        """The sentence, beside it the paper's statement, and the state."""
+        beside = f" The paper: {self.statement}" if self.statement else ""
+        return f"{self.sentence}{beside} This run: {self.state}."
+
+    def to_json(self) -> dict[str, Any]:
+        """For exports, the head by its label."""
+        return vars(self) | {"head": self.head.label() if self.head else None}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement that an analysis decides.
+
+    Attributes:
+        name: Unique in its analysis.
+        section, statement, rule: As in Finding.
+        answer: From the result's default view and the number that heads and layers are counted from; raises KeyError
+            where the result lacks what it is about.
+    """
+
+    name: str
+    section: str
+    statement: str
+    rule: str
+    answer: Callable[[Any, int], Answer]
+
+    def finding(self, analysis: str, title: str, result: Result | None, base: int = 1) -> Finding:
+        """The finding of a result of this analysis; NOT_COMPUTED where there is none."""
+        answer = Answer(NOT_COMPUTED, f"No result of “{title}” is stored for this model.")
+        if result is not None:
+            try:
+                answer = self.answer(result.default_view(), base)
+            except KeyError:
+                answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
+        few = ""
+        if isinstance(result, HeadAverages) and answer.quantity and not _enough(result, answer.quantity):
+            few = f" Only {result.over(answer.quantity)}."
+        answer = answer._replace(sentence=answer.sentence + few)
+        return Finding(
+            f"{analysis}.{self.name}", analysis, self.section, self.statement, self.rule,
+            str(answer.state), *answer[1:],
+        )  # fmt: skip
+
+
+def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
+    """The head with the highest value of a column, for analyses and quantities that no statement is about."""
+    values, state, beside = column.read(result), np.array(UNDECIDED), ""
+    assert values is not None, f"the result has no {column.quantity}"
+    head, rule = highest(values), "There is no baseline, so that nothing is decided."
+    if column.baseline:
+        baseline, name = column.baseline(result)
+        rule = f"The highest head is above {name}, with an interval corrected for the number of heads."
+        beside = f"; {int((values > baseline).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
+        if isinstance(result, HeadAverages):
+            state = decide(of_heads(result, column.quantity).at(head), baseline)
+    value = column.with_interval(result, head)
+    sentence = f"Head {head.label(base)} has the highest {column.label}: {value}{beside}."
+    identity = f"{analysis}.{column.quantity}"
+    return Finding(identity, analysis, "", "", rule, str(state), sentence, head, column.quantity)

@@ -1,0 +1,91 @@
+"""Loading models, and computing the chunks of a corpus one after another in this process."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from bertviz_core.analyses.chunks import Chunks, compute_chunk
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stream import PortableAccumulator
+from bertviz_core.models.model import observing
+from bertviz_core.settings import Execution
+
+if TYPE_CHECKING:
+    from bertviz_core.models.model import AttentionModel
+
+    Load = Callable[[Sequence[Request], Execution], AttentionModel]
+
+
+def needs_masked_lm(together: Sequence[Request]) -> bool:
+    """Whether one of the requests needs the model with its masked-word head."""
+    return any(ANALYSES[request.analysis].masked_lm for request in together)
+
+
+def load_model(together: Sequence[Request], execution: Execution) -> AttentionModel:
+    """The model that requests of one pass run on, read from its files."""
+    from bertviz_core.models.loading import load
+
+    first = together[0]
+    return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=needs_masked_lm(together))
+
+
+class LastModel:
+    """Loads models and keeps the last one: another pass of the same model does not load it again."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, AttentionModel] | None = None
+
+    def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
+        """The model that these requests need; the last one where it will do, and never two at once."""
+        first = together[0]
+        key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
+        if self._last and self._last[0] == key and (self._last[1].masked_lm or not needs_masked_lm(together)):
+            return self._last[1]
+        self._last = None
+        gc.collect()  # modules refer to one another in circles
+        model = load_model(together, execution)
+        self._last = key, model
+        return model
+
+
+class LocalRunner(AbstractContextManager["LocalRunner"]):
+    """Computes one pass after another in this process.
+
+    Args:
+        execution: How.
+        load: Loads the model of a pass; the last one is kept where this is not given.
+    """
+
+    def __init__(self, execution: Execution, load: Load | None = None) -> None:
+        self.execution, self._load = execution, load or LastModel().load
+
+    def __exit__(self, *error: object) -> None:
+        """There is nothing to end."""
+
+    def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
+        """Begin a pass; returns its model."""
+        progress.start("Loading the model")
+        vars(self).pop("model", None)  # never two at once
+        self.model = observing(self._load(together, self.execution), together[0].settings.weights)
+        return self.model
+
+    def map(
+        self, requests: Sequence[Request], chunks: Chunks, progress: Progress
+    ) -> Iterator[tuple[int, Sequence[PortableAccumulator | bytes]]]:
+        """Compute chunks, see `chunks.Runner`."""
+        model = None
+        for number, examples in chunks:
+            model = model or network_of(self.model, requests[0])
+            yield number, compute_chunk(model, requests, examples, progress, self.execution.batch_tokens)
+
+
+def network_of(model: AttentionModel, request: Request) -> AttentionModel:
+    """What chunks are computed with: the model, or what an analysis of several passes derives from it."""
+    analysis = ANALYSES[request.analysis]
+    network: AttentionModel = model if analysis.chunked else analysis.measure.model_of(model, request)
+    return network

@@ -1,0 +1,172 @@
+"""Findings of sections 3.1 and 3.2: neighbors, special tokens and punctuation (Figure 2)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from bertviz_core import paper
+from bertviz_core.analyses.findings import (
+    NOT_SHOWN,
+    SHOWN,
+    UNDECIDED,
+    Answer,
+    Interval,
+    Statement,
+    decide,
+    of_heads,
+    of_layers,
+    present,
+)
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
+
+HALF, SEP_TO_SEP = 0.5, 0.9
+TO_ITSELF, MOST_HEADS = 0.1, 0.5
+SINKS = ("to_sep", "to_cls", "to_first")  # quantities of the tokens that may be the sink, the paper's first
+PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls", "to_sep", "to_punct")}
+ONE_HEAD = f"One head is above {HALF}, with an interval corrected for the number of heads."
+ONE_LAYER = "with an interval corrected for the number of layers."
+
+
+def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
+    """The head with the most attention to a neighbor, and how many put over half of their attention there."""
+    values = present(result, quantity)
+    head, over = highest(values), int((values > HALF).sum())
+    return Answer(
+        decide(of_heads(result, quantity), HALF)[head],
+        f"Head {head.label(base)} puts {values[head]:.2f} ± {half_width(result.interval(quantity)[head], '.1g')} of "
+        f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
+        head,
+        quantity,
+    )
+
+
+def little_to_itself(result: HeadAverages, base: int) -> Answer:
+    values = present(result, "current")
+    heads = of_heads(result, "current")
+    share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
+    return Answer(
+        decide(share, MOST_HEADS),
+        f"{(values < TO_ITSELF).mean():.0%} of the heads put less than {TO_ITSELF} on the token itself.",
+        highest(values),
+        "current",
+    )
+
+
+def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
+    """The layer with the highest mean of a quantity."""
+    values = present(result, quantity)
+    layer = int(values.mean(1).argmax())
+    return Answer(
+        decide(of_layers(result, quantity), threshold)[layer],
+        f"{_upper(ANALYSIS.column(quantity).label)} is highest in layer {layer + base}, with a mean of "
+        f"{values[layer].mean():.2f}.",
+        highest(values),
+        quantity,
+    )
+
+
+def sink(result: HeadAverages, base: int) -> Answer:
+    """The special token, the first token included, with the highest mean of a layer."""
+    means = {name: result[name].mean(1) for name in SINKS if name in result.present}
+    if not means:
+        raise KeyError("special tokens")
+    quantity = max(means, key=lambda name: float(means[name].max()))
+    mean, layer = means[quantity], int(means[quantity].argmax())
+    over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
+    return Answer(
+        decide(of_layers(result, quantity, len(means)), HALF)[layer],
+        f"The sink, the special token that receives the most attention, is {ANALYSIS.column(quantity).short}: "
+        f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
+        f"layers; more than {HALF} in {'layers ' + ', '.join(over) if over else 'no layer'}.",
+        highest(result[quantity]),
+        quantity,
+    )
+
+
+def order_of_layers(result: HeadAverages, base: int) -> Answer:
+    """Whether the peaks stand in order, whichever of the layers that may be the highest are."""
+    peaks = [int(present(result, name).mean(1).argmax()) + base for name in PEAKS]
+    candidates = [_possible_peaks(of_layers(result, name, len(PEAKS))) for name in PEAKS]
+    cls, sep, punct = candidates
+    possible = any(cls.min() < layer < punct.max() for layer in sep)
+    in_order = cls.max() < sep.min() and sep.max() < punct.min()
+    return Answer(
+        SHOWN if in_order else UNDECIDED if possible else NOT_SHOWN,
+        f"Attention to [CLS] is highest in layer {peaks[0]}, to [SEP] in layer {peaks[1]}, to full stops and commas in "
+        f"layer {peaks[2]}.",
+    )
+
+
+def _possible_peaks(layers: Interval) -> np.ndarray:
+    """The layers whose interval reaches that of the highest; all of them where there is no interval."""
+    enough = bool(np.all(layers.enough)) and not np.isnan(layers.low).any()
+    return np.flatnonzero(layers.high >= layers.low.max()) if enough else np.arange(len(layers.low))
+
+
+def _upper(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+STATEMENTS = (
+    Statement(
+        "previous",
+        "3.1",
+        f"Some heads attend mostly to the previous token: {paper.HEADS_OVER_HALF['previous']} put over half of their "
+        "attention there.",
+        ONE_HEAD,
+        partial(head_over_half, quantity="previous"),
+    ),
+    Statement(
+        "next",
+        "3.1",
+        f"Some heads attend mostly to the next token: {paper.HEADS_OVER_HALF['next']} put over half of their attention "
+        "there.",
+        ONE_HEAD,
+        partial(head_over_half, quantity="next"),
+    ),
+    Statement(
+        "current",
+        "3.1",
+        "Most heads put little attention on the current token.",
+        f"More than {MOST_HEADS:.0%} of the heads are below {TO_ITSELF}, with intervals corrected for their number.",
+        little_to_itself,
+    ),
+    Statement(
+        "sink",
+        "3.2",
+        f"One special token, [SEP], receives most of the attention: up to {max(paper.LAYER_MEANS['to_sep'])} of that "
+        f"of a layer, in layer {PEAKS['to_sep']}.",
+        f"The special token with the highest mean of a layer, the first token included, is above {HALF} there, with an "
+        "interval corrected for the number of layers and tokens.",
+        sink,
+    ),
+    Statement(
+        "to_sep",
+        "3.2",
+        "In layers 6 to 10 more than half of the attention goes to [SEP], up to "
+        f"{max(paper.LAYER_MEANS['to_sep'])} in a layer's mean; by chance a token that occurs twice in 128 would get "
+        "about 1/64.",
+        f"The mean of one layer is above {HALF}, {ONE_LAYER}",
+        partial(layer_over, quantity="to_sep", threshold=HALF),
+    ),
+    Statement(
+        "sep_to_sep",
+        "3.2",
+        "Heads that process [SEP] attend almost entirely (more than 90%) to themselves and the other [SEP].",
+        f"The mean of one layer, from [SEP] to [SEP], is above {SEP_TO_SEP}, {ONE_LAYER}",
+        partial(layer_over, quantity="sep_to_sep", threshold=SEP_TO_SEP),
+    ),
+    Statement(
+        "order",
+        "3.2",
+        f"Early heads attend to [CLS], middle ones to [SEP], deep ones to full stops and commas: highest in layers "
+        f"{PEAKS['to_cls']}, {PEAKS['to_sep']} and {PEAKS['to_punct']}.",
+        "The layers with the highest means stand in this order, whichever layers within the intervals these are.",
+        order_of_layers,
+    ),
+)

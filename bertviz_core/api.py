@@ -1,0 +1,249 @@
+"""What `import bertviz_core` offers: `analyze`, `attention` and `report`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from bertviz_core.analyses import model_pass, requests
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.local_runner import needs_masked_lm
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.api_results import AnalysisResult, AttentionLines
+from bertviz_core.corpora.in_memory import Corpus, source_of
+from bertviz_core.engine.store import Store, temporary_store
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.models import in_memory
+from bertviz_core.models.lending import Model, checkpoint_of, lent, loaded_model
+from bertviz_core.models.masking import no_head
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.single_input import attention as maps_of
+from bertviz_core.models.single_input import from_text
+from bertviz_core.paper_report.pages import check_out, write_report
+from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.settings import Execution, Settings
+from bertviz_core.viewer.view import InputAttention, View, look
+
+
+def analyze(
+    analysis: str,
+    *,
+    model: Model = "demo",
+    corpus: Corpus | None = None,
+    device: str = "auto",
+    batch_tokens: int | None = None,
+    store: str | Path | bool = True,
+    **options: Any,
+) -> AnalysisResult:
+    """Run one analysis, or read its result from the store.
+
+    Args:
+        analysis: Its name: "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads",
+            "probes", "clustering", "ablation", or that of an installed package.
+        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, which
+            come back as they were.
+        corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
+            a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
+        device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
+        batch_tokens: Tokens per batch; the device decides where it is None.
+        store: True for the store that command and app use, a folder for another one, False for none.
+        **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options, as its
+            command has them with hyphens.
+
+    Raises:
+        BertvizError: The model, the corpus or an option cannot be used; the message says what to do.
+
+    Examples:
+        >>> import bertviz_core as bv
+        >>> result = bv.analyze("surface_patterns", corpus=["The cat sat on the mat.\\nIt was warm."], store=False)
+        >>> result["previous"].shape  # (layer, head)
+        (6, 12)
+    """
+    name = analysis.replace("-", "_")
+    if name not in ANALYSES:
+        raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
+    definition = ANALYSES[name]
+    split = _split(definition, options)
+    files = {field.name for field in fields(definition.options) if "Path" in str(field.type)}
+    own = split[definition.options]
+    chosen = definition.options(**{name: value for name, value in own.items() if name not in files})
+    view = definition.view(**split[definition.view])
+    chosen.check()
+    view.check()
+    request = Request(
+        definition.name,
+        checkpoint_of(model),
+        source_of(corpus, definition.corpus),
+        definition.relevant(Settings(**split[Settings])),
+        chosen.to_json(),
+        {name: source_of(own[name], definition.corpus) for name in files if own.get(name) is not None},
+    )
+    opened = Store(None if store is True else Path(store)) if store else None
+    result = _find_or_compute(request, model, opened, Execution(device, batch_tokens))
+    return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
+
+
+analyse = analyze  # both spellings are public
+
+
+def attention(
+    model: Model,
+    text: str | Sequence[str],
+    second: str = "",
+    *,
+    head: str | None = None,
+    heads: Sequence[str] | None = None,
+    words: bool = False,
+    special: bool = True,
+    max_length: int = 128,
+    device: str = "auto",
+    dtype: str = "float32",
+) -> AttentionLines:
+    """Run a model on one input and show its attention.
+
+    Args:
+        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects, left unchanged.
+        text: A sentence, or its words.
+        second: Another text, as segment B.
+        head: The one that is shown first, as "3-5", counted from 1; None for the one that attends most to the previous
+            token.
+        heads: Heads that can be chosen; all where it is None.
+        words: Whether wordpieces are joined to words.
+        special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
+        max_length: Maximum tokens, special ones included; the rest of the text is cut off.
+        device: "auto", "cpu" or "cuda".
+        dtype: "float32" or "bfloat16".
+
+    Raises:
+        BertvizError: The model or the text cannot be used; the message says what to do.
+
+    Examples:
+        >>> import bertviz_core as bv
+        >>> bv.attention("demo", "The cat sat on the mat.", head="3-5").tokens[:3]
+        ('[CLS]', 'the', 'cat')
+    """
+    checkpoint = checkpoint_of(model)
+    settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
+    settings.check(checkpoint.max_length)
+    words_given = not isinstance(text, str)
+    with loaded_model(model, checkpoint, device, dtype) as loaded:
+        joined = " ".join(text) if words_given else str(text)
+        single = from_text(joined, second, loaded.tokens, settings, pre_split=words_given)
+        shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
+    first, offered = _heads(shown, head, heads)
+    cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
+    caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"
+    return AttentionLines(shown, first, offered, checkpoint.name, caption)
+
+
+def report(
+    out: str | Path,
+    *,
+    model: Model = "demo",
+    text: Corpus | Literal[False] | None = None,
+    treebank: Corpus | Literal[False] | None = None,
+    coreference: Corpus | Literal[False] | None = None,
+    device: str = "auto",
+    store: str | Path | bool = True,
+    **settings: Any,
+) -> Path:
+    """Write a report: every figure and table of the paper for one model, and which of the paper's statements it shows.
+
+    What is not stored yet is computed, after a line on standard error that says about how long that takes.
+
+    Args:
+        out: `x.html` for one page that needs no network, or a folder for report.md with SVG figures.
+        model: As in `analyze`.
+        text: Corpus of sections 3 and 6, as in `analyze`; the sample where it is None, none where it is False.
+        treebank: Corpus of sections 4.2 and 5.
+        coreference: Corpus of section 4.3.
+        device: "auto", "cpu" or "cuda".
+        store: True for the store that command and app use, a folder for another one, False for none: everything is then
+            computed, what ships with the project too.
+        **settings: `max_length`, `limit`, `seed`, `mode` and `dtype`.
+
+    Returns:
+        What was written.
+
+    Raises:
+        BertvizError: The model, a corpus or a setting cannot be used; the message says what to do.
+
+    Examples:
+        >>> import bertviz_core as bv
+        >>> bv.report("demo-report.html").name  # the demo model on the samples
+        'demo-report.html'
+    """
+    path = Path(out)
+    check_out(path)
+    given = {"text": text, "treebank": treebank, "coreference": coreference}
+    corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
+    request = ReportRequest(checkpoint_of(model), corpora, Settings(**settings))
+    request.settings.check(request.checkpoint.max_length)
+    folder = None if isinstance(store, bool) else Path(store)
+    with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
+        failed = _compute_report(request, model, opened, Execution(device))
+        write_report(request.read(opened, failed), path)
+    return path
+
+
+def _split(analysis: Analysis, options: dict[str, Any]) -> dict[type, dict[str, Any]]:
+    """The keywords by the class that has a field of that name."""
+    classes = (Settings, analysis.options, analysis.view)
+    names = {field.name: owner for owner in classes for field in fields(owner)}
+    if unknown := sorted(options.keys() - names.keys()):
+        raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(names)}.")
+    return {owner: {name: value for name, value in options.items() if names[name] is owner} for owner in classes}
+
+
+def _find_or_compute(request: Request, model: Model, store: Store | None, execution: Execution) -> Any:
+    request.settings.check(request.checkpoint.max_length)
+    model_pass.check_model(request)
+    if (result := requests.find(store, request)) is not None:
+        return result
+    if isinstance(model, str | Path):
+        return requests.compute(request, store, execution)
+    masked_lm = needs_masked_lm([request])
+    with lent(model, request.checkpoint, execution.device, request.settings.dtype, masked_lm) as loaded:
+        return requests.compute(request, store, execution, model=loaded)
+
+
+def _compute_report(request: ReportRequest, model: Model, store: Store, execution: Execution) -> dict[str, str]:
+    if announcement := request.announcement(store):
+        print(announcement, file=sys.stderr)
+    elif not request.lacks_lines(store):
+        return {}
+    if isinstance(model, str | Path):
+        return request.compute(store, execution)
+    masked_lm = in_memory.predicts_masked_words(in_memory.transformers_model(model[0]))
+    with lent(model, request.checkpoint, execution.device, request.settings.dtype, masked_lm) as loaded:
+        return request.compute(store, execution, load=partial(_same, loaded))
+
+
+def _same(loaded: AttentionModel, together: Sequence[Request], execution: Execution) -> AttentionModel:
+    """The caller's model; raises ModelError where the requests need a head that its class lacks."""
+    if needs_masked_lm(together) and loaded.masked_lm is None:
+        raise no_head(loaded.checkpoint, "it is not of the class that predicts masked words")
+    return loaded
+
+
+def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:
+    """The head that is shown first, and those that can be chosen, among them the first."""
+    shape = attention.weights.shape[:2]
+    offered = tuple(Head.parse(label) for label in heads) if heads else tuple(all_heads(*shape))
+    for chosen in offered:
+        chosen.check(*shape)
+    if head is None:
+        to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
+        return max(offered, key=lambda each: float(to_previous[each])), offered
+    first = Head.parse(head)
+    first.check(*shape)
+    return first, offered if first in offered else (*offered, first)

@@ -1,0 +1,154 @@
+"""What the functions of the library return: a result, or the attention of one input, as objects for a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from bertviz_core import exports
+from bertviz_core.analyses.findings import Finding
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Result
+from bertviz_core.heads import Head
+from bertviz_core.viewer.lines_page import MIN_WEIGHT, in_frame, lines_html
+from bertviz_core.viewer.view import InputAttention
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisResult:
+    """The result of one analysis of one corpus by one model.
+
+    Attributes:
+        result: With everything that the analysis stores; its class is described in the analysis's package.
+
+    Examples:
+        >>> import bertviz_core as bv
+        >>> entropy = bv.analyze("entropy")  # the demo model on the sample text
+        >>> entropy["entropy"].shape  # (layer, head), nats
+        (6, 12)
+        >>> entropy.to_frame().columns[:4].tolist()
+        ['label', 'layer', 'head', 'entropy']
+    """
+
+    result: Result
+
+    @property
+    def analysis(self) -> str:
+        """The name of the analysis."""
+        return self.result.analysis
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """Origin of the result: model, corpus, settings, what was skipped, versions."""
+        return self.result.provenance
+
+    def __getitem__(self, quantity: str) -> np.ndarray:
+        """One quantity of every head.
+
+        Returns:
+            (layer, head), NaN for a head that has no value.
+
+        Raises:
+            KeyError: The result has no such quantity; the message names those that it has.
+        """
+        for column in ANALYSES[self.analysis].columns:
+            if column.quantity == quantity and (values := column.read(self.result)) is not None:
+                return np.array(values)
+        raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
+
+    def quantities(self) -> list[str]:
+        """Names that `result[...]` takes."""
+        columns = ANALYSES[self.analysis].columns
+        return [column.quantity for column in columns if column.read(self.result) is not None]
+
+    def to_frame(self) -> pd.DataFrame:
+        """A tidy table, one row for each thing counted."""
+        return self.result.to_frame()
+
+    def figure(self) -> go.Figure:
+        """The paper's figure of this result."""
+        return ANALYSES[self.analysis].figure(self.result)
+
+    def save(self, path: str | Path) -> None:
+        """Write a file, its format by its extension.
+
+        Args:
+            path: In an existing folder; .json (arrays, table and provenance), .csv (the table), .zip (all tables),
+                .html (a page that needs no network), .safetensors (what the store keeps) or .svg (the figure, where
+                kaleido is installed).
+
+        Raises:
+            BertvizError: Another extension, or a file that cannot be written.
+        """
+        exports.write(self.result, Path(path))
+
+    def to_svg(self) -> str:
+        """The paper's figure as an SVG drawing; raises BertvizError without kaleido."""
+        return exports.to_svg(self.result).decode()
+
+    def findings(self) -> list[Finding]:
+        """The paper's statements that the result decides, each with a sentence on this run and its state, the one that
+        the analysis is about first."""
+        return ANALYSES[self.analysis].findings(self.result)
+
+    def _ipython_display_(self) -> None:
+        """Show the first finding and the figure, as plotly shows figures in the notebook at hand."""
+        from IPython.display import HTML, display
+
+        display(HTML("".join(f"<p><b>{escape(finding.text)}</b></p>" for finding in self.findings()[:1])))
+        self.figure().show()
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionLines:
+    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
+
+    Attributes:
+        attention: Labels and weights.
+        head: The one that is shown first.
+        heads: Heads that can be chosen.
+        model: Name of the model.
+        caption: What was computed, and what did not fit.
+    """
+
+    attention: InputAttention
+    head: Head
+    heads: tuple[Head, ...]
+    model: str
+    caption: str
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Labels of the tokens or words that attend."""
+        return self.attention.queries.labels
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(layer, head, query, key) float32."""
+        return self.attention.weights
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The interactive lines as an HTML page that needs no network; also written to `path` where it is given."""
+        page = lines_html(self.attention, self.heads, self.head, model=self.model, caption=self.caption)
+        if path is not None:
+            exports.write_bytes(Path(path), page.encode())
+        return page
+
+    def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
+        """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`. Raises
+        BertvizError without kaleido."""
+        shown = Head.parse(head) if head else self.head
+        shown.check(*self.weights.shape[:2])
+        drawing = exports.input_svg(self.attention, shown, self.model, MIN_WEIGHT)
+        if path is not None:
+            exports.write_bytes(Path(path), drawing)
+        return drawing.decode()
+
+    def _repr_html_(self) -> str:
+        return in_frame(self.to_html(), self.attention)

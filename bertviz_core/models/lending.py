@@ -1,0 +1,62 @@
+"""A model in any of the forms that the library takes: a name, a folder, or a pair (model, tokenizer) in memory."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+from bertviz_core.errors import ModelError
+from bertviz_core.models import checkpoint as checkpoints
+from bertviz_core.models import in_memory
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.loading import LoadedModels
+from bertviz_core.models.masking import no_head
+from bertviz_core.models.model import AttentionModel
+
+Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
+
+
+def checkpoint_of(model: Model) -> Checkpoint:
+    """What a model is known by; a hub model that is not here is downloaded, its size printed first. Raises ModelError
+    for one that cannot be used."""
+    if isinstance(model, str | Path):
+        return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
+    return in_memory.describe(*_pair(model))
+
+
+def lent(
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str, masked_lm: bool = False
+) -> AbstractContextManager[AttentionModel]:
+    """A model in memory for as long as the context lasts; raises ModelError where `masked_lm` asks for words that its
+    class cannot predict."""
+    inside, tokenizer = _pair(model)
+    if masked_lm and not in_memory.predicts_masked_words(inside):
+        raise no_head(checkpoint, f"its class is {type(inside).__name__}")
+    return in_memory.borrowed(inside, tokenizer, checkpoint, device, dtype)
+
+
+def loaded_model(
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str
+) -> AbstractContextManager[AttentionModel]:
+    """The model for as long as the context lasts; one from files stays loaded for the next call."""
+    if isinstance(model, str | Path):
+        return nullcontext(_models(device).get(checkpoint, dtype))
+    return lent(model, checkpoint, device, dtype)
+
+
+@cache
+def _models(device: str) -> LoadedModels:
+    return LoadedModels(device=device)
+
+
+def _pair(model: Any) -> tuple[Any, Any]:
+    """(transformers model, tokenizer)."""
+    if not isinstance(model, tuple | list) or len(model) != 2:
+        raise ModelError(
+            f"A {type(model).__name__} is no model.",
+            hint="Give `demo`, a folder, a hub name, or (model, tokenizer).",
+        )
+    return in_memory.transformers_model(model[0]), model[1]

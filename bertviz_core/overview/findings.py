@@ -1,0 +1,74 @@
+"""What the results of a model say together: how many heads have a recognizable pattern."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+
+from bertviz_core.analyses.behaviors import LINGUISTIC, OTHER, Thresholds, with_behavior
+from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, of_heads
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.registry import findings
+from bertviz_core.analyses.results import Results
+from bertviz_core.overview.head_summary import behavior_labels, counted
+
+TARGETS = {  # what heads of a behavior attend to
+    "next": "the next token",
+    "previous": "the previous token",
+    "to_cls": "[CLS]",
+    "to_sep": "[SEP]",
+    "to_punct": "full stops and commas",
+}
+
+
+def every_finding(results: Results, base: int = 1) -> list[Finding]:
+    """The finding of all analyses together, then those of each."""
+    return [behaviors_finding(results), *findings(results, base)]
+
+
+def behaviors_finding(results: Results, thresholds: Thresholds | None = None) -> Finding:
+    """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
+    thresholds = thresholds or Thresholds()
+    named = linguistic(results)
+    labels = behavior_labels(results, thresholds, named)
+    state, sentence = NOT_COMPUTED, "Neither surface patterns nor entropy is stored for this model."
+    if labels is not None:
+        state, sentence = (SHOWN if named else _state(results, thresholds)), behaviors_sentence(labels)
+    return Finding(
+        "overview.behaviors",
+        "overview",
+        "3",
+        "Many of BERT-base's 12 × 12 heads do one simple thing: they attend to the next or the previous token, to "
+        "[SEP], to full stops and commas, or broadly to everything.",
+        "One head is above a threshold of Figure 6, or is shown to find a relation or antecedents; broad heads do not "
+        "count, since a network drawn at random has them too.",
+        state,
+        sentence,
+    )
+
+
+def _state(results: Results, thresholds: Thresholds) -> str:
+    """Whether one head is above a threshold other than that of broad heads, corrected for all of them."""
+    result = results.get("surface_patterns")
+    if not isinstance(result, HeadAverages):
+        return UNDECIDED
+    limits = {name: limit for name, limit in asdict(thresholds).items() if name in TARGETS and name in result.present}
+    heads = {name: of_heads(result, name, len(limits) * result[name].size) for name in limits}
+    states = {str(state) for name, limit in limits.items() for state in decide(heads[name], limit).flat}
+    return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
+
+
+def behaviors_sentence(labels: np.ndarray) -> str:
+    """(layer, head) names of behaviors in one sentence."""
+    groups, number = counted(labels), with_behavior(labels)
+    parts = [f"{groups[name]} to {target}" for name, target in TARGETS.items() if name in groups]
+    if LINGUISTIC in groups:
+        parts.append(f"{groups[LINGUISTIC]} to governors or antecedents")
+    parts[:1] = [part.replace(" to ", " attend to ", 1) for part in parts[:1]]
+    which = f": {', '.join(parts)}" if parts else ""
+    return (
+        f"{number} of {labels.size} heads have a recognizable pattern{which}; {groups.get('broad', 0)} attend broadly, "
+        f"{groups.get(OTHER, 0)} do none of these."
+    )

@@ -1,1 +1,0 @@
-"""Plotly figures as SVG files, without a browser."""

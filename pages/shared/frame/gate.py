@@ -1,0 +1,177 @@
+"""What passes between the network and Streamlit: from where, how much, how many, and which of its messages."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
+from streamlit import net_util, runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+from bertviz_core.access import Access, from_environment
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+# What a page sends. The rest, such as `clear_cache`, would act on every reader, or describe the server's folder.
+MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
+LONGEST = 5_000_000  # bytes of a stranger's message: a paste is in each
+RATE, BURST = 2.0, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
+FRAGMENT = 0.25  # of a run: a part of the page
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "frame-ancestors 'self'",
+    "referrer-policy": "same-origin",  # addresses hold uploads' tokens
+}
+TIMES = 10  # as many sessions' full uploads on their way fit into memory at once
+
+net_util.get_external_ip = lambda: None  # Streamlit would ask an address on the internet, and stand still meanwhile
+
+
+class Gate:
+    """Middleware around Streamlit's own application.
+
+    Other sites' pages are refused before Streamlit sees them; bytes of files and messages are counted as they arrive,
+    whatever their headers say.
+
+    Attributes:
+        arriving: Session -> bytes of files on their way.
+        connected: Open websockets.
+    """
+
+    def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
+        self.app, self.access = app, access or from_environment()
+        self.arriving: Counter[str] = Counter()
+        self.connected = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may pass."""
+        if scope["type"] == "websocket":
+            await self._connect(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, _with_headers(send))
+        else:
+            await self.app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope["path"].split("/")
+        if path[-2:] == ["_stcore", "metrics"]:
+            await PlainTextResponse("Not found", 404)(scope, receive, send)
+        elif scope["method"] in ("PUT", "POST") and "upload_file" in path[:-2] and self.access.public:
+            await self._take_file(path[-2], scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count a file while it arrives; past the room of its session, or of all, it is cut off."""
+        count, full, begun = 0, False, False
+
+        async def counted() -> Message:
+            nonlocal count, full
+            message = await receive()
+            size = len(message.get("body", b""))
+            count, full = count + size, full or not self._fits(session, size)
+            self.arriving[session] += size
+            return {"type": "http.disconnect"} if full else message
+
+        async def answer(message: Message) -> None:
+            nonlocal begun
+            if not full:
+                begun = True
+                await send(message)
+
+        try:
+            await self.app(scope, counted, answer)
+        except Exception:
+            if not full:  # else it is the end of a file that was cut off
+                raise
+        finally:
+            self.arriving[session] -= count
+            self.arriving += Counter()  # forgets sessions at zero
+        if full and not begun:
+            await PlainTextResponse("There is not enough space for this file.", 413)(scope, receive, send)
+
+    def _fits(self, session: str, size: int) -> bool:
+        present, room = in_memory() + self.arriving, self.access.session_uploads
+        return present[session] + size <= room and present.total() + size <= TIMES * room
+
+    async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        if not _is_own(headers.get("origin"), headers.get("host")) or self.connected >= self.access.sessions:
+            await send({"type": "websocket.close", "code": 1008})  # before it is open this is answered with 403
+            return
+        self.connected += 1
+        try:
+            await self.app(scope, self._checked(receive, send), send)
+        finally:
+            self.connected -= 1
+
+    def _checked(self, receive: Receive, send: Send) -> Receive:
+        """Messages of one connection, those that no page sends left out; strangers' only so large and so often."""
+        credit, before = BURST, time.monotonic()
+
+        async def checked() -> Message:
+            nonlocal credit, before
+            while True:
+                event = await receive()
+                data = event.get("bytes") or b""
+                if event["type"] != "websocket.receive" or not data:
+                    return event
+                if self.access.public and len(data) > LONGEST:
+                    await send({"type": "websocket.close", "code": 1009})
+                    return {"type": "websocket.disconnect", "code": 1009}
+                message = _parsed(data)
+                if message.WhichOneof("type") not in MESSAGES:
+                    continue
+                if self.access.public:
+                    now = time.monotonic()
+                    credit, before = min(BURST, credit + RATE * (now - before)), now
+                    credit -= FRAGMENT if message.rerun_script.fragment_id else 1
+                    await asyncio.sleep(max(0.0, -credit / RATE))
+                return event
+
+        return checked
+
+
+def in_memory() -> Counter[str]:
+    """Session -> bytes of the files that Streamlit holds for it."""
+    manager = runtime.get_instance().uploaded_file_mgr
+    if not isinstance(manager, MemoryUploadedFileManager):
+        return Counter()
+    sessions = list(manager.file_storage.items())
+    return Counter({session: sum(len(file.data) for file in list(files.values())) for session, files in sessions})
+
+
+def _is_own(origin: str | None, host: str | None) -> bool:
+    """Whether a browser is at this server's own page, or a program that names no page asks."""
+    return is_host_allowed(host) and (
+        origin is None
+        or origin.partition("://")[2] == host
+        or origin in (st.get_option("server.corsAllowedOrigins") or ())
+    )
+
+
+def _parsed(data: bytes) -> BackMsg:
+    """A message; an empty one for what is none."""
+    message = BackMsg()
+    try:
+        message.ParseFromString(data)
+    except Exception:
+        return BackMsg()
+    return message
+
+
+def _with_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            MutableHeaders(scope=message).update(HEADERS)
+        await send(message)
+
+    return send_with_headers

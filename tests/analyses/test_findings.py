@@ -1,0 +1,286 @@
+"""Findings: each statement is shown where it should be, not where it should not, and says its numbers."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from bertviz_core.analyses.clustering.result import Closeness
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.findings import ABSENT, NOT_SHOWN, SHOWN, STATES, UNDECIDED, Interval, decide
+from bertviz_core.analyses.head_averages import averages_of
+from bertviz_core.analyses.registry import ANALYSES, findings
+from bertviz_core.overview.findings import behaviors_finding
+
+OF_THE_PAPER = 21
+
+
+def averages(analysis, error=0.005, units=20, **values):
+    """A result of document averages, all with one standard error."""
+    arrays = np.array(list(values.values()), dtype=float)
+    top = np.full((*arrays.shape, 1), -1)
+    provenance = {"settings": {"mode": "corrected"}, "model": {"causal": False}}
+    return averages_of(analysis)(
+        provenance, quantities=list(values), mean=arrays, error=np.full_like(arrays, error), top=top, top_values=top,
+        segments=np.full(len(values), units), units=np.full(len(values), units), unit="documents",
+        effective_units=np.full(len(values), float(units)), texts={},
+    )  # fmt: skip
+
+
+def found(name, result, base=1):
+    """The finding of one statement."""
+    analysis = ANALYSES[name.partition(".")[0]]
+    return next(finding for finding in analysis.findings(result, base) if finding.id == name)
+
+
+@pytest.mark.parametrize(
+    ("interval", "state"),
+    [
+        (Interval(0.6, 0.7), SHOWN),
+        (Interval(0.4, 0.6), UNDECIDED),
+        (Interval(0.3, 0.5), NOT_SHOWN),
+        (Interval(np.nan, 1.0), UNDECIDED),
+        (Interval(0.6, 0.7, False), UNDECIDED),
+        (Interval(0.3, 0.4, False), UNDECIDED),
+    ],
+)
+def test_one_function_decides(interval, state):
+    assert decide(interval, 0.5) == state
+
+
+def test_the_ledger_has_every_statement_once_with_its_rule():
+    ledger = findings({})
+    assert len({finding.id for finding in ledger}) == len(ledger)
+    assert len({finding.statement for finding in ledger if finding.statement}) == OF_THE_PAPER
+    for finding in ledger:
+        assert finding.state == STATES[-1] and finding.rule.endswith(".")
+        assert not finding.statement or (finding.statement.endswith(".") and finding.section)
+    assert [finding.section for finding in ledger] == sorted((f.section for f in ledger), key=lambda s: s or "beyond")
+
+
+def test_neighbors_and_their_rule():
+    result = averages("surface_patterns", previous=[[0.2, 0.9], [0.55, 0.1]], next=[[0.505, 0.1], [0.1, 0.2]])
+    finding = found("surface_patterns.previous", result)
+    assert finding.state == SHOWN and finding.head == (0, 1) and finding.quantity == "previous"
+    assert finding.sentence == (
+        "Head 1-2 puts 0.90 ± 0.01 of its attention on the previous token; 2 of 4 heads put more than 0.5 there."
+    )
+    assert "Head 0-1 puts" in found("surface_patterns.previous", result, base=0).sentence
+    assert found("surface_patterns.next", result).state == UNDECIDED
+    assert found("surface_patterns.current", result).state == ABSENT  # no input has it
+
+
+@pytest.mark.parametrize(("units", "state"), [(4, UNDECIDED), (5, SHOWN)])
+def test_averages_over_fewer_than_five_units_decide_nothing(units, state):
+    result = averages("surface_patterns", units=units, previous=[[0.2, 0.9]])
+    finding = found("surface_patterns.previous", result)
+    assert finding.state == state and ("too few documents" in finding.sentence) == (units < 5)
+
+
+def test_intervals_widen_with_the_number_of_heads():
+    few = averages("surface_patterns", previous=[[0.52, 0.1]])
+    many = averages("surface_patterns", previous=[[0.52] + [0.1] * 99])
+    states = [found("surface_patterns.previous", result).state for result in (few, many)]
+    assert states == [SHOWN, UNDECIDED]
+
+
+def test_special_tokens_and_their_order():
+    layers = {"to_cls": [0.9, 0.1, 0.1], "to_sep": [0.1, 0.6, 0.1], "to_punct": [0.1, 0.1, 0.3]}
+    values = {name: [[value, value] for value in means] for name, means in layers.items()}
+    result = averages("surface_patterns", **values)
+    assert found("surface_patterns.to_sep", result).state == SHOWN
+    assert found("surface_patterns.order", result).state == SHOWN
+    turned = averages("surface_patterns", **values | {"to_sep": [values["to_sep"][i] for i in (1, 0, 2)]})
+    assert found("surface_patterns.order", turned).state == NOT_SHOWN
+    assert found("surface_patterns.order", averages("surface_patterns", error=1.0, **values)).state == UNDECIDED
+
+
+def test_the_sink_is_the_token_that_receives_most_whichever_it_is():
+    values = {"to_cls": [[0.9, 0.7], [0.1, 0.1]], "to_sep": [[0.1, 0.1], [0.6, 0.5]]}
+    finding = found("surface_patterns.sink", averages("surface_patterns", **values))
+    assert finding.state == SHOWN and finding.quantity == "to_cls" and finding.head == (0, 0)
+    assert "is [CLS]: 0.80 in layer 1" in finding.sentence and "more than 0.5 in layers 1." in finding.sentence
+    swapped = averages("surface_patterns", to_cls=values["to_sep"], to_sep=values["to_cls"])
+    assert "is [SEP]: 0.80" in found("surface_patterns.sink", swapped).sentence
+    assert found("surface_patterns.sink", averages("surface_patterns", next=[[0.5]])).state == ABSENT
+
+
+def test_a_no_op_has_a_small_gradient_where_attention_to_the_sink_is_high():
+    def gradients(sep):
+        values = averages(
+            "sep_gradients", attention_to_sep=[[0.1, 0.1], [0.7, 0.5]], attention_to_cls=[[0.2, 0.2], [0.0, 0.0]],
+            to_sep=sep, to_cls=[[1, 1], [1, 1]], to_other=[[1, 1], [5, 5]],
+        )  # fmt: skip
+        return values
+
+    finding = found("sep_gradients.no_op", gradients([[9, 9], [1, 2]]))
+    assert (
+        finding.state == SHOWN and "0.30 times" in finding.sentence and "60% of its attention on [SEP]" in finding.text
+    )
+    assert found("sep_gradients.no_op", gradients([[0, 0], [5, 5]])).state == NOT_SHOWN
+    zero = averages("sep_gradients", error=0.0, attention_to_cls=[[0.5]], to_cls=[[0]], to_other=[[0]])
+    assert found("sep_gradients.no_op", zero).state == UNDECIDED
+
+
+def test_broad_heads_are_looked_for_in_the_first_third():
+    def entropies(early, last):
+        flat = [[1, 1], [1, 1], [1, 1]]
+        weights = [[0.5, early], [0.5, 0.5], [0.01, 0.5]]
+        result = averages("entropy", entropy=flat, max_weight=weights, from_cls=[[1, 1], [1, 1], [last, last]])
+        return with_uniform(result)
+
+    finding = found("entropy.broad", entropies(0.05, 2))
+    assert finding.state == SHOWN and "head 1-2" in finding.sentence
+    assert found("entropy.broad", entropies(0.5, 2)).state == NOT_SHOWN
+    assert found("entropy.from_cls", entropies(0.5, 2)).state == SHOWN
+    assert found("entropy.from_cls", entropies(0.5, 0.5)).state == NOT_SHOWN
+
+
+def with_uniform(result):
+    from bertviz_core.analyses.entropy.result import Entropy
+
+    names = (
+        "provenance",
+        "quantities",
+        "mean",
+        "error",
+        "segments",
+        "units",
+        "effective_units",
+        "unit",
+        "top",
+        "top_values",
+        "texts",
+    )
+    values = {name: getattr(result, name) for name in names}
+    for name in ("mean", "error"):
+        values[name] = np.concatenate([values[name], values[name][:1]])
+    values["quantities"] = [*values["quantities"], "uniform"]
+    for name in ("segments", "units", "effective_units"):
+        values[name] = np.append(values[name], 20)
+    return Entropy(**values)
+
+
+def test_probes_differ_where_their_intervals_are_apart():
+    names = ["right-branching", "attention-only"]
+    result = SimpleNamespace(
+        probes=names, score=np.array([0.3, 0.5]), low=np.array([0.28, 0.47]), high=np.array([0.32, 0.53]),
+        attention=np.zeros((2, 1, 1)), about={"sentences": {"test": 40}},
+    )  # fmt: skip
+    result.default_view = lambda: result
+    assert found("probes.attention_only", result).state == SHOWN  # 0.47 - 0.32 > 0.1
+    result.about["sentences"]["test"] = 4
+    assert found("probes.attention_only", result).state == UNDECIDED
+    result.low[1] = 0.41
+    assert found("probes.words", result).state == ABSENT
+
+
+def clusters(divergence, behaviors, closeness, summed=False):
+    shape = behaviors.shape
+    result = SimpleNamespace(
+        divergence=divergence, behaviors=behaviors, closeness=closeness, summed=summed, shape=shape
+    )
+    result.default_view = lambda: result
+    return result
+
+
+def grouped(groups: int, size: int, within: float) -> np.ndarray:
+    """Divergences between heads of groups, 5 between groups."""
+    label = np.repeat(np.arange(groups), size)
+    divergence = np.where(label[:, None] == label, within, 5.0)
+    np.fill_diagonal(divergence, 0)
+    return divergence
+
+
+def test_clusters_are_decided_by_permutations_of_the_heads():
+    behaviors = np.array([["next"] * 4, ["to_sep"] * 4, ["previous"] * 4])
+    close = clusters(grouped(3, 4, 1.5), behaviors, Closeness(1.5, 5.0))
+    assert found("clustering.layers", close).state == SHOWN
+    finding = found("clustering.behaviors", close)
+    assert finding.state == SHOWN and "1.5 nats" in finding.sentence and "by 5." in finding.sentence
+    apart = clusters(grouped(3, 4, 9.0), behaviors, Closeness(9.0, 5.0))
+    assert found("clustering.layers", apart).state == found("clustering.behaviors", apart).state == NOT_SHOWN
+    few = clusters(grouped(2, 2, 1.5), behaviors[:2, :2], Closeness(1.5, 5.0))
+    assert found("clustering.layers", few).state == UNDECIDED  # 4 heads have 3 partitions
+    summed = clusters(grouped(3, 4, 1.5), behaviors, Closeness(1.5, 5.0), summed=True)
+    assert all("1.5 nats in all" in found(f"clustering.{name}", summed).sentence for name in ("layers", "behaviors"))
+    one = clusters(grouped(3, 4, 1.5), np.full((3, 4), "other"), Closeness(1.5, 5.0))
+    assert found("clustering.behaviors", one).state == ABSENT
+
+
+@pytest.mark.parametrize(
+    ("shape", "closeness", "sentence"),
+    [
+        ((2, 1), Closeness(np.nan, 0.4), "no two heads of one layer, two heads of different layers that differ by 0.4"),
+        ((1, 2), Closeness(0.4, np.nan), "two heads of one layer that differ by 0.4 nats on average, no two heads of"),
+        ((1, 1), Closeness(np.nan, np.nan), "no two heads of one layer, no two heads of different layers."),
+    ],
+)
+def test_a_model_without_pairs_of_heads_decides_nothing(shape, closeness, sentence):
+    size = shape[0] * shape[1]
+    result = clusters(np.zeros((size, size)), np.full(shape, "next"), closeness)
+    finding = found("clustering.layers", result)
+    assert finding.state == UNDECIDED and sentence in finding.sentence and "nan" not in finding.sentence
+
+
+def counts(n, right, offset, mode="corrected"):
+    """One relation of n words, of which the best of four heads finds `right` and the best offset `offset`; half in each
+    fold."""
+    correct = np.zeros((2, 2, 3, 1, 4), dtype=int)
+    correct[:, 0, :, 0, 1] = right // 2
+    provenance = {"settings": {"mode": mode}, "corpus": {"name": "x"}}
+    offsets = np.full((1, 3), offset)
+    return RelationCounts(provenance, ["all", "UAS", "det"], np.full((2, 3), n // 2), correct, np.array([1]), offsets)
+
+
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_relations_are_decided_on_held_out_words_in_both_modes(mode):
+    finding = found("dependency_heads.relation", counts(200, 180, 80, mode))
+    assert finding.state == SHOWN and finding.head == (0, 1)
+    assert "Head 1-2, dependent → head, finds 90.0% of 200 det" in finding.sentence
+    assert "90.0% held out" in finding.sentence and "+1, finds 40.0%" in finding.sentence
+    lucky = counts(200, 180, 80, mode)
+    lucky.correct[1] = np.roll(lucky.correct[1], 1, axis=-1)  # another head in each half: nothing is held out
+    assert found("dependency_heads.relation", lucky).state == NOT_SHOWN
+    assert found("dependency_heads.relation", counts(200, 110, 80, mode)).state == UNDECIDED
+
+
+def test_few_words_decide_nothing():
+    finding = found("dependency_heads.relation", counts(4, 4, 0))
+    assert finding.state == UNDECIDED and "Fewer than 20 words decide nothing." in finding.sentence
+
+
+def test_one_head_that_finds_every_governor_parses():
+    assert found("dependency_heads.overall", counts(400, 380, 80)).state == NOT_SHOWN
+    assert found("dependency_heads.overall", counts(400, 90, 80)).state == SHOWN
+
+
+def test_the_direction_needs_five_relations_above_their_offsets():
+    assert found("dependency_heads.direction", counts(200, 180, 80)).state == UNDECIDED
+
+
+def test_an_average_over_one_input_decides_nothing():
+    result = averages("surface_patterns", error=np.nan, units=1, previous=[[0.2, 0.9]])
+    finding = found("surface_patterns.previous", result)
+    assert finding.state == UNDECIDED and "0.90 ± – of its" in finding.sentence
+
+
+def test_an_installed_analysis_without_statements_says_its_columns():
+    result = averages("surface_patterns", to_punct=[[0.2, 0.9]])
+    analysis = ANALYSES["surface_patterns"]
+    finding = analysis.column_finding(analysis.column("to_punct"), result)
+    assert (
+        finding.state == UNDECIDED and finding.sentence == "Head 1-2 has the highest attention to . or ,: 0.900 ± 0.01."
+    )
+
+
+def test_patterns_of_heads_need_enough_units_too():
+    values = {"previous": [[0.2, 0.9]], "next": [[0.6, 0.1]]}
+    states = {units: behaviors_finding({"surface_patterns": averages("surface_patterns", units=units, **values)})
+              for units in (4, 20)}  # fmt: skip
+    assert states[4].state == UNDECIDED and states[20].state == SHOWN
+    assert states[20].sentence.startswith(
+        "2 of 2 heads have a recognizable pattern: 1 attend to the next token, 1 to the"
+    )

@@ -1,0 +1,176 @@
+"""What a real server refuses of strangers: foreign pages, Streamlit's own messages, floods, files without an end; and
+the networks that it does not ask."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.testclient import TestClient
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+
+from bertviz_core.access import Access
+from pages.shared.frame import gate
+from tests.browser import chromium as browser
+from tests.visitors import Visitor, visitor
+
+PAGE = Path(__file__).parents[1] / "closed_tab_page.py"
+# In place of the resolver: it writes down which names a server asks for, and takes its time.
+RESOLVER = """
+import os, socket, time
+real = socket.getaddrinfo
+def ask(host, *more, **options):
+    if host not in ("localhost", "127.0.0.1", "::1", None):
+        open(os.environ["ASKED"], "a").write(f"{host}\\n")
+        time.sleep(20)
+    return real(host, *more, **options)
+socket.getaddrinfo = ask
+"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of a public server whose resolver writes to the file `asked` beside its store."""
+    folder = tmp_path_factory.mktemp("gate")
+    (folder / "sitecustomize.py").write_text(RESOLVER)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BERTVIZ_PUBLIC", "1")
+        patch.setenv("BERTVIZ_SESSIONS", "20")
+        patch.setenv("BERTVIZ_SESSION_UPLOADS", "20")
+        patch.setenv("ASKED", str(folder / "asked"))
+        with browser.served(folder / "store", python_path=f"{folder}:{browser.ROOT}") as url:
+            yield url
+    assert not (folder / "asked").exists(), (folder / "asked").read_text()
+
+
+def answer(address: str, method: str, path: str, **more: object) -> tuple[http.client.HTTPResponse, bytes]:
+    connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=30)
+    connection.request(method, path, **more)
+    response = connection.getresponse()
+    return response, response.read()
+
+
+def test_another_sites_page_opens_no_connection_and_stops_nobody(address: str) -> None:
+    began = time.monotonic()
+    host = urlsplit(address).netloc
+    for origin in ("http://evil.example", "null", f"http://evil.example@{host}", f"http://{host}.evil.example"):
+        with pytest.raises(InvalidStatus) as refused:
+            connect(f"ws://{host}/_stcore/stream", origin=origin, subprotocols=["streamlit"])
+        assert refused.value.response.status_code == 403
+    assert answer(address, "GET", "/_stcore/health")[1] == b"ok"
+    assert time.monotonic() - began < 10
+
+
+def test_pages_may_be_framed_by_nobody_else_and_metrics_are_closed(address: str) -> None:
+    for path in ("/", "/_stcore/health", "/nothing"):
+        response, _ = answer(address, "GET", path)
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert response.headers["content-security-policy"] == "frame-ancestors 'self'"
+        assert not any("bertviz" in cookie for cookie in response.headers.get_all("set-cookie") or [])
+    assert answer(address, "GET", "/_stcore/metrics")[0].status == 404
+
+
+def send(reader: Visitor, **fields: object) -> None:
+    message = BackMsg()
+    for name, value in fields.items():
+        setattr(message, name, value)
+    reader._socket.send(message.SerializeToString())
+
+
+def test_no_client_takes_the_jobs_of_others_by_emptying_caches(tmp_path: Path) -> None:
+    """A server without the gate: no service is in Streamlit's caches."""
+    with browser.served(tmp_path / "store", PAGE) as address, visitor(address) as mine, visitor(address) as other:
+        assert "1 mine, 1 in all" in mine.open(ask="one").text
+        other.open()
+        send(other, clear_cache=True)
+        assert "0 mine, 1 in all" in other.look().text
+        with visitor(address) as third:
+            assert "1 mine, 2 in all" in third.open(ask="two").text
+        assert "1 mine, 2 in all" in mine.look().text
+
+
+def test_what_no_page_sends_does_not_pass() -> None:
+    passed = []
+
+    async def note(scope, receive, send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (event := await receive())["type"] == "websocket.receive":
+            passed.append(gate._parsed(event["bytes"]).WhichOneof("type"))
+
+    names = [each.name for each in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
+    with TestClient(gate.Gate(note, Access())).websocket_connect("/_stcore/stream", headers={"host": "localhost"}) as s:
+        for name in names:
+            message = BackMsg()
+            field = getattr(message, name)
+            setattr(message, name, field) if not hasattr(field, "SetInParent") else field.SetInParent()
+            s.send_bytes(message.SerializeToString())
+        s.send_bytes(b"no message")
+    assert set(passed) == gate.MESSAGES < set(names) and "clear_cache" in names
+
+
+def test_a_flood_of_messages_is_slowed_and_a_huge_one_ends_its_connection(address: str) -> None:
+    with visitor(address) as flooding, visitor(address) as reader:
+        flooding.open("entropy")
+        flood = threading.Thread(target=lambda: [flooding.look() for _ in range(30)], daemon=True)
+        began = time.monotonic()
+        flood.start()
+        for _ in range(3):
+            assert reader.open("entropy").exceptions == []
+        flood.join(60)
+        assert time.monotonic() - began > (30 - gate.BURST) / gate.RATE / 2
+    with visitor(address) as large:
+        large.open("entropy")
+        with pytest.raises(ConnectionClosed):
+            large.set("paste", string_value="y" * (gate.LONGEST + 1))
+
+
+def test_only_so_many_connections_are_open(address: str) -> None:
+    opened = []
+    with pytest.raises(InvalidStatus) as refused:
+        for _ in range(21):
+            opened.append(connect(f"ws://{urlsplit(address).netloc}/_stcore/stream", subprotocols=["streamlit"]))
+    assert refused.value.response.status_code == 403 and len(opened) == 20
+    for each in opened:
+        each.close()
+    with visitor(address) as reader:
+        assert reader.open("entropy").text
+
+
+def put(address: str, session: str, megabytes: int) -> bytes:
+    """Send a file in chunks, with a Content-Length that lies; gives the status line."""
+    url = urlsplit(address)
+    cookies = answer(address, "GET", "/_stcore/health")[0].headers.get_all("set-cookie") or []
+    token = next(cookie.split("=", 1)[1].split(";")[0] for cookie in cookies if cookie.startswith("_streamlit_xsrf"))
+    head = (
+        f"PUT /_stcore/upload_file/{session}/{uuid.uuid4()} HTTP/1.1\r\nHost: {url.netloc}\r\nContent-Length: 5\r\n"
+        "Transfer-Encoding: chunked\r\nContent-Type: multipart/form-data; boundary=xx\r\n"
+        f"Cookie: _streamlit_xsrf={token}\r\nX-Xsrftoken: {token}\r\n\r\n"
+    )
+    part = b'--xx\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'
+    with socket.create_connection((url.hostname, url.port), timeout=30) as connection:
+        try:
+            connection.sendall(head.encode())
+            for piece in (part, *[b"a" * (1 << 20)] * megabytes, b"\r\n--xx--\r\n"):
+                connection.sendall(b"%x\r\n%s\r\n" % (len(piece), piece))
+            connection.sendall(b"0\r\n\r\n")
+        except OSError:  # it answers before the end
+            pass
+        return connection.recv(200).partition(b"\r\n")[0]
+
+
+def test_files_are_counted_as_they_arrive(address: str) -> None:
+    with visitor(address) as reader:
+        reader.open("entropy")
+        assert b"204" in put(address, reader.session, 15)
+        assert b"413" in put(address, reader.session, 15)
+        assert b"204" in put(address, reader.session, 3)

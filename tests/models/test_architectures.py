@@ -1,0 +1,71 @@
+"""Every family's maps are those of its own eager attention, or it is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from bertviz_core.errors import ModelError
+from bertviz_core.models import checkpoint, loading
+from bertviz_core.models.attention import forward
+from bertviz_core.models.encoding import collate
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Settings
+from tests import architectures
+from tests.architectures import ARCHITECTURES, INSIDE, OWN, REFUSED, RETURNED, save, table
+from tests.families import TEXT
+
+QUICK = ("llama", "gemma2", "gpt_oss", "t5", "stablelm", "deepseek_v3", "convbert", "yoso")
+SOURCE = "\n".join([*TEXT, "", "the dog slept ."])
+
+
+def named(types):
+    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in types]
+
+
+def read(folder: Path, source) -> str:
+    """How maps are read; those of a padded batch are compared with what the library returns for each input alone."""
+    from transformers import AutoConfig
+
+    try:
+        model = loading.load(checkpoint.find(str(folder)), "cpu")
+    except ModelError as refused:
+        assert refused.hint
+        return REFUSED
+    config = AutoConfig.from_pretrained(folder)
+    eager = type(model.encoder).from_pretrained(folder, config=config, attn_implementation="eager", dtype="float32")
+    examples = list(Segments(source(SOURCE), model.tokens, Settings(max_length=40)))
+    batch = collate(examples, model.tokens, "cpu")
+    assert not batch.mask.all()
+    layers = []
+    forward(model, batch, layers.append)
+    for row, example in enumerate(examples):
+        with torch.inference_mode():
+            inputs = collate([example], model.tokens, "cpu").inputs(model)
+            own = torch.stack(
+                [maps for maps in eager.eval()(**inputs, output_attentions=True).attentions if maps is not None]
+            )
+        n = len(example)
+        ours = torch.stack([layer.weights[row, :, :n] for layer in layers])
+        torch.testing.assert_close(ours[..., :n], own[:, 0], atol=1e-5, rtol=0)
+        assert not ours[..., n:].any()
+    return INSIDE if model.observable else RETURNED
+
+
+@pytest.mark.parametrize("model_type", named(ARCHITECTURES))
+def test_maps_of_a_family_are_its_own(model_type, tmp_path, source):
+    family = ARCHITECTURES[model_type]
+    assert read(save(model_type, tmp_path, family.own), source) == family.way
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model_type", architectures.model_types())
+def test_maps_of_any_type_are_its_own(model_type, tmp_path, source):
+    assert read(save(model_type, tmp_path, OWN.get(model_type, {})), source) == architectures.way_of(model_type)
+
+
+def test_the_documentation_has_the_same_table():
+    text = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    assert table() in text

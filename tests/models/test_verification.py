@@ -1,0 +1,78 @@
+"""What is tried when a model is loaded: refusals, the fallback, and that a model is tried once."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from bertviz_core.errors import ModelError
+from bertviz_core.models import checkpoint, loading, verification
+from bertviz_core.models.attention import observed_attention
+
+
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path, monkeypatch) -> Path:
+    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
+    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
+
+
+def load(folder: Path):
+    return loading.load(checkpoint.find(str(folder)), "cpu")
+
+
+def test_weights_that_are_no_numbers_are_refused(folder):
+    weights = load_file(folder / "model.safetensors")
+    weights["encoder.layer.1.attention.self.query.weight"][0, 0] = torch.nan
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match="cannot be used: weights are not finite numbers"):
+        load(folder)
+
+
+def test_an_attention_that_differs_is_replaced_by_returned_maps(folder, monkeypatch):
+    """As it would be for a family whose own attention does what ours does not know."""
+    from bertviz_core.models import attention
+
+    def wrong(*args, scaling=None, **kwargs):
+        return observed_attention(*args, scaling=(scaling or 1) * 1.01, **kwargs)
+
+    monkeypatch.setattr(attention, "observed_attention", wrong)
+    model = load(folder)
+    assert not model.observable and (model.layers, model.heads) == (2, 2)
+    monkeypatch.undo()
+    attention.register()
+
+
+def test_an_unknown_argument_is_no_argument_unless_it_is_none():
+    query = torch.randn(1, 1, 3, 4)
+    observed_attention(None, query, query, query, None, sliding_window=3, use_cache=False, indices=None)
+    with pytest.raises(TypeError, match="attention with indices is not known"):
+        observed_attention(None, query, query, query, None, indices=query)
+
+
+def test_a_model_is_tried_once(folder, monkeypatch):
+    first = load(folder)
+    monkeypatch.setattr(verification, "verify", lambda model: pytest.fail("tried again"))
+    again = load(folder)
+    assert (again.layers, again.heads, again.observable) == (first.layers, first.heads, first.observable)
+    weights = load_file(folder / "model.safetensors")
+    weights["pooler.dense.bias"] += 1
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(BaseException, match="tried again"):
+        load(folder)
+
+
+def test_what_was_stored_and_cannot_be_read_is_found_again(folder, tmp_path):
+    load(folder)
+    (stored,) = (tmp_path / "store" / "verified").iterdir()
+    stored.write_text("{")
+    assert load(folder).observable
+    assert stored.read_text().startswith('{"observable": true')
+
+
+def test_a_store_that_cannot_be_written_stops_nothing(folder, tmp_path):
+    (tmp_path / "store").write_text("a file")
+    assert load(folder).observable
