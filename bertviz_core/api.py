@@ -66,7 +66,7 @@ def analyze(
         >>> import bertviz_core as bv
         >>> result = bv.analyze("surface_patterns", corpus=["The cat sat on the mat.\\nIt was warm."], store=False)
         >>> result["previous"].shape  # (layer, head)
-        (6, 8)
+        (6, 12)
     """
     name = analysis.replace("-", "_")
     if name not in ANALYSES:

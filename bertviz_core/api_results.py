@@ -31,7 +31,7 @@ class AnalysisResult:
         >>> import bertviz_core as bv
         >>> entropy = bv.analyze("entropy")  # the demo model on the sample text
         >>> entropy["entropy"].shape  # (layer, head), nats
-        (6, 8)
+        (6, 12)
         >>> entropy.to_frame().columns[:4].tolist()
         ['label', 'layer', 'head', 'entropy']
     """

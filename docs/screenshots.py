@@ -16,20 +16,20 @@ from tests.shipped import clearest
 
 FOLDER = Path(__file__).parent
 CLEAREST = clearest("previous")
-RESTING = clearest("to_sep")
+SINK = clearest("to_cls")
 PAGES = {
     "overview": f"?head={CLEAREST}",
-    "emergence": f"emergence?head={RESTING}",
+    "emergence": "emergence",
     "tour": "tour?step=4",
     "attention_viewer": f"attention_viewer?head={CLEAREST}&pin=from12",
-    "surface_patterns": f"surface_patterns?head={RESTING}&quantity=to_sep",
-    "sep_gradients": f"sep_gradients?head={RESTING}",
-    "entropy": f"entropy?head={RESTING}",
-    "dependency_heads": "dependency_heads?head=2-8&relation=det",
-    "coreference_heads": "coreference_heads?head=2-4",
-    "probes": "probes?head=2-8",
+    "surface_patterns": f"surface_patterns?head={SINK}&quantity=to_cls",
+    "sep_gradients": "sep_gradients",
+    "entropy": f"entropy?head={SINK}",
+    "dependency_heads": "dependency_heads",
+    "coreference_heads": "coreference_heads",
+    "probes": "probes",
     "clustering": f"clustering?head={CLEAREST}",
-    "ablation": "ablation?head=1-5",
+    "ablation": f"ablation?head={CLEAREST}",
 }
 
 

@@ -16,6 +16,8 @@ from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.models.checkpoint import find as find_model
 
+COUNT = find_model(DEMO).layers * find_model(DEMO).heads  # heads of the demo model
+
 
 @cache
 def values(quantity: str) -> np.ndarray:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-MAX_BYTES = 40 * 10**6
+MAX_BYTES = 60 * 10**6
 OFFLINE = ("--no-deps", "--no-index", "--quiet", "--disable-pip-version-check")
 LIBRARY = """
 import json, bertviz_core as bv

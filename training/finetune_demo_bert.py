@@ -31,11 +31,7 @@ SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"'])")
 LONGEST = 3, 6  # sentences of A and of B
 DECAY = 0.6  # the last part of the steps, over which the rates fall to 0
 # Attention written out, whose backward pass is faster on a CPU than the fused one's; no dropout.
-PLAIN: dict[str, Any] = {
-    "attn_implementation": "eager",
-    "hidden_dropout_prob": 0.0,
-    "attention_probs_dropout_prob": 0.0,
-}
+PLAIN: Any = {"attn_implementation": "eager", "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
 BFLOAT16 = bool(torch.cpu.get_capabilities().get("avx512_bf16"))
 Batch = tuple[dict[str, torch.Tensor], torch.Tensor]  # inputs with labels; is B of another document?
 

@@ -3,7 +3,7 @@
     python -m bertviz_core.assets.build
 
 Run it after a change of the demo model, a sample or an analysis; results that no request asks for any more are removed.
-The training of the demo model, assets/emergence, is another matter: training/README.md says how it is written.
+The training in assets/emergence is another model's, and stays as it is.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from bertviz_core.cli import commands as cli
 from bertviz_core.errors import SettingsError
 from tests.app.driving import open_app, words
+from tests.shipped import COUNT
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -67,8 +68,8 @@ def test_as_in_the_paper_divergences_are_sums() -> None:
 def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
     whole = command("--out", str(tmp_path / "a.json"))
     with_behavior = sum(row["behavior"] not in ("broad", "other") for row in whole["table"])
-    assert metrics(open_app("clustering"))["Heads with a behavior"] == f"{with_behavior} of 48"
-    assert len(whole["arrays"]["divergence"]) == len(whole["arrays"]["embedding"]) == 48
+    assert metrics(open_app("clustering"))["Heads with a behavior"] == f"{with_behavior} of {COUNT}"
+    assert len(whole["arrays"]["divergence"]) == len(whole["arrays"]["embedding"]) == COUNT
 
 
 def test_the_command_takes_thresholds_and_roots(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
 from tests import trainings
 from tests.app.driving import open_app, words
+from tests.shipped import COUNT
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -29,7 +30,7 @@ def address(app: AppTest, name: str) -> str:
 def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     app = open_app("compare")
     assert not app.error
-    assert re.search(r"\d+ of 48 heads differ in", words(app)), words(app)
+    assert re.search(rf"\d+ of {COUNT} heads differ in", words(app)), words(app)
     assert app.selectbox(key="compared").value == "previous"
     assert {"A against B", "Heads that changed most", "Best heads"} <= {each.value for each in app.subheader}
     box = app.selectbox(key="b")
@@ -92,7 +93,7 @@ def test_clustering_of_two_modes() -> None:
 def test_an_address_of_a_run_that_is_not_there_shows_another() -> None:
     app = open_app("compare", a="0123456789abcdef", b="../../x")
     assert not app.exception
-    assert "of 48 heads" in words(app)
+    assert f"of {COUNT} heads" in words(app)
 
 
 def test_a_store_of_nothing_says_what_to_do(tmp_path: Path, monkeypatch) -> None:

@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find as stored_result
+from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import sample
-from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.models import checkpoint
-from bertviz_core.models.checkpoint import find
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Settings
 from pages.shared.views import report_view
 from tests.app.driving import ROOT, open_app, wait_for_job, words
-from tests.shipped import clearest
+from tests.shipped import COUNT, clearest
 
 pytestmark = pytest.mark.usefixtures("own_store")
-LEARNED = ("next", "previous", "to_cls", "to_sep", "to_punct", "linguistic")  # neither broad nor other
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
 
 
@@ -35,20 +33,23 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     head = clearest("previous")
     app = open_app(head=head)
     assert [title.value for title in app.title] == ["Overview"]
-    assert "of 48 heads have a recognizable pattern" in words(app)
+    assert f"of {COUNT} heads have a recognizable pattern" in words(app)
     assert len(app.metric) == 4
     assert re.search(rf"Head {head}: \w+", words(app).replace("*", ""))
     rows = app.dataframe[0].value.set_index("quantity")
-    assert rows.loc["attention to the previous token", "rank"] == "1 of 48"
+    assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"
     assert "All analyses are stored" in words(app)
     assert re.search(rf"Head {head} puts 0\.9\d ± \S+ of its attention on the previous token;", words(app))
 
 
-def test_what_is_to_be_known_of_the_demo_model_is_one_line() -> None:
-    note = find("demo").note
-    assert "trained in" in note
-    assert "caricature" in note
-    assert words(open_app()).count(note) == 1
+def test_the_note_of_a_model_is_one_line(planted_folder: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(planted_folder, tmp_path / "noted")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"note": "Its heads were planted."}))
+    request = Request("entropy", checkpoint.find(str(folder)), sample("encyclopedia"), Settings(max_length=32, limit=1))
+    compute(request, Store(Path(os.environ["BERTVIZ_STORE"])))
+    app = open_app(model=str(folder), max_length="32", limit="1")
+    assert words(app).count("Its heads were planted.") == 1
 
 
 def test_the_threshold_of_broad_heads_is_a_slider() -> None:
@@ -56,7 +57,7 @@ def test_the_threshold_of_broad_heads_is_a_slider() -> None:
     app.slider(key="broad").set_value(0.0).run()
     assert app.metric[0].delta.endswith(", 0 other")  # no attention has less entropy
     app.slider(key="broad").set_value(7.0).run()
-    assert "broad" not in next(m.value for m in app.markdown if "of 48 heads have" in m.value).split(";")[0]
+    assert "broad" not in next(m.value for m in app.markdown if f"of {COUNT} heads have" in m.value).split(";")[0]
 
 
 def test_everything_that_is_missing_is_one_job() -> None:
@@ -138,7 +139,7 @@ def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
     app.session_state["head-panel"] = True
     app.run()
     rows = app.dataframe[0].value.set_index("quantity")
-    assert rows.loc["entropy, nats", "rank"].endswith("of 48")
+    assert rows.loc["entropy, nats", "rank"].endswith(f"of {COUNT}")
     assert rows.loc["antecedents found", "baseline"].endswith("(head match)")
     assert "Most similar heads" in words(app)
     linked = {link.proto.page for link in app.main.get("page_link")}
@@ -161,16 +162,3 @@ print(*sorted(name for name in ("torch", "transformers") if name in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["looked"]
-
-
-def test_the_overview_counts_heads_with_a_behavior_as_emergence_does() -> None:
-    """The last checkpoint of the training that ships is the demo model; only the overview knows of coreference."""
-    app = open_app()
-    labels = shipped().behaviors()[-1]
-    trained = {f"{layer + 1}-{head + 1}" for layer, head in np.ndindex(labels.shape) if labels[layer, head] in LEARNED}
-    with tempfile.TemporaryDirectory() as folder:
-        request = Request("coreference_heads", find("demo"), sample("coreference"))
-        best = stored_result(Store(Path(folder)), request).default_view().best().head.label()
-    assert app.metric[0].value == f"{len(trained | {best})} of 48"
-    at_the_end = next(metric for metric in open_app("emergence").metric if metric.label == "Heads with a behavior")
-    assert at_the_end.value == f"{len(trained)} of 48"

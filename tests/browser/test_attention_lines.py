@@ -11,7 +11,7 @@ import pytest
 
 from bertviz_core.heads import Head
 from tests.browser import chromium as browser
-from tests.shipped import clearest
+from tests.shipped import COUNT, clearest
 
 HOSTILE = '<img/src=x/onerror=document.title="hacked"> **bold** $x$ \u202eabc\u202c &amp; </script> =1+1 ' + "y" * 600
 
@@ -201,7 +201,7 @@ def test_hostile_text_stays_text(address: str, chromium: Any) -> None:
 def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any) -> None:
     page = viewer(chromium, address)
     pictures = page.get_by_role("grid", name="A small picture of every head")
-    assert pictures.get_by_role("gridcell").count() == 48
+    assert pictures.get_by_role("gridcell").count() == COUNT
     pictures.get_by_role("gridcell", name="Head 2-3").click()
     page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
@@ -321,7 +321,7 @@ def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Pa
     from safetensors.numpy import load_file
 
     table, maps = pd.read_csv(tmp_path / "CSV"), load_file(tmp_path / "safetensors")["attention"]
-    assert maps.shape[:2] == (6, 8)
+    assert maps.shape[:2] == (6, 12)
     layer, head = Head.parse(clearest("previous")).layer, Head.parse(clearest("previous")).head
     assert table["weight"].to_numpy() == pytest.approx(maps[layer, head].reshape(-1), abs=1e-6)
     page.close()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.browser import chromium as browser
+from tests.shipped import COUNT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -36,14 +37,14 @@ def test_a_click_on_a_behavior_chooses_its_head_and_the_legend_hides_the_others(
     assert chosen(page) == "1-2"
     assert page.locator(".ring").count() == 1
     shown = page.locator(".point path").count()
-    assert shown == page.locator(".point").count() == 48
+    assert shown == page.locator(".point").count() == COUNT
     first = page.locator(".entry").first
     first.click()
     hidden = int(first.get_attribute("aria-label").split("(")[1].strip(")"))
     assert first.get_attribute("aria-pressed") == "false"
-    assert page.locator(".point path").count() == 48 - hidden
+    assert page.locator(".point path").count() == COUNT - hidden
     first.press("Enter")
-    assert page.locator(".point path").count() == 48
+    assert page.locator(".point path").count() == COUNT
     assert page.problems == []
     page.close()
 
@@ -54,7 +55,7 @@ def test_arrows_move_and_enter_chooses_and_the_focus_stays(address: str, chromiu
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "ArrowLeft", "ArrowUp", "ArrowRight"):
         page.keyboard.press(key)
     tip = page.locator(".tip").inner_text()
-    assert tip.startswith("3-4: ") and " of 48" in tip
+    assert tip.startswith("3-4: ") and f" of {COUNT}" in tip
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('head=3-4')", timeout=10_000)
     browser.settle(page)
@@ -62,7 +63,7 @@ def test_arrows_move_and_enter_chooses_and_the_focus_stays(address: str, chromiu
     page.keyboard.press("ArrowRight")
     page.keyboard.press(" ")
     page.wait_for_function("location.search.includes('head=4-4')", timeout=10_000)
-    assert page.locator("[role=grid] > [role=row] > [role=gridcell]").count() == 48
+    assert page.locator("[role=grid] > [role=row] > [role=gridcell]").count() == COUNT
     assert page.problems == []
     page.close()
 
@@ -77,7 +78,7 @@ def test_the_saved_map_of_behaviors_has_its_legend_and_says_what_it_was_made_fro
     assert len(entries) > 2 and all(entry in texts for entry in entries)
     assert "after Clark et al. 2019" in texts
     titles = [element.text for element in drawing.iter(f"{SVG}title")]
-    assert len(titles) == 48 and "rank" in titles[0]
+    assert len(titles) == COUNT and "rank" in titles[0]
     page.close()
 
 

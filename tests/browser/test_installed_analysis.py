@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.browser import chromium as browser
+from tests.shipped import COUNT
 
 
 def test_a_deep_link_an_analysis_and_a_click_on_its_map(chromium: Any, tmp_path: Path, example_path: str) -> None:
@@ -19,6 +20,6 @@ def test_a_deep_link_an_analysis_and_a_click_on_its_map(chromium: Any, tmp_path:
         assert page.get_by_text("Page not found").count() == 0
         assert page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").is_visible()
         page.locator(".point[data-head='2-4']").click()
-        assert page.locator(".point").count() == 48
+        assert page.locator(".point").count() == COUNT
         page.wait_for_function("location.search.includes('head=2-4')", timeout=10_000)
         page.close()

@@ -48,10 +48,10 @@ def test_every_format_holds_the_same_numbers(text: Path, tmp_path: Path):
     whole = json.loads(outs[0].read_text())
     assert set(whole) == {"analysis", "provenance", "arrays", "table"}
     assert set(whole["arrays"]) == set(QUANTITIES)
-    assert np.array(whole["arrays"]["previous"]).shape == (6, 8)
+    assert np.array(whole["arrays"]["previous"]).shape == (6, 12)
     assert whole["provenance"]["segments"] == 2
     frame = pd.read_csv(outs[1])
-    np.testing.assert_allclose(frame["previous"].to_numpy().reshape(6, 8), whole["arrays"]["previous"])
+    np.testing.assert_allclose(frame["previous"].to_numpy().reshape(6, 12), whole["arrays"]["previous"])
     assert {"model", "corpus", "mode", "citation"} <= set(frame.columns)
     held = safetensors.numpy.load_file(outs[3])
     np.testing.assert_allclose(held["mean"][QUANTITIES.index("previous")], whole["arrays"]["previous"])

@@ -39,7 +39,7 @@ def test_json_has_the_table_the_accuracies_and_what_was_dropped(tmp_path: Path):
     keys = {"system", "type", "n", "accuracy", "low", "high", "heldout_accuracy"}
     assert all(keys <= row.keys() and row["low"] <= row["accuracy"] <= row["high"] for row in given["table"][8:])
     accuracy = np.array(given["arrays"]["accuracy"])  # (direction, type, layer, head)
-    assert accuracy.shape == (2, 4, 6, 8) and given["arrays"]["types"] == ["all", "pronoun", "proper", "nominal"]
+    assert accuracy.shape == (2, 4, 6, 12) and given["arrays"]["types"] == ["all", "pronoun", "proper", "nominal"]
     assert given["arrays"]["directions"] == ["mention->antecedent", "antecedent->mention"]
     for system, values in ((systems[5], accuracy[0, 0]), (systems[-1], accuracy[1, 0])):
         best = next(row for row in given["table"] if row["system"] == system and row["type"] == "all")

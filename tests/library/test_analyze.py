@@ -15,6 +15,7 @@ import bertviz_core as bv
 from bertviz_core.cli.commands import app
 from tests.families import TEXT
 from tests.models.test_in_memory import state
+from tests.shipped import COUNT
 
 DOCUMENTS = ["\n".join(TEXT[:2]), "\n".join(TEXT[2:])]
 TREES = [(["the", "cat", "sat", "."], [2, 3, 0, 3], ["det", "nsubj", "root", "punct"])] * 3
@@ -114,12 +115,12 @@ def test_mistakes_are_named(analysis, options, message):
 
 def test_what_a_result_has(tmp_path):
     result = bv.analyze("surface_patterns")
-    assert result["to_sep"].shape == (6, 8) and "to_sep" in result.quantities()
+    assert result["to_sep"].shape == (6, 12) and "to_sep" in result.quantities()
     with pytest.raises(KeyError, match=r"'to_mars' is not one of previous, next"):
         result["to_mars"]
     result["to_sep"][:] = 0  # a copy
     assert result["to_sep"].max() > 0.5
-    assert len(result.to_frame()) == 48
+    assert len(result.to_frame()) == COUNT
     assert len(result.figure().data) > 10
     assert "this run: " in result.findings()[0].text.lower()
     for suffix in ("json", "csv", "html"):

@@ -25,7 +25,7 @@ def folder(tiny_folder: Path, tmp_path: Path) -> Path:
 
 def test_the_demo_is_there_and_small():
     demo = checkpoint.find("demo")
-    assert (demo.layers, demo.heads, demo.max_length) == (6, 8, 128)
+    assert (demo.layers, demo.heads, demo.max_length) == (6, 12, 512)
     assert 1_000_000 < demo.parameters() < 30_000_000
 
 

@@ -183,7 +183,7 @@ def test_a_corpus_that_cannot_be_read_says_so_every_time(tiny, source):
 @pytest.mark.parametrize("name", ["encyclopedia", "treebank", "coreference"])
 def test_a_line_that_was_searched_is_in_its_segment(name: str, demo) -> None:
     source = sample(name)
-    segments = FirstSegments(Segments(source, demo.tokens, Settings(max_length=512)))
+    segments = FirstSegments(Segments(source, demo.tokens, Settings(max_length=400)))
     total, hits = search(source, "the", 0, 400)
     assert total > 20
     for hit in hits[::12]:
