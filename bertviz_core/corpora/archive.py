@@ -87,8 +87,8 @@ def _members(open_archive: Open, name: str) -> Iterator[Member]:
             raise InputError("The archive is damaged, or has too many files.", where=name, hint="Pack it again.")
         with zipfile.ZipFile(stream) as archive:
             spans = sorted((info.header_offset, info.header_offset + info.compress_size) for info in archive.infolist())
-            if any(end > start for (_, end), (start, _) in pairwise(spans)):
-                raise InputError("Files of the archive overlap.", where=name, hint="Pack it again.")
+            if any(start < 0 for start, _ in spans) or any(end > start for (_, end), (start, _) in pairwise(spans)):
+                raise InputError("Files of the archive overlap, or begin before it.", where=name, hint="Pack it again.")
             for info in archive.infolist():
                 if info.compress_type not in METHODS or info.flag_bits & 1:
                     raise InputError(
