@@ -80,7 +80,11 @@ def test_its_dependencies_are_those_of_the_app_without_the_app() -> None:
     def names(requirements: list[str]) -> set[str]:
         return {line.partition("=")[0].partition(">")[0].replace("_", "-") for line in requirements}
 
-    assert names(project["dependencies"]) >= names(lines) - {"streamlit"}
+    assert names(project["dependencies"]) >= names(lines) - {
+        "streamlit",
+        "starlette",
+        "pyarrow",
+    }  # of the pages, and of the extra `parquet`
     assert set(project["optional-dependencies"]) == {"notebook", "parquet", "ray", "svg"}
 
 

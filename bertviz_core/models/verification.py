@@ -87,9 +87,9 @@ def _stored(path: Path) -> Maps | None:
 
 
 def _store(path: Path, maps: Maps) -> None:
-    """Write what was found where that is possible; two processes may do so at once."""
+    """Write the outcome into the store's folder, where there is one; two processes may do so at once."""
     with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(exist_ok=True)
         with NamedTemporaryFile("w", dir=path.parent, delete=False) as stream:
             json.dump(asdict(maps), stream)
         Path(stream.name).replace(path)

@@ -17,6 +17,7 @@ from bertviz_core.models.attention import observed_attention
 @pytest.fixture
 def folder(tiny_folder: Path, tmp_path: Path, monkeypatch) -> Path:
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
+    (tmp_path / "store").mkdir()
     return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
 
 
@@ -74,5 +75,6 @@ def test_what_was_stored_and_cannot_be_read_is_found_again(folder, tmp_path):
 
 
 def test_a_store_that_cannot_be_written_stops_nothing(folder, tmp_path):
+    (tmp_path / "store").rmdir()
     (tmp_path / "store").write_text("a file")
     assert load(folder).observable

@@ -93,6 +93,9 @@ def _check(fields: list[str], width: int, source: Source, line: int) -> None:
     """Raises InputError for a row less wide than the format needs; drops empty fields that a tab at the end adds."""
     while len(fields) > width and not fields[-1]:
         fields.pop()
+    if width < 3:
+        what = f"The row has {len(fields)} columns; a file of chains has at least three: index, word, chains."
+        raise source.error(what, "Fix or remove the row.", line)
     if len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
         what = f"The row has {len(fields)} columns where the file has {width}."
         raise source.error(what, "Fix or remove the row.", line)
