@@ -12,9 +12,9 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
 FORMAT = 4  # raise it when a stored result would mean something else
-FORMATS = {  # of analyses whose own results have changed since
-    "coreference_heads": 7,
-    **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 5),
+CHANGES = {  # how often the results of a single analysis have changed besides
+    "coreference_heads": 3,
+    **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 1),
 }
 
 
@@ -33,7 +33,7 @@ class Request:
     def key(self) -> str:
         """Equal requests have equal keys, on any machine: no name, path, device or version of a library is in it."""
         parts = {
-            "format": FORMATS.get(self.analysis, FORMAT),
+            "format": FORMAT + CHANGES.get(self.analysis, 0),
             "analysis": self.analysis,
             "model": self.checkpoint.fingerprint(),
             "corpus": self.source.digest,

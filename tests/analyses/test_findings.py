@@ -101,7 +101,9 @@ def test_the_sink_is_the_token_that_receives_most_whichever_it_is():
     values = {"to_cls": [[0.9, 0.7], [0.1, 0.1]], "to_sep": [[0.1, 0.1], [0.6, 0.5]]}
     finding = found("surface_patterns.sink", averages("surface_patterns", **values))
     assert finding.state == SHOWN and finding.quantity == "to_cls" and finding.head == (0, 0)
-    assert "is [CLS]: 0.80 in layer 1" in finding.sentence and "more than 0.5 in layers 1." in finding.sentence
+    assert "is [CLS]: 0.80 in layer 1" in finding.sentence and "more than 0.5 in layer 1." in finding.sentence
+    two = averages("surface_patterns", to_cls=[[0.9], [0.6]])
+    assert found("surface_patterns.sink", two).sentence.endswith("more than 0.5 in layers 1, 2.")
     swapped = averages("surface_patterns", to_cls=values["to_sep"], to_sep=values["to_cls"])
     assert "is [SEP]: 0.80" in found("surface_patterns.sink", swapped).sentence
     assert found("surface_patterns.sink", averages("surface_patterns", next=[[0.5]])).state == ABSENT
@@ -133,6 +135,7 @@ def test_broad_heads_are_looked_for_in_the_first_third():
 
     finding = found("entropy.broad", entropies(0.05, 2))
     assert finding.state == SHOWN and "head 1-2" in finding.sentence
+    assert "its largest weight is 5.0% ± 1.05 percentage points on average" in finding.sentence  # 0.005 x 2.093
     assert found("entropy.broad", entropies(0.5, 2)).state == NOT_SHOWN
     assert found("entropy.from_cls", entropies(0.5, 2)).state == SHOWN
     assert found("entropy.from_cls", entropies(0.5, 0.5)).state == NOT_SHOWN

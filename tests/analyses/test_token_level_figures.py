@@ -34,7 +34,7 @@ def test_figure_2_draws_every_head_of_every_quantity(stored):
     dots = {trace.name: trace for trace in figure.data if trace.mode == "markers" and trace.name}
     np.testing.assert_allclose(dots["[CLS]"].y, result["to_cls"].reshape(-1))
     np.testing.assert_allclose(dots["the next token"].y, result["next"].reshape(-1))
-    assert list(dots["[CLS]"].customdata[8][:1]) == ["2-1"]
+    assert list(dots["[CLS]"].customdata[12][:1]) == ["2-1"]  # after the 12 heads of layer 1
     lines = [trace for trace in figure.data if trace.mode == "lines"]
     assert len(lines) == 8
     np.testing.assert_allclose(lines[0].y, result.layer_means("to_cls"))
@@ -50,9 +50,10 @@ def test_figure_4_has_the_uniform_line_and_units(stored):
 def test_a_quantity_that_no_segment_has_is_not_drawn(stored):
     full: HeadAverages = stored["surface_patterns"]
     keep = [i for i, name in enumerate(full.quantities) if "cls" not in name and "sep" not in name]
-    part = {name: getattr(full, name)[keep] for name in ("mean", "error", "segments", "top", "top_values")}
+    per_quantity = ("mean", "error", "segments", "units", "effective_units", "top", "top_values")
+    part = {name: getattr(full, name)[keep] for name in per_quantity}
     quantities = [full.quantities[i] for i in keep]
-    bare = averages_of("surface_patterns")(full.provenance, quantities, texts=full.texts, **part)
+    bare = averages_of("surface_patterns")(full.provenance, quantities, unit=full.unit, texts=full.texts, **part)
     names = {trace.name for trace in paper_figure(bare).data if trace.name}
     assert names == {". or ,", "the token itself", "the previous token", "the next token"}
 

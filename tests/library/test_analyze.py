@@ -118,8 +118,8 @@ def test_what_a_result_has(tmp_path):
     assert result["to_sep"].shape == (6, 12) and "to_sep" in result.quantities()
     with pytest.raises(KeyError, match=r"'to_mars' is not one of previous, next"):
         result["to_mars"]
-    result["to_sep"][:] = 0  # a copy
-    assert result["to_sep"].max() > 0.5
+    result["to_cls"][:] = 0  # a copy
+    assert result["to_cls"].max() > 0.5
     assert len(result.to_frame()) == COUNT
     assert len(result.figure().data) > 10
     assert "this run: " in result.findings()[0].text.lower()

@@ -29,12 +29,13 @@ def beside(
     best = counts.best(direction=direction)
     row, other = counts.head_row(best), counts.of_system(system)[0]
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
+    interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
     few = f" Fewer than {MIN_SCORED} mentions decide nothing." if row["n"] < MIN_SCORED else ""
     return Answer(
         decide(counts.gain(system, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
-        f"of {row['n']:,} mentions (95% interval {row['low']:.1%} to {row['high']:.1%} over "
-        f"{counts.over}{heldout}); {name.format(system)} finds {other:.1%}.{few}",
+        f"of {row['n']:,} mentions ({interval} over {counts.over}{heldout}); "
+        f"{name.format(system)} finds {other:.1%}.{few}",
         best.head,
     )
 

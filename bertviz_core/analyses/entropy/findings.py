@@ -20,8 +20,8 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     return Answer(
         decide(of_heads(result, "max_weight", early.size).negative().at(head), -BROAD),
         f"Of layers {base} to {len(early) - 1 + base} head {head.label(base)} is the broadest: its largest weight is "
-        f"{largest[head]:.1%} ± {half_width(100 * half[head])} on average, its entropy {result['entropy'][head]:.2f} "
-        f"nats, where uniform attention would have {result.uniform:.2f}.",
+        f"{largest[head]:.1%} ± {half_width(100 * half[head], '.2f')} percentage points on average, its entropy "
+        f"{result['entropy'][head]:.2f} nats, where uniform attention would have {result.uniform:.2f}.",
         head,
         "max_weight",
     )

@@ -78,11 +78,12 @@ def sink(result: HeadAverages, base: int) -> Answer:
     quantity = max(means, key=lambda name: float(means[name].max()))
     mean, layer = means[quantity], int(means[quantity].argmax())
     over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
+    where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
         decide(of_layers(result, quantity, len(means)), HALF)[layer],
         f"The sink, the special token that receives the most attention, is {ANALYSIS.column(quantity).short}: "
         f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
-        f"layers; more than {HALF} in {'layers ' + ', '.join(over) if over else 'no layer'}.",
+        f"layers; more than {HALF} in {where}.",
         highest(result[quantity]),
         quantity,
     )

@@ -15,9 +15,11 @@ from bertviz_core.analyses.coreference_heads.baselines import (
     baselines_right,
     score_windows,
 )
+from bertviz_core.analyses.coreference_heads.findings import direction_finding
 from bertviz_core.analyses.coreference_heads.guesses import BIN_NAMES, CANDIDATES, DIRECTIONS, TYPE_ROWS, by_type
 from bertviz_core.analyses.coreference_heads.measure import Selections, finish
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.findings import UNDECIDED
 from bertviz_core.corpora.coreference.head_words import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
@@ -268,7 +270,8 @@ def test_intervals_are_over_documents(tokens):
 def test_one_document_has_no_interval(tokens):
     result = analyze(windows(tokens, "[1 he ] so [1 he ] so [1 he ]"), uniform).default_view()
     assert np.isnan(result.interval("nearest")).all() and not result.is_above("nearest")
-    assert "no interval over one document" in result.claim() and "too few documents" in result.over
+    finding = direction_finding(result, 0)
+    assert finding.state == UNDECIDED and "(no interval over 1 document (too few documents" in finding.sentence
 
 
 def test_held_out_choice_is_made_in_the_other_half(tokens):

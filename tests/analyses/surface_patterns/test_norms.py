@@ -25,7 +25,9 @@ def averages(to_sep: list[list[float]], **more: list[list[float]]) -> HeadAverag
     mean = np.stack([np.broadcast_to(given.get(name, 0.25), shape) for name in names])
     counts = np.array([0 if np.isnan(values).all() else 4 for values in mean])
     top = np.zeros((*mean.shape, 1))
-    return averages_of("surface_patterns")({}, names, mean, mean * 0, counts, top.astype(int), top, {})
+    return averages_of("surface_patterns")(
+        {}, names, mean, mean * 0, counts, counts, counts.astype(float), "documents", top.astype(int), top, {}
+    )
 
 
 def test_the_sentence_names_both_shares_and_the_layer_that_attends_most():
