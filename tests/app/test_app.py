@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -49,7 +50,7 @@ def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
 
 def test_a_head_that_the_model_lacks_is_named_and_the_page_opens_on_its_own() -> None:
     app, plain = open_app("surface_patterns", head="99-1"), open_app("surface_patterns")
-    assert "head “99-1”: this model has heads 1-1 to 6-8" in unescaped(app.warning[0].value)
+    assert "head “99-1”: this model has heads 1-1 to 6-12." in unescaped(app.warning[0].value)
     assert app.selectbox(key="head").value == plain.selectbox(key="head").value
     assert "head" not in app.query_params and not plain.warning
 
@@ -194,8 +195,12 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
 def test_gradients_say_what_this_run_shows() -> None:
     app = open_app("sep_gradients", head="2-3")
     assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked-word accuracy"]
-    assert "of its attention on [SEP]" in words(app)
+    assert re.search(r"Head \d-\d+ has the highest gradient to \[SEP\], nats: 0\.\d+ ± 0\.\d+\.", words(app))
     assert "Head 2-3" in words(app)
+    app.selectbox(key="gradient").set_value("to_cls").run()  # this model's sink, which the paper's statement is about
+    attention, ratio = (metric.value for metric in app.metric[2:4])
+    share = f"puts {float(attention.rstrip('%')):.0f}% of its attention on [CLS]"
+    assert share in words(app) and f"the gradient there is {ratio} times that to other tokens" in words(app)
     app.selectbox(key="gradient").set_value("to_cls_times_attention").run()
     assert "Head map: attention × gradient to [CLS]" in words(app).replace("*", "")
 

@@ -16,7 +16,8 @@ from bertviz_core.errors import InputError
 from pages.shared.frame import links
 from pages.shared.views import gold_tree, marked_tokens
 from pages.shared.views.input_choice import SENTENCES
-from tests.app.driving import unescaped, words
+from tests.app.driving import open_app, unescaped, words
+from tests.shipped import COUNT
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -188,12 +189,14 @@ def test_guesses_without_heads_stand_beside_those_of_the_whole_model() -> None:
 
 
 def test_a_behavior_is_switched_off_as_a_whole() -> None:
-    app = viewer(mask="4", off="behavior [SEP]")
-    assert "without 14 heads" in next(table.value for table in app.table if "whole model" in table.value)
+    app = viewer(mask="4", off="behavior [CLS]")  # this model's sink
+    count = re.search(r"(\d+)(?: attend)? to \[CLS\]", words(open_app("overview")))[1]
+    assert int(count) > 1
+    assert f"without {count} heads" in next(table.value for table in app.table if "whole model" in table.value)
 
 
 def test_heads_that_are_off_change_nothing_before_a_word_is_masked() -> None:
-    assert "8 heads are switched off. Mask a word" in words(viewer(off="layer 2"))
+    assert "12 heads are switched off. Mask a word" in words(viewer(off="layer 2"))
     assert "1 head is switched off." in words(viewer(off="2-1"))
 
 
@@ -251,7 +254,7 @@ def test_heads_are_sorted_by_their_weight_from_one_token_to_another(units: str) 
     app = viewer(units=units, pin="from4,to2")
     assert app.selectbox(key="from_token").value == 4 and app.selectbox(key="to_token").value == 2
     table = pair_table(app)
-    assert list(table["rank"]) == list(range(1, 49))
+    assert list(table["rank"]) == list(range(1, COUNT + 1))
     assert table["weight"].is_monotonic_decreasing
     best = table.iloc[0]
     assert f"Head {best['layer']:.0f}-{best['head']:.0f} looks most from “her” to “anna”" in unescaped(words(app))

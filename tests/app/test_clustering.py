@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,9 @@ def test_square_roots_change_the_picture_alone() -> None:
 
 def test_as_in_the_paper_divergences_are_sums() -> None:
     app = open_app("clustering", mode="paper")
-    assert "nats, summed over tokens" in words(app)
+    assert re.search(r"Two heads of one layer differ by \S+ nats in all on average", words(app))
+    [most_similar] = (metric for metric in app.metric if metric.label == "Most similar heads")
+    assert most_similar.delta.endswith(" nats, summed over tokens")
 
 
 def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:

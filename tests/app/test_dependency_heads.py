@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -25,7 +27,10 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
     assert metrics(app)["Best head"] == f"{table.loc['det', 'accuracy']:.0f}%"
     assert "Trees: function words as governors; read as CoNLL-U" in words(app)
     assert "Head 1-2 in sentences with det" in words(app)
-    assert f"offset {table.loc['det', 'offset']:+d} (" in words(app)
+    offset, accuracy = int(table.loc["det", "offset"]), table.loc["det", "by offset"]
+    found = re.search(r"the best fixed offset, (\S+), finds ([\d.]+)%", words(app))
+    assert found[1] == f"{offset:+d}" and float(found[2]) == pytest.approx(accuracy, abs=0.5)
+    assert metrics(app)[f"Best fixed offset, offset {offset:+d} (last word to itself)"] == f"{accuracy:.0f}%"
     assert "UAS with punctuation" in words(app) and "the last word to itself" in words(app)
 
 

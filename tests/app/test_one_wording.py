@@ -6,12 +6,12 @@ import json
 import re
 
 import pytest
-from bertviz_core.library.result import AnalysisResult
 
 from bertviz_core import exports
 from bertviz_core.analyses.findings import DECIDED, Finding
 from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.results import Results
+from bertviz_core.api_results import AnalysisResult
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find

@@ -77,8 +77,8 @@ def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
     name = ANALYSIS.column("previous").short
 
     number = next(n for n, step in enumerate(STEPS, 1) if step.title == "Neighbors")
-    answer = next(m.value for m in tour(number).markdown if re.match(r"Head \d", m.value)).replace("\\", "")
-    head, value = re.fullmatch(r"Head (\S+), with (\S+) on average\.", answer).groups()
+    answer = re.search(r"Head (\S+) puts (\S+) ± \S+ of its attention on the previous token", words(tour(number)))
+    head, value = answer.groups()
     app = open_app("surface_patterns", head=head, quantity=name)
     rows = app.dataframe[0].value
     row = rows[rows["quantity"] == name].iloc[0]
