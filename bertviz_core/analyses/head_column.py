@@ -81,7 +81,8 @@ class HeadColumn:
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))
-        return value_map(values, self.label, base=base, limits=limits)
+        unit = "nats" if self.label.endswith(", nats") else ""
+        return value_map(values, self.label, base=base, limits=limits, unit=unit)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:

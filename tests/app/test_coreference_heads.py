@@ -147,7 +147,7 @@ def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():
     uploader(app).set_value(("mine.conll", text.encode(), "text/plain")).run()
     next(button for button in app.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
-    assert not app.error and "demo on mine.conll" in words(app) and "n = 2" in words(app)
+    assert not app.error and "demo on mine.conll" in words(app) and "100.0% of 2 mentions" in words(app)
     broken = text.replace("(1|1)", "(1", 1)
     uploader(app).set_value(("broken.conll", broken.encode(), "text/plain")).run()
     assert "never closes" in unescaped(app.error[0].value) and "line 2" in unescaped(app.error[0].value)

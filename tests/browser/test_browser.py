@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bertviz_core.models.checkpoint import DEMO, find
 from tests.browser import chromium as browser
 from tests.cli.running import run
 
@@ -79,8 +80,9 @@ def test_a_click_on_a_dot_of_the_figure_chooses_its_head(address: str, chromium:
 def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, f"{address}/sep_gradients")
     lower = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".subplot.x2y2 .scatterlayer .points path")
-    lower.nth(10).scroll_into_view_if_needed()
-    box = lower.nth(10).bounding_box()
+    dot = lower.nth(find(DEMO).heads + 2)  # of the second layer
+    dot.scroll_into_view_if_needed()
+    box = dot.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.wait_for_function("location.search.includes('head=2-')", timeout=10_000)
     browser.settle(page)
@@ -144,7 +146,7 @@ def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(address: str
     page.locator("[data-testid=stMain]").get_by_text(f"Head {head}", exact=True).wait_for()
     assert f"head={head}" in page.url
     assert "4-4" not in page.url
-    assert "quantity=to_sep" in page.url
+    assert "quantity=to_cls" in page.url  # the special token that the layers attend to most
     page.locator(".st-key-head-panel button").first.click()
     page.locator("[data-testid=stPopoverBody] [data-testid=stPageLink]").get_by_text("Entropy").click()
     page.wait_for_function("document.querySelector('h1')?.innerText === 'Entropy'", timeout=10_000)

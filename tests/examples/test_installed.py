@@ -45,7 +45,8 @@ panel = next(f.value for f in app.dataframe if "baseline" in f.value).set_index(
 assert panel.loc["attention to earlier occurrences", "baseline"].endswith("(uniform attention)")
 labels = {e.label.partition(" (")[0].partition(":")[0] for e in app.expander}
 assert labels >= {"About this figure", "Where these numbers come from"}, labels
-assert {b.proto.label for b in app.get("download_button")} == {"CSV", "JSON", "HTML", "SVG", "safetensors"}
+labels = {b.proto.label for b in app.get("download_button")}
+assert labels == {"CSV", "JSON", "HTML", "SVG", "safetensors", "ZIP: all tables"}, labels
 app.switch_page("pages/overview.py").run()
 stored = next(f.value for f in app.dataframe if "stored" in f.value)
 assert stored.set_index("analysis").loc["Repeated token", "stored"] == "✓"
