@@ -51,13 +51,10 @@ def choose_direction(result: AntecedentCounts) -> int:
 
 
 def headline(result: AntecedentCounts, direction: int, selection: Selection) -> None:
-    """The finding of one direction, what else the head is above, and the way to the head it names."""
+    """The finding of one direction, and the way to the head it names."""
     best, n = result.best(direction=direction), int(result.n[0])
     label = best.head.label(selection.base)
     findings_view.headline(derived(direction_finding, result, direction, selection.base))
-    outside = " The paper does not measure this direction." if direction else ""
-    beaten = ", ".join(derived(above, result, direction)) or "neither a random candidate nor any baseline"
-    st.caption(f"Candidates: {AMONG[result.candidates]}. Held out it is shown to be above {beaten}.{outside}")
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
             "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
@@ -70,10 +67,13 @@ def headline(result: AntecedentCounts, direction: int, selection: Selection) -> 
 
 
 def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
-    """Chance and the rules, whether the other direction is better, and how the file was read."""
+    """What the best head is above, chance, whether the other direction is better, and how the file was read."""
     n, origin = int(result.n[0]), result.provenance
     chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
+    outside = " The paper does not measure this direction." if direction else ""
+    beaten = ", ".join(derived(above, result, direction)) or "neither a random candidate nor any baseline"
     st.caption(
+        f"Candidates: {AMONG[result.candidates]}. Held out the best head is shown to be above {beaten}.{outside} "
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
         f"{boxes.plain(origin['format'])}; head words by the {origin['head_words']}."

@@ -68,6 +68,7 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         follows=True,
         on_change=lambda: address.release("direction"),
         width=200,
+        label_visibility="collapsed",
     )
     best = DIRECTIONS[result.best_choice(relation).direction]
     direction = choices.segmented(
@@ -77,6 +78,7 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         default=best,
         follows=True,
         format_func=arrow,
+        label_visibility="collapsed",
     )
     return relation, DIRECTIONS.index(direction)
 
