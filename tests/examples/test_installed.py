@@ -46,7 +46,7 @@ assert panel.loc["attention to earlier occurrences", "baseline"].endswith("(unif
 labels = {e.label.partition(" (")[0].partition(":")[0] for e in app.expander}
 assert labels >= {"About this figure", "Where these numbers come from"}, labels
 labels = {b.proto.label for b in app.get("download_button")}
-assert labels == {"CSV", "JSON", "HTML", "SVG", "safetensors", "ZIP: all tables"}, labels
+assert labels == {"CSV", "JSON", "HTML", "safetensors", "ZIP: all tables"}, labels
 app.switch_page("pages/overview.py").run()
 stored = next(f.value for f in app.dataframe if "stored" in f.value)
 assert stored.set_index("analysis").loc["Repeated token", "stored"] == "✓"
