@@ -71,22 +71,7 @@ def analyze(
     name = analysis.replace("-", "_")
     if name not in ANALYSES:
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
-    definition = ANALYSES[name]
-    split = _split(definition, options)
-    files = {field.name for field in fields(definition.options) if "Path" in str(field.type)}
-    own = split[definition.options]
-    chosen = definition.options(**{name: value for name, value in own.items() if name not in files})
-    view = definition.view(**split[definition.view])
-    chosen.check()
-    view.check()
-    request = Request(
-        definition.name,
-        checkpoint_of(model),
-        source_of(corpus, definition.corpus),
-        definition.relevant(Settings(**split[Settings])),
-        chosen.to_json(),
-        {name: source_of(own[name], definition.corpus) for name in files if own.get(name) is not None},
-    )
+    request, view = _request(ANALYSES[name], model, corpus, options)
     opened = Store(None if store is True else Path(store)) if store else None
     result = _find_or_compute(request, model, opened, Execution(device, batch_tokens))
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
@@ -193,6 +178,21 @@ def report(
         failed = _compute_report(request, model, opened, Execution(device))
         write_report(request.read(opened, failed), path)
     return path
+
+
+def _request(definition: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]) -> tuple[Request, Any]:
+    """The request of these keywords, and the view of its result that they ask for."""
+    split = _split(definition, options)
+    files = {field.name for field in fields(definition.options) if "Path" in str(field.type)}
+    own = split[definition.options]
+    chosen = definition.options(**{name: value for name, value in own.items() if name not in files})
+    view = definition.view(**split[definition.view])
+    chosen.check()
+    view.check()
+    others = {name: source_of(own[name], definition.corpus) for name in files if own.get(name) is not None}
+    settings = definition.relevant(Settings(**split[Settings]))
+    source = source_of(corpus, definition.corpus)
+    return Request(definition.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 
 def _split(analysis: Analysis, options: dict[str, Any]) -> dict[type, dict[str, Any]]:
