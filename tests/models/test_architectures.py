@@ -17,7 +17,7 @@ from tests import architectures
 from tests.architectures import ARCHITECTURES, INSIDE, OWN, REFUSED, RETURNED, save, table
 from tests.families import TEXT
 
-QUICK = ("llama", "gemma2", "gpt_oss", "t5", "stablelm", "deepseek_v3", "convbert", "yoso")
+QUICK = ("bert", "gpt2", "deberta-v2", "llama", "gemma2", "gpt_oss", "t5", "deepseek_v3", "convbert", "bart")
 SOURCE = "\n".join([*TEXT, "", "the dog slept ."])
 
 

@@ -73,12 +73,6 @@ def test_padding_is_of_no_class_even_where_its_id_is_one_of_a_class(causal_pad=I
     assert batch.sep[1].tolist() == [False, True, False]
 
 
-def test_a_model_without_special_tokens_has_no_such_class():
-    tokens = type("T", (), {"pad": 0, "cls": None, "sep": None, "punctuation": np.array([], dtype=np.int64)})
-    batch = collate([encode(0, ["cls", "sep", "punct"])], tokens, "cpu")
-    assert not (batch.cls | batch.sep | batch.punctuation).any()
-
-
 def test_token_types_go_only_to_models_that_have_them(tiny):
     batch = collate([encode(0, ["cls", "other", "sep"])], TOKENS, "cpu")
     assert set(batch.inputs(tiny)) == {"input_ids", "attention_mask", "token_type_ids"}

@@ -64,11 +64,6 @@ def test_of_the_selected_tokens_80_percent_are_masked_10_random_10_kept() -> Non
     assert len(set(randoms)) > len(randoms) / 3, "random tokens are spread over the vocabulary"
 
 
-def test_every_position_is_as_likely_as_another() -> None:
-    hits = sum((masking().apply(segment(20, number)).labels != IGNORED).astype(int) for number in range(2_000))
-    assert np.allclose(hits[1:-1] / 2_000, 0.15, atol=0.04)
-
-
 def test_the_draw_depends_on_seed_and_number_alone() -> None:
     one, again = masking(3).apply(segment(100, 7)), masking(3).apply(segment(100, 7))
     assert (one.ids == again.ids).all()
@@ -76,13 +71,6 @@ def test_the_draw_depends_on_seed_and_number_alone() -> None:
     same_words = Encoded(8, "", segment(100, 7).ids, segment(100, 7).types)
     for other in (masking(4).apply(segment(100, 7)), masking(3).apply(same_words), masking(-3).apply(segment(100, 7))):
         assert (one.labels != other.labels).any()
-
-
-def test_the_tokenizer_says_what_is_special() -> None:
-    made = Masking.of(Tokens(families.wordpiece()), 0)
-    assert made.mask == MASK
-    assert made.special.tolist() == [0, 1, 2, 3, 4]
-    assert made.ordinary.tolist() == list(range(5, len(families.wordpiece())))
 
 
 def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
@@ -124,5 +112,6 @@ def test_a_causal_head_is_another_thing(tmp_path):
         check_masked_head(find(str(folder)))
 
 
-def test_the_demo_has_one():
-    check_masked_head(find("demo"))
+def test_every_position_is_as_likely_as_another() -> None:
+    hits = sum((masking().apply(segment(20, number)).labels != IGNORED).astype(int) for number in range(2_000))
+    assert np.allclose(hits[1:-1] / 2_000, 0.15, atol=0.04)

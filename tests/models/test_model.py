@@ -117,17 +117,6 @@ def test_equal_lengths_share_a_rank_and_no_spread_has_no_correlation():
     assert _spearman(torch.ones(1, 1, 5), received, mask).isnan().all()
 
 
-def test_entropy_is_that_of_the_norms(model, batch):
-    for layer in capture(observing(model, "norms"), batch):
-        values = entropy(batch, layer)
-        for row, example in enumerate(batch.examples):
-            n = len(example)
-            for head in range(model.heads):
-                rows = layer.weights[row, head, :n, :n].tolist()
-                expected = sum(-x * math.log(x) for weights in rows for x in weights if x > 0) / n
-                assert values[row, head, 0].item() == pytest.approx(expected, abs=1e-5)
-
-
 @pytest.mark.parametrize("name", ["surface_patterns", "entropy", "clustering", "dependency_heads", "coreference_heads"])
 def test_every_analysis_of_maps_reads_them(name, tiny):
     """Each gives other numbers than from attention weights, and says so in its provenance and exports."""
@@ -156,12 +145,6 @@ def test_rows_sum_to_one_padding_holds_nothing_and_the_weights_stand_beside(mode
         assert plain.vector_norms is None and plain.attention is None
 
 
-def test_a_bfloat16_model_gives_float32_norms(folder, batch):
-    half = observing(loading.load(checkpoint.find(str(folder)), "cpu", "bfloat16"), "norms")
-    for layer in capture(half, batch):
-        assert layer.weights.dtype == layer.vector_norms.dtype == torch.float32
-
-
 def test_vectors_of_length_zero_receive_nothing_and_all_zero_leaves_the_weights(model, batch):
     logits = torch.tensor([[[[0.0, 1.0, 2.0]]]])
     lengths = torch.tensor([[[1.0, 0.0, 1.0]]])
@@ -188,3 +171,14 @@ def test_the_choice_is_part_of_the_key_but_not_where_no_map_is_read(tiny, source
     assert "weights" not in plain.to_json() and norms.to_json()["weights"] == "norms"
     assert ANALYSES["sep_gradients"].relevant(norms) == plain
     assert ANALYSES["entropy"].relevant(norms) == norms
+
+
+def test_entropy_is_that_of_the_norms(model, batch):
+    for layer in capture(observing(model, "norms"), batch):
+        values = entropy(batch, layer)
+        for row, example in enumerate(batch.examples):
+            n = len(example)
+            for head in range(model.heads):
+                rows = layer.weights[row, head, :n, :n].tolist()
+                expected = sum(-x * math.log(x) for weights in rows for x in weights if x > 0) / n
+                assert values[row, head, 0].item() == pytest.approx(expected, abs=1e-5)

@@ -91,11 +91,6 @@ def test_the_same_seed_gives_the_same_segments_and_a_limit_their_beginning(token
     assert [e.ids.tolist() for e in make(tokens, text, max_length=12, seed=seed, limit=limit)] == once[:limit]
 
 
-def test_another_seed_gives_other_segments(tokens):
-    text, _ = written([[20, 20]])
-    assert len({tuple(next(iter(make(tokens, text, max_length=16, seed=seed))).ids) for seed in range(5)}) > 1
-
-
 def test_cuts_are_random_and_even(tokens):
     text, _ = written([[2, 2, 2]] * 300)
     firsts = [len(sides(tokens, example)[0]) for example in make(tokens, text, max_length=16)]
@@ -173,13 +168,6 @@ def test_the_release_leaves_out_texts_that_are_too_long(tokens):
     assert reasons["an example of more than 8 tokens (skipped)"] == 2
 
 
-def test_paper_mode_counts_the_chunks_it_drops(tokens):
-    segments = make(tokens, "the cat\n\nthe mat\nthe dog\n\n", mode="paper")
-    assert len(list(segments)) == 1
-    assert counted(segments) == [(1, ["line 1"])]
-    assert read_whole(segments).counts["documents"] == 2
-
-
 def test_lines_without_a_token_are_counted_not_fed(tokens):
     segments = make(tokens, "the cat\n\u200b\u0301\nthe dog\n")
     (example,) = segments
@@ -194,17 +182,6 @@ def test_what_the_vocabulary_lacks_is_counted_in_raw_text(tokens, given):
     (left,) = skipped(segments)
     assert left["count"] == 2 and left["reason"].startswith("a token not in the vocabulary")
     assert "2" in left["where"][0]
-
-
-def test_special_names_in_a_text_are_text(tokens):
-    (example,) = make(tokens, "the [SEP] cat\nthe [CLS] mat\n")
-    sides(tokens, example)
-
-
-def test_counts_are_of_the_last_iteration(tokens):
-    segments = make(tokens, "\u200b\nthe cat\n")
-    list(segments), list(segments)
-    assert skipped(segments)[0]["count"] == 1
 
 
 def test_other_tokenizers_frame_in_their_own_way():
@@ -251,12 +228,6 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     assert example.types.tolist() == [0] * len(names)
     counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in skipped(segments)}
     assert counts == {"a word the tokenizer cleans to nothing": 2, "a token not in the vocabulary": 1}
-
-
-def test_a_word_of_nothing_becomes_unknown_where_that_has_the_id_zero():
-    unigram = Tokens(families.unigram())
-    example = encode_words(["the", "", "cat"], unigram, 0, "", Skipped())
-    assert unigram.names(example.ids[example.words == 1]) == ["<unk>"]
 
 
 def test_examples_over_the_limit_are_left_out_and_named(tokens):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bertviz_core.models.tokens import WORDS_KEPT, Tokens
+from bertviz_core.models.tokens import Tokens
 from tests import families
 
 
@@ -45,10 +45,6 @@ def test_special_tokens_by_id(wordpiece, bpe, causal, unigram):
     assert wordpiece.special.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_an_unknown_id_of_zero_is_an_id(unigram):
-    assert unigram.unknown == 0 != unigram.pad
-
-
 def test_punctuation_is_exactly_full_stop_and_comma(wordpiece, bpe, causal, unigram):
     for tokens in (wordpiece, bpe, causal, unigram):
         names = set(tokens.names(tokens.punctuation))
@@ -58,13 +54,9 @@ def test_punctuation_is_exactly_full_stop_and_comma(wordpiece, bpe, causal, unig
     assert [name for i, name in zip(ids, wordpiece.names(ids), strict=True) if i in marks] == [",", "."]
 
 
-@pytest.mark.parametrize("text", ["[SEP]", "[CLS] the cat", "a [MASK] b", "x[PAD]"])
-def test_text_that_looks_like_a_special_token_stays_text(wordpiece, text):
-    assert not set(wordpiece.encode(text)) & {0, 2, 3, 4}
-    assert wordpiece.encode(text)
-
-
-def test_text_that_looks_like_a_special_token_stays_text_in_bpe(bpe, causal, unigram):
+def test_text_that_looks_like_a_special_token_stays_text(wordpiece, bpe, causal, unigram):
+    ids = wordpiece.encode("[SEP] [CLS] the cat a [MASK] b x[PAD]")
+    assert len(ids) > 12 and not set(ids) & {0, 2, 3, 4}
     assert not set(bpe.encode("a </s> b <s>")) & {0, 2}
     assert 0 not in causal.encode("a <|endoftext|> b")
     assert not set(unigram.encode("a <sep> b <cls>")) & {2, 3}
@@ -106,13 +98,6 @@ def test_a_tokenizer_without_an_unknown_token_reads_unknown_ones_as_padding():
     assert tokens.ids(["Ġthe", "nosuch"]) == ([*tokens.encode(" the"), tokens.pad], 1)
 
 
-def test_remembered_words_are_bounded(wordpiece):
-    wordpiece.pieces_of.clear()
-    wordpiece.pieces_of.update({str(number): [] for number in range(WORDS_KEPT)})
-    wordpiece.pieces("cat")
-    assert list(wordpiece.pieces_of) == ["cat"]
-
-
 @pytest.mark.parametrize("family", ["wordpiece", "bpe", "causal", "unigram"])
 def test_a_huge_text_in_parts_gives_the_same_tokens(family, request, monkeypatch):
     tokens = request.getfixturevalue(family)
@@ -122,13 +107,3 @@ def test_a_huge_text_in_parts_gives_the_same_tokens(family, request, monkeypatch
     parted = tokens.encode(text)
     monkeypatch.setattr("bertviz_core.models.tokens.AT_ONCE", len(text))
     assert parted == tokens.encode(text)
-
-
-def test_no_tokenizer_is_handed_a_huge_text_at_once(bpe, monkeypatch):
-    handed = []
-    encode = bpe._encode
-    monkeypatch.setattr(bpe, "_encode", lambda text: handed.append(len(text)) or encode(text))
-    monkeypatch.setattr("bertviz_core.models.tokens.AT_ONCE", 1000)
-    bpe.encode("word " * 2000)
-    assert len(handed) > 5
-    assert max(handed) < 1100
