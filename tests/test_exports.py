@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 
 from bertviz_core import exports
@@ -27,7 +26,6 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.paper_report.pages import check_out
-from bertviz_core.plotting import images
 from bertviz_core.settings import Settings
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -81,13 +79,6 @@ def test_without_kaleido_a_message_says_what_to_install_ahead_of_any_work(tmp_pa
             exports.check_path(tmp_path / path)
     with pytest.raises(SettingsError, match="pip install kaleido"):
         check_out(tmp_path / "folder")
-
-
-def test_without_a_browser_a_message_says_what_is_missing(monkeypatch, tmp_path):
-    pytest.importorskip("kaleido")
-    monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "none"))
-    with pytest.raises(SettingsError, match="BROWSER_PATH"):
-        images.svg([go.Figure()])
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
@@ -151,10 +142,6 @@ def test_a_path_is_checked_by_its_ending(tmp_path):
     assert exports.check_path(tmp_path / "x.heads.CSV", exports.suffixes("dependency_heads")) == ".csv"
     with pytest.raises(SettingsError, match=r"\.tex"):
         exports.check_path(tmp_path / "x.tex", exports.suffixes("entropy"))
-
-
-def test_names_of_files_hold_nothing_that_a_file_system_refuses():
-    assert exports.slug("entropy", "../my model", "a/b: c.txt") == "entropy-my_model-a_b_c.txt"
 
 
 @pytest.mark.parametrize(

@@ -36,12 +36,6 @@ def test_the_page_opens_on_the_stored_result(tmp_path) -> None:
     assert list(groups["heads"]) == [len(group["heads"]) for group in result.groups]
 
 
-def test_the_map_follows_the_address(tmp_path) -> None:
-    app = open_app("ablation", change="gradient_estimate")
-    assert app.selectbox(key="change").value == "gradient_estimate"
-    assert "**Head map**: gradient estimate" in words(app)
-
-
 def test_means_in_place_of_zeros_are_another_analysis() -> None:
     app = open_app("ablation", mean="true")
     assert any(button.label.startswith("Analyze (about") for button in app.button)

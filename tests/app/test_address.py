@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import catalogue
-from tests.app.driving import ROOT, open_app, unescaped, words
+from tests.app.driving import open_app, unescaped, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 PAGES = [entry.name for entry in catalogue.ENTRIES]
@@ -106,9 +106,3 @@ def test_a_choice_of_one_page_is_no_choice_of_another() -> None:
     app.switch_page("pages/entropy.py").run()
     assert "Head 2-3" in words(app)
     assert "quantity" not in app.query_params
-
-
-def test_no_page_binds_a_choice_past_the_address() -> None:
-    for path in (ROOT / "pages").rglob("*.py"):
-        for call in ("bind=", "st.stop("):
-            assert call not in path.read_text(encoding="utf-8"), f"{path}: use pages.shared.frame.address"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 import time
 from pathlib import Path
@@ -15,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import short_names
-from tests.app.driving import ROOT, open_app, unescaped, uploader, wait_for_job, words
+from tests.app.driving import ROOT, open_app, unescaped, wait_for_job, words
 from tests.shipped import values
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -129,21 +128,6 @@ def test_pasted_text_is_analyzed_kept_and_reopened_by_its_link() -> None:
     assert len(again.metric) == 4
 
 
-def test_an_upload_can_be_deleted() -> None:
-    app = open_app("surface_patterns")
-    uploader(app).set_value(("mine.txt", b"One line.\nAnother line.\n", "text/plain")).run()
-    assert app.selectbox(key="corpus").value.startswith("upload-")
-    next(b for b in app.button if b.label == "Delete now").click().run()
-    assert app.selectbox(key="corpus").value == "encyclopedia"
-    assert not app.error
-
-
-def test_a_model_that_is_not_there_leaves_the_page_its_title() -> None:
-    app = open_app(model="/no/such/folder")
-    assert "There is no folder" in app.error[0].value.replace("\\", "")
-    assert [element.value for element in app.title] == ["Overview"]
-
-
 def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
     before = config.get_option("server.maxUploadSize")
     config.set_option("server.maxUploadSize", 1)
@@ -155,33 +139,6 @@ def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
         config.set_option("server.maxUploadSize", before)
     assert "over 1 MB" in app.error[0].value
     assert app.selectbox(key="corpus").value == "encyclopedia"
-
-
-def test_an_unknown_upload_is_refused_with_what_to_do() -> None:
-    app = open_app("surface_patterns", corpus="upload-" + "A" * 43)
-    assert "not on this server" in unescaped(app.error[0].value)
-    assert "upload the file again" in app.error[0].value
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("b.txt", b"", "is empty"),
-        ("c.json", b'[{"text": "a"}, {"text"', "broken or cut off"),
-        ("d.txt", b"a\x00b", "NUL byte"),
-        ("e.txt", b"\n \n", "only blank lines"),
-        ("f.json", b'{"text": "a"}', "not a list"),
-        ("g.json", b'[{"id": 1}]', "none of"),
-        ("h.json", b'[{"text": "a", "words": ["a"]}]', "two or more of"),
-        ("i.txt.gz", gzip.compress(b"a word\n" * 1000, mtime=0)[:-20], "damaged"),
-        ("j.txt.gz", gzip.compress((b"word " * 2000 + b"\n") * 60_000, mtime=0), "unpacks to more than 500 MB"),
-    ],
-)
-def test_bad_uploads_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
-    app = open_app("surface_patterns")
-    uploader(app).set_value((name, data, "text/plain")).run()
-    assert said in unescaped(app.error[0].value)
-    assert len(app.metric) == 4
 
 
 def test_an_unknown_model_is_refused_and_the_app_stays() -> None:

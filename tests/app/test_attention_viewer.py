@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import unquote
@@ -11,8 +10,6 @@ from urllib.parse import unquote
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.corpora.files import sample
-from bertviz_core.errors import InputError
 from pages.shared.frame import links
 from pages.shared.views import gold_tree, marked_tokens
 from pages.shared.views.input_choice import SENTENCES
@@ -62,27 +59,12 @@ def test_norms_of_the_address_are_what_is_shown(tiny_folder: Path) -> None:
     assert "norms in place of weights" in words(apps[1]) and "norms in place of weights" not in words(apps[0])
 
 
-def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path) -> None:
-    told, model = "No weight reaches 0.50, so no lines are drawn.", str(planted_folder)
-    assert told not in words(viewer(model=model, head="1-1", least="0.5"))
-    broad = viewer(model=model, head="1-2", least="0.5")
-    assert told in words(broad)
-    broad.slider(key="least").set_value(0.0).run()
-    assert "no lines are drawn" not in words(broad)
-
-
 def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -> None:
     app = viewer(model=str(planted_folder), head="1-1", **{"as": "table"})
     table = app.table[0].value
     assert len(table) == 21
     assert unescaped(table["from"].iloc[4]) == "keys"
     assert unescaped(table["to, 1"].iloc[4]).startswith("her ")
-
-
-def test_buttons_of_the_lines_are_named_where_there_are_lines() -> None:
-    hint = "the buttons below the lines"
-    assert hint in words(viewer())
-    assert hint not in words(viewer(**{"as": "heatmap"}))
 
 
 def test_a_masked_token_is_predicted_and_given_back() -> None:
@@ -163,13 +145,6 @@ def test_marks_in_the_address() -> None:
     assert marked_tokens.pins("from3,to12,from0,up4,") == ["from3", "to12"]
 
 
-@pytest.mark.parametrize("segment", ["1e400", "9" * 5000])
-def test_a_segment_that_is_no_number_is_the_first(segment: str) -> None:
-    app = viewer(input="corpus", segment=segment)
-    assert not app.exception and not app.error
-    assert app.number_input(key="segment").value == 1
-
-
 def guesses(app: AppTest) -> list[list[str]]:
     """The rows of the table of guesses without some heads."""
     table = next(table.value for table in app.table if "whole model" in table.value)
@@ -205,32 +180,11 @@ def test_a_model_without_a_masked_word_head_has_no_switches(tiny_folder: Path) -
     assert not any(box.key == "off" for box in app.multiselect)
 
 
-def test_two_heads_stand_side_by_side() -> None:
-    app = viewer(head="1-5", beside="two heads", head2="2-8")
-    assert not app.error
-    assert "**Head 1-5**" in words(app) and "**Head 2-8**" in unescaped(words(app))
-    assert app.selectbox(key="head2").value == "2-8"
-
-
-def test_norms_stand_beside_weights() -> None:
-    app = viewer(head="1-5", beside="weights and norms")
-    assert not app.error
-    assert "**Head 1-5, norms**" in unescaped(words(app)) and "**Head 1-5, attention**" in unescaped(words(app))
-
-
 def test_another_model_reads_the_same_sentence(planted_folder: Path) -> None:
     app = viewer(head="1-5", beside="two models", model2=str(planted_folder), head2="2-2")
     assert not app.error
     assert f"**Head 2-2, {planted_folder.name}**" in unescaped(words(app))
     assert "reads other tokens" not in words(app), "it has the demo's tokenizer"
-
-
-def test_another_model_reads_a_text_that_is_too_long_as_far_as_the_first(planted_folder: Path) -> None:
-    text = f"the cat{' ' * 992}andand"  # the first side reads its first letter
-    app = viewer(beside="two models", model2=str(planted_folder), input="own text", text=text)
-    assert "what follows was cut off" in words(app)
-    assert not app.error
-    assert "reads other tokens" not in words(app)
 
 
 def test_another_models_tokens_are_its_own(tiny_folder: Path) -> None:
@@ -265,14 +219,6 @@ def test_heads_are_sorted_by_their_weight_from_one_token_to_another(units: str) 
     assert pair_table(again).equals(pair_table(app))
     next(b for b in again.button if b.label == "Use the pins").click().run()
     assert again.selectbox(key="to_token").value == 2
-
-
-def test_the_pair_stays_when_a_head_is_chosen() -> None:
-    app = viewer(head="1-1")
-    pair = [app.selectbox(key=key).value for key in ("from_token", "to_token")]
-    app.button(key="step-next-page").click().run()
-    assert [app.selectbox(key=key).value for key in ("from_token", "to_token")] == pair
-    assert "Which heads look" in " ".join(element.value for element in app.subheader)
 
 
 def test_a_sentence_of_a_treebank_comes_with_its_tree_its_pin_and_the_way_back() -> None:
@@ -330,27 +276,7 @@ def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
     assert "No line has these words." in [caption.value for caption in app.caption]
 
 
-def test_a_link_with_a_gold_tree_and_no_text_opens() -> None:
-    app = viewer(gold="2-det 0-root")
-    assert not app.exception and not app.error
-
-
 def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them() -> None:
     sentence = {"words": ["vice versa", "."], "governors": [0, 1], "relations": ["root", "punct"]}
     assert links.to_tree(sentence) is None
     assert links.to_tree(sentence | {"words": ["vice", "."]}) is not None
-
-
-def test_segments_are_remembered_by_the_name_of_the_file_and_forgotten_with_an_upload(demo) -> None:
-    from bertviz_core.settings import Settings
-    from pages.shared import services
-
-    theirs = sample("encyclopedia")
-    mine = replace(theirs, name="mine.txt")
-    first = services.segments(theirs, demo, Settings())
-    assert services.segments(theirs, demo, Settings()) is first
-    with pytest.raises(InputError) as refused:
-        services.segments(mine, demo, Settings()).pick(10**6)
-    assert refused.value.where == "mine.txt"
-    services.delete_upload("x" * 43)
-    assert services.segments(theirs, demo, Settings()) is not first

@@ -45,22 +45,6 @@ def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:
     assert before == after
 
 
-def test_the_table_counts_the_nearest_heads_as_the_rest_of_the_page_does() -> None:
-    app = open_app("clustering", head="1-1", zero="true")
-    near, whole = (table.value for table in app.dataframe)
-    assert list(near["head"])[1:] == whole["nearest"][0].split()
-    assert near["head"][0] == "0-0"
-
-
-def test_square_roots_change_the_picture_alone() -> None:
-    app = open_app("clustering")
-    before = metrics(app)
-    app.toggle(key="root").set_value(True).run()
-    assert not app.exception
-    changed = {name for name, value in metrics(app).items() if value != before[name]}
-    assert changed == {"Stress of the embedding"}
-
-
 def test_as_in_the_paper_divergences_are_sums() -> None:
     app = open_app("clustering", mode="paper")
     assert re.search(r"Two heads of one layer differ by \S+ nats in all on average", words(app))

@@ -73,24 +73,6 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     assert "paper does not measure this direction" in words(app) and not app.error
 
 
-def test_the_direction_is_in_the_address():
-    again = open_app(PAGE, direction="antecedent->mention")
-    assert again.segmented_control(key="direction").value == "antecedent->mention"
-    assert "Accuracy of all heads (%), antecedent → mention" in words(again)
-    again.switch_page("pages/dependency_heads.py").run()  # a switch of the same name, with other directions
-    assert not again.exception and not again.error
-    again.switch_page(f"pages/{PAGE}.py").run()
-    assert not again.exception and not again.error
-
-
-def test_the_best_head_of_the_other_direction_is_one_click_away():
-    app = open_app(PAGE, head="1-1", direction="antecedent->mention")
-    label = shipped().best(direction=1).head.label()
-    app.button(key="look").click().run()
-    assert app.selectbox(key="head").value == label
-    assert app.segmented_control(key="direction").value == "antecedent->mention"
-
-
 def shipped():
     with tempfile.TemporaryDirectory() as folder:
         return find(Store(Path(folder)), Request(PAGE, find_model("demo"), sample("coreference"))).default_view()
@@ -130,15 +112,6 @@ def test_right_and_wrong_guesses_are_told_apart():
         if which == "all":
             assert (marks[which].count("✓"), len(marks[which])) == (int(right), int(total))
     assert set(marks["right"]) == {"✓"} and set(marks["wrong"]) == {"✗"}
-
-
-def test_the_corpus_of_each_kind_of_page_is_remembered():
-    app = open_app(PAGE)
-    assert app.selectbox(key="corpus").value == "coreference"
-    app.switch_page("pages/entropy.py").run()
-    assert app.selectbox(key="corpus").value == "encyclopedia" and not app.exception
-    app.switch_page(f"pages/{PAGE}.py").run()
-    assert app.selectbox(key="corpus").value == "coreference" and not app.error
 
 
 def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.corpora.word_search import has
-from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
+from tests.app.driving import open_app, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "The 2-det\ncat 3-nsubj\nsat 0-root\n\nA 2-det\ndog 3-nsubj\nstood 0-root\n\n<b>x</b> 2-dep\n$y$ 0-root\n"
@@ -71,11 +71,6 @@ def test_filters_of_sentences() -> None:
     assert found() == 0 and not app.exception
 
 
-def test_mode_as_in_the_paper_is_decided_on_held_out_words_too() -> None:
-    app = open_app("dependency_heads", mode="paper")
-    assert not app.exception and "Best head, held out" in metrics(app)
-
-
 def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus() -> None:
     app = open_app("dependency_heads")
     uploader(app).set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
@@ -92,22 +87,6 @@ def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus()
     app.switch_page("pages/dependency_heads.py").run()
     assert app.selectbox(key="corpus").value.startswith("upload-")
     assert not app.exception
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("a.conllu", b"<html></html>", "HTML"),
-        ("b.conllu", b"1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n", "HEAD is _"),
-        ("c.txt", b"Plain text.\n", "not a treebank"),
-        ("d.xz", b"\xfd7zXZ\x00\x00", "is truncated"),
-    ],
-)
-def test_bad_treebanks_are_refused_and_the_page_stays(name: str, data: bytes, said: str) -> None:
-    app = open_app("dependency_heads")
-    uploader(app).set_value((name, data, "text/plain")).run()
-    assert said in unescaped(app.error[0].value)
-    assert app.metric
 
 
 def test_sentences_are_found_by_their_words() -> None:

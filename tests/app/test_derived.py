@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import replace
 from pathlib import Path
 from weakref import ref
 
@@ -16,7 +15,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
-from pages.shared.derived import MAX_RESULTS, derived
+from pages.shared.derived import derived
 
 CALLS: list[tuple] = []
 
@@ -24,10 +23,6 @@ CALLS: list[tuple] = []
 def work(*arguments):
     CALLS.append(arguments)
     return len(CALLS)
-
-
-def replaced(result, number):
-    return replace(result, provenance=result.provenance | {"number": number})
 
 
 @pytest.fixture
@@ -78,16 +73,6 @@ def test_what_is_cached_keeps_no_result_alive(tmp_path: Path) -> None:
         del result
         gc.collect()
         assert watched() is None
-
-
-def test_derived_results_have_a_bound_of_their_own(results) -> None:
-    first, _ = results
-    alive = ref(derived(replaced, first, -1))
-    for number in range(MAX_RESULTS):
-        derived(replaced, first, number)
-    gc.collect()
-    assert alive() is None
-    assert derived(replaced, first, 0) is derived(replaced, first, 0)
 
 
 def test_arrays_that_all_sessions_share_cannot_be_written() -> None:

@@ -60,29 +60,6 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         assert found["Heads with a behavior"] == f"{learned} of {labels[place].size}"
 
 
-def test_the_map_can_show_a_quantity_and_the_relations_can_be_chosen() -> None:
-    app = open_app("emergence", map_of="entropy, nats")
-    assert app.selectbox(key="map_of").value == "entropy, nats"
-    app.selectbox(key="map_of").set_value("attention to the previous token").run()
-    app.multiselect(key="relations_of").set_value(["det"]).run()
-    app.multiselect(key="relations_of").set_value([]).run()
-    assert not app.exception and not app.error
-
-
-def test_the_switch_of_the_axis_is_in_the_address_and_changes_no_number() -> None:
-    app = open_app("emergence", linear="true")
-    assert app.toggle(key="linear").value
-    before = metrics(app)
-    app.toggle(key="linear").set_value(False).run()
-    assert metrics(app) == before and not app.exception and not app.error
-
-
-def test_a_step_that_this_training_has_not_is_its_last() -> None:
-    app = open_app("emergence", at_step="123456789")
-    assert not app.error
-    assert metrics(app)["Training step"] == f"{shipped().steps[-1]:,}"
-
-
 def test_a_local_folder_is_a_job_and_then_one_of_the_trainings(tmp_path: Path) -> None:
     folder = trainings.save(tmp_path / "mine" / "steps")
     app = open_own(folder)
@@ -134,22 +111,6 @@ def test_what_is_missing_of_a_training_is_offered_beside_what_is_stored(tmp_path
     app = wait_for_job(app)
     assert app.select_slider(key="at_step").options == ["3", "30", "300"]
     assert "analyses are missing" not in words(app)
-
-
-def test_a_damaged_result_is_missing_and_can_be_computed_again(tmp_path: Path) -> None:
-    app = open_own(trainings.save(tmp_path / "steps", steps=(3, 30)))
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
-    store = services.store()
-    key = max(store.entries(), key=lambda entry: entry.size if entry.kind == "result" else 0).key
-    store.put(key, b"damaged")
-    st.cache_resource.clear()
-    app.run()
-    assert "1 of 8 analyses are missing" in words(app) and not app.exception
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
-    assert "analyses are missing" not in words(app)
-    assert app.select_slider(key="at_step").options == ["3", "30"]
 
 
 @pytest.mark.parametrize(("name", "said"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])

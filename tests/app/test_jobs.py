@@ -8,8 +8,6 @@ from collections.abc import Iterator
 import pytest
 
 from bertviz_core.access import Access
-from bertviz_core.engine.store import Store
-from bertviz_core.errors import StoreError
 from bertviz_core.tasks.workers import _died
 from pages.shared import services
 from tests.app.driving import open_app, unescaped, wait_for_job, words
@@ -116,12 +114,3 @@ def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest
     second = reader(4)
     click(second, "Analyze")
     assert not second.error
-
-
-def test_a_store_that_cannot_be_written_is_said_before_any_work(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = StoreError("The store cannot be written.", hint="Name another folder with BERTVIZ_STORE.")
-    monkeypatch.setattr(Store, "problem", problem)
-    app = reader(3)
-    click(app, "Analyze")
-    assert "cannot be written" in app.error[0].value and not app.exception
-    assert progress(app) == [] and not gate.tasks

@@ -13,15 +13,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models import checkpoint
-from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Settings
-from pages.shared.views import report_view
 from tests.app.driving import ROOT, open_app, wait_for_job, words
 from tests.shipped import COUNT, clearest
 
@@ -92,17 +89,6 @@ def test_the_report_is_a_download_once_what_it_lacks_is_computed_as_one_job(plan
     assert "Report" in downloads(app) and "The report lacks" not in words(app)
     again = open_app(model=str(planted_folder), max_length="32", limit="12")
     assert "Report" in downloads(again)
-
-
-def test_reports_of_two_settings_that_lack_only_lines_are_two_jobs(monkeypatch) -> None:
-    keys = []
-    monkeypatch.setattr(report_view.reader_jobs, "report", lambda key, request: keys.append(key))
-    monkeypatch.setattr(report_view.services, "find", lambda request: object())
-    monkeypatch.setattr(report_view.st, "session_state", {})
-    corpora = {ANALYSES["entropy"].corpus: sample("encyclopedia")}
-    for limit in (1, 2):
-        report_view._compute(ReportRequest(checkpoint.find("demo"), corpora, Settings(limit=limit)))
-    assert len(set(keys)) == 2
 
 
 def test_a_report_that_cannot_be_whole_says_why_and_can_be_had(planted_folder) -> None:

@@ -118,9 +118,3 @@ def test_where_downloads_are_off_the_hub_is_not_asked(hub: Hub, monkeypatch: pyt
     app = open_app()
     app.run()
     assert PAPER_MODEL not in words(app) and hub.asked == 0
-
-
-def test_a_page_does_not_wait_for_the_hub(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paper_model, "DELAY", 3600.0)
-    app = open_app()
-    assert LABEL not in labels(app) and app.metric and not app.exception

@@ -7,17 +7,12 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
-from bertviz_core.analyses.clustering import embedding
-from bertviz_core.import_lock import IMPORTING
 from pages.shared.frame import serving
-from tests.app.driving import open_app
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,31 +56,6 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     found = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())
     assert {"plotly.graph_objects", "pages.shared.views.clearest_heads", "scipy.special"} <= found  # of intervals
     assert not found & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
-
-
-@pytest.mark.parametrize("work", [embedding.embed, embedding.dendrogram])
-def test_of_two_pages_one_imports_at_a_time_what_has_circular_imports(work: Callable[[np.ndarray], object]) -> None:
-    thread = threading.Thread(target=work, args=(np.ones((4, 4)) - np.eye(4),), daemon=True)
-    with IMPORTING:
-        thread.start()
-        thread.join(0.2)
-        assert thread.is_alive()
-    thread.join(60)
-    assert not thread.is_alive()
-
-
-def test_what_is_imported_later_waits_for_the_first_page() -> None:
-    imported: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serving, "first_page_served", threading.Event())
-        patch.setattr(serving, "import_module", imported.append)
-        thread = threading.Thread(target=serving._import_later, daemon=True)
-        thread.start()
-        thread.join(0.05)
-        assert thread.is_alive() and not imported
-        open_app()
-        thread.join(60)
-    assert imported == [*serving.LATER]
 
 
 def test_a_server_whose_limits_cannot_be_read_does_not_start() -> None:

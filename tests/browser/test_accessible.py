@@ -71,14 +71,3 @@ def broken_rules(page: Any) -> list[tuple[str, str, str]]:
         if rule["impact"] in ("serious", "critical")
         for node in rule["nodes"]
     ]
-
-
-def test_the_buttons_beside_the_head_have_names(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/entropy?head=1-2")
-    main = page.locator("[data-testid=stMain]")
-    main.get_by_role("button", name="Next head", exact=True).click()
-    page.wait_for_function("location.search.includes('head=1-3')", timeout=10_000)
-    main.get_by_role("button", name="Previous head", exact=True).click()
-    page.wait_for_function("location.search.includes('head=1-2')", timeout=10_000)
-    assert "Entropy: demo" in page.title()
-    page.close()

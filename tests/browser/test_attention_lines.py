@@ -38,18 +38,6 @@ def labels(page: Any, side: str = "from") -> list[str]:
     return page.locator(f"ul.column.{side} li").all_inner_texts()
 
 
-def brightness(page: Any) -> float:
-    """Mean of what is drawn, 0 black to 255 white."""
-    return page.locator(".stage canvas").evaluate(
-        """c => {
-        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
-        let sum = 0, drawn = 0;
-        for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 100) { drawn++; sum += d[i]; }
-        return sum / drawn;
-    }"""
-    )
-
-
 def red_and_dark(page: Any) -> tuple[int, int]:
     """How many pixels of the drawing are red, and how many are drawn at all."""
     red, drawn = page.locator(".stage canvas").evaluate(
@@ -102,41 +90,6 @@ def test_click_pins_in_red_and_the_address_restores_it(address: str, chromium: A
     again.wait_for_function("!location.search.includes('pin')", timeout=10_000)
     page.close()
     again.close()
-
-
-def test_hidden_special_tokens_leave_rows_that_sum_to_one(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address)
-    assert labels(page)[0] == "[CLS]"
-    page.get_by_role("button", name="Options").click()
-    page.get_by_text("Hide special tokens").click()
-    page.keyboard.press("Escape")
-    page.wait_for_function("location.search.includes('hide=')", timeout=10_000)
-    browser.settle(page)
-    assert "[CLS]" not in labels(page)
-    assert "[SEP]" not in labels(page, "to")
-    token(page, "from", 1).hover()
-    weights = [float(li.evaluate("e => e.style.getPropertyValue('--weight')")) for li in page.locator("ul.to li").all()]
-    assert len(weights) == 19
-    assert sum(weights) == pytest.approx(1, abs=0.25)  # lines under the threshold are not tinted
-    page.close()
-
-
-def test_masking_by_button_changes_token_and_address_and_comes_back(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head=clearest("previous"))
-    token(page, "from", 5).click()
-    page.get_by_role("button", name="Mask “keys”").click()
-    page.wait_for_function("location.search.includes('mask=5')", timeout=10_000)
-    browser.settle(page)
-    assert labels(page)[4] == "[MASK]"
-    assert page.get_by_text("Masking shifted").is_visible()
-    page.get_by_text("Before masking").click()
-    browser.settle(page)
-    page.wait_for_function("location.search.includes('before=')", timeout=10_000)
-    browser.settle(page)
-    assert labels(page)[4] == "keys"
-    page.get_by_role("button", name="Unmask all").click()
-    page.wait_for_function("!location.search.includes('mask=')", timeout=10_000)
-    page.close()
 
 
 def test_the_keyboard_alone_does_it_all(address: str, chromium: Any, planted_folder: Path) -> None:
@@ -254,18 +207,6 @@ def test_a_sentence_of_the_treebank_opens_with_its_words(address: str, chromium:
     page.close()
 
 
-def test_the_table_of_a_segment_is_that_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
-    from tests.cli.running import run
-
-    page = viewer(chromium, address, head="2-5", input="corpus", segment="2")
-    with page.expect_download() as download:
-        page.get_by_role("button", name="CSV", exact=True).click()
-    download.value.save_as(tmp_path / "page.csv")
-    page.close()
-    run("attention", "encyclopedia", "--head", "2-5", "--item", "2", "--quiet", "--out", tmp_path / "line.csv")
-    assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()
-
-
 def test_labels_that_no_tokenizer_makes_stay_text_too(chromium: Any, tmp_path: Path) -> None:
     with browser.served(tmp_path / "store", browser.ROOT / "tests" / "hostile_page.py") as url:
         page = viewer(chromium, url)
@@ -282,15 +223,6 @@ def test_labels_that_no_tokenizer_makes_stay_text_too(chromium: Any, tmp_path: P
         assert page.locator("img[src=x]").count() == 0
         assert page.problems == []
         page.close()
-
-
-def test_another_theme_redraws_the_lines(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head=clearest("previous"))
-    assert brightness(page) < 100
-    page.emulate_media(color_scheme="dark")
-    page.wait_for_timeout(1500)
-    assert brightness(page) > 150
-    page.close()
 
 
 def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Path) -> None:
@@ -336,23 +268,4 @@ def test_it_fits_and_is_seen_in_both_themes(address: str, chromium: Any, scheme:
     assert (sum(map(int, color[4:-1].split(","))) > 380) == (scheme == "dark")
     assert red_and_dark(page)[1] > 1000
     assert page.problems == []
-    page.close()
-
-
-def test_hovering_over_128_tokens_draws_within_a_frame_or_two(address: str, chromium: Any) -> None:
-    page = viewer(chromium, address, head="3-2", least="0", input="own text", text="the cat saw a dog . " * 40)
-    assert len(labels(page)) == 128
-    taken = page.locator("ul.column.from").evaluate(
-        """column => {
-        const times = [];
-        for (let n = 0; n < 40; n++) {
-          const start = performance.now();
-          column.children[n * 3].dispatchEvent(new PointerEvent('pointerover', { bubbles: true, composed: true }));
-          times.push(performance.now() - start);
-        }
-        return times.sort((a, b) => a - b)[20];
-    }"""
-    )
-    print(f"hover on 128 tokens: {taken:.1f} ms")
-    assert taken < 50
     page.close()

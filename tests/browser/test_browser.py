@@ -68,15 +68,6 @@ def test_a_click_on_a_head_is_in_the_address_and_survives_a_change_of_page(addre
     page.close()
 
 
-def test_a_click_on_a_dot_of_the_figure_chooses_its_head(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/entropy")
-    dots = page.locator("[data-testid=stPlotlyChart]").nth(0).locator(".scatterlayer .points path")
-    box = dots.nth(2).bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.wait_for_function("location.search.includes('head=1-')", timeout=10_000)
-    page.close()
-
-
 def test_a_click_on_the_no_op_picture_chooses_its_head(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, f"{address}/sep_gradients")
     lower = page.locator("[data-testid=stPlotlyChart]").nth(1).locator(".subplot.x2y2 .scatterlayer .points path")

@@ -81,17 +81,3 @@ def test_back_restores_a_step_of_the_tour_and_three_lead_out_of_it(page: Any) ->
     page.get_by_text("Step 1 of").wait_for()
     page.go_back()
     arrive(page, "Overview")
-
-
-def test_a_link_copied_after_a_choice_shows_the_same(chromium: Any, page: Any) -> None:
-    follow(page, "Coreference heads", "Coreference heads")
-    page.get_by_role("radiogroup").filter(has_text="antecedent").get_by_text("antecedent → mention").click()
-    browser.settle(page)
-    assert "direction=antecedent" in page.url
-    follow(page, "Overview", "Overview")
-    follow(page, "Coreference heads", "Coreference heads")
-    assert "direction=antecedent" in page.url  # the menu leads back to a page as it was left
-    caption = page.get_by_text("guesses right").first.inner_text()
-    again = browser.open_page(chromium, page.url)
-    assert again.get_by_text("guesses right").first.inner_text() == caption
-    again.close()

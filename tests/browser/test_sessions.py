@@ -14,7 +14,6 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import services
-from pages.shared.frame import catalogue
 from pages.shared.frame.catalogue import ENTRIES
 from tests.browser import chromium as browser
 from tests.visitors import Run, Visitor, crowd, visitor
@@ -28,12 +27,6 @@ def heads_named(run: Run) -> set[str]:
     texts = [element.body for kind in ("markdown", "heading") for element in run.of(kind)]
     others = [text for text in texts if not re.match(r":\w+\[:material/", text)]
     return set(re.findall(r"Head (\d+-\d+)", "\n".join(others).replace("\\", "")))
-
-
-def test_no_two_runs_share_a_page_in_which_streamlit_writes() -> None:
-    first, second = ([page for pages in catalogue.sections().values() for page in pages] for _ in range(2))
-    assert not {*map(id, first)} & {*map(id, second)}
-    assert catalogue.page("entropy") is not catalogue.page("entropy")
 
 
 def test_what_sessions_share_of_a_result_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,16 +51,6 @@ def test_the_parse_column_is_kept_where_there_is_one():
     assert read(text)[1][0].parse[:2] == ("(TOP(S(NP*)", "-")
 
 
-def test_documents_without_markers_are_told_apart_by_name():
-    text = conll("[1 a ] b", "[1 c ]")
-    plain = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
-    assert [document.name for document in read(plain)[1]] == ["d0", "d1"]
-    assert [document.name for document in read(text.replace("(d1); part 000", "(d1); part 002"))[1]] == [
-        "d0",
-        "d1, part 2",
-    ]
-
-
 def test_litbank_has_thirteen_columns_and_empty_chains():
     rows = [LITBANK.format(i, word, chain) for i, (word, chain) in enumerate([("Ann", "(0)"), ("ran", ""), (".", "")])]
     kind, (document,), _ = read("#begin document (book); part 0\n" + "\n".join(rows) + "\n\n#end document\n")

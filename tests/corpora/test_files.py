@@ -12,10 +12,9 @@ import pytest
 from pyarrow import parquet
 
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.files import FOLDER, SAMPLES, find_sources, joined, sample
+from bertviz_core.corpora.files import FOLDER, SAMPLES, find_sources, sample
 from bertviz_core.corpora.readers import TextCorpus, read_text
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import from_path
 from bertviz_core.errors import InputError
 
 
@@ -62,18 +61,6 @@ def test_another_order_is_another_corpus(folder):
     assert find_sources(names).digest != find_sources(names[::-1]).digest
 
 
-def test_one_file_and_a_sample_are_what_they_were(folder):
-    assert find_sources([str(folder / "d.txt")]).digest == from_path(folder / "d.txt").digest
-    assert find_sources(["encyclopedia"]).digest == sample("encyclopedia").digest
-
-
-def test_names_that_stand_for_nothing(tmp_path):
-    (tmp_path / "empty").mkdir()
-    for name in ("empty", "*.txt", "missing.txt"):
-        with pytest.raises(InputError):
-            find_sources([str(tmp_path / name)])
-
-
 def test_treebanks_are_joined_too(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.conll").write_text(f"the 2-det\n{name} 0-root")
@@ -111,11 +98,6 @@ def test_parquet_without_pyarrow_says_what_to_install(table, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(InputError, match=r"need pyarrow.*pip install pyarrow"):
         documents(find_sources([str(table)]))
-
-
-def test_joined_sources_are_one_file_to_a_reader(source):
-    both = joined([source("a\n"), source("b")])
-    assert b"".join(both.unpacked()) == b"a\n\n\nb" and both.size == 3
 
 
 @pytest.mark.parametrize("name", SAMPLES["text"])
