@@ -20,6 +20,24 @@ from bertviz_core.engine.store import Store
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
+TESTS = Path(__file__).parent
+SLOW = (  # folders and files of tests/ whose tests are not among the quick ones
+    "app", "examples", "training", "analyses/test_chunks.py", "analyses/test_ray_runner.py",
+    "corpora/coreference/test_data.py", "engine/test_store_kills.py", "engine/test_store_faults.py",
+    "library/test_docs.py", "tasks/test_workers.py", "test_package.py",
+)  # fmt: skip
+QUICK = ("app/test_pages.py",)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark whole folders and files."""
+    for item in items:
+        path = item.path.relative_to(TESTS)
+        if path.is_relative_to("browser"):
+            item.add_marker("browser")
+        elif any(map(path.is_relative_to, SLOW)) and not any(map(path.is_relative_to, QUICK)):
+            item.add_marker("slow")
+
 
 @pytest.fixture(autouse=True, scope="session")
 def one_thread() -> None:

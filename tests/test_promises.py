@@ -137,3 +137,8 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not found & {*HEAVY, "numpy", "pandas", "plotly", "streamlit", "sklearn", "scipy", "typer"}
     code = "import bertviz_core as bv; bv.analyze; bv.analyze('surface_patterns')['previous']"
     assert not imported_by(code) & {*HEAVY, "streamlit"}  # a stored result needs no model
+
+
+def test_the_test_command_of_the_readme_is_the_one_that_ci_runs():
+    readme, ci = ((ROOT / name).read_text().splitlines() for name in ("README.md", ".ci/run"))
+    assert [line for line in readme if "python -m pytest -m" in line] == [line for line in ci if "pytest" in line]

@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.engine.store import Store
+from bertviz_core.models.checkpoint import find
+from bertviz_core.paper_report.request import Report, ReportRequest
 from tests import in_process
 from tests.app.driving import ROOT
 
@@ -21,3 +25,10 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()  # it ends the sessions of earlier tests, which ask for services
     monkeypatch.setattr("pages.shared.services._made", {})
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+    """On the results that ship, with nothing computed."""
+    corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
+    return ReportRequest(find("demo"), corpora).read(Store(tmp_path_factory.mktemp("report")))

@@ -22,12 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def viewer(**address: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=90)
-    for name, value in address.items():
-        app.query_params[name] = value
-    app.switch_page("pages/attention_viewer.py").run()
-    assert not app.exception, app.exception
-    return app
+    return open_app("attention_viewer", **address)
 
 
 def parameter(app: AppTest, name: str) -> str | None:

@@ -111,15 +111,6 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert "6 analyses are missing" in words(app)
 
 
-@pytest.mark.parametrize("page", ["surface_patterns", "sep_gradients", "entropy", "dependency_heads", "clustering"])
-def test_every_page_of_the_paper_has_the_head_in_one_line_that_opens(page: str) -> None:
-    head = clearest("previous")
-    app = open_app(page, head=head)
-    assert app.selectbox(key="head-on-page").value == head
-    label = app.main.get("popover")[0].proto.popover.label.replace("\\", "")
-    assert label == "previous token"
-
-
 def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:
     app = open_app("entropy", head="1-5")
     app.session_state["head-panel"] = True

@@ -30,39 +30,30 @@ def tour(number: int, **address: str) -> AppTest:
     return open_app("tour", step=str(number), **address)
 
 
-@pytest.mark.parametrize("number", range(1, len(STEPS) + 1))
-def test_each_step_has_an_address_statements_link_question_and_answer(number: int, tmp_path: Path) -> None:
-    app, step = tour(number), STEPS[number - 1]
-    assert not app.exception
-    assert not app.error
-    said = words(app)
-    assert f"Step {number} of {LAST}" in said
-    statements = [finding.statement for finding in step.found({})]
-    for part in (step.title, *statements, step.look, step.question):
-        assert part in said
-    [link] = app.main.get("page_link")
-    assert link.proto.page == ("" if step.page == catalogue.DEFAULT.name else step.page)
-    assert f"tour={number}" in link.proto.query_string
-    assert not [button for button in app.main.button if button.label.startswith("Analyze")]
-    figures = [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
-    assert len(figures) >= (1 if step.page == "overview" else 2)
-    results = step.found(shipped_results(tmp_path))
-    assert answers(results) and all(finding.sentence in said for finding in answers(results))
-
-
-def test_next_and_back_go_through_all_steps() -> None:
-    app = tour(1)
-    titles = []
-    for _ in range(LAST):
-        titles.append(app.subheader[0].value)
-        following = next(b for b in app.button if b.label == "Next")
-        if not following.disabled:
-            following.click().run()
-    assert [unescaped(title) for title in titles] == [*(step.title for step in STEPS), "What this model shows"]
+def test_the_steps_one_after_the_other(tmp_path: Path) -> None:
+    """Each has an address, statements, a link, figures, a question and an answer; Next leads on, Back leads back."""
+    app, results, pages = tour(1), shipped_results(tmp_path), {entry.name for entry in catalogue.ENTRIES}
+    for number, step in enumerate(STEPS, 1):
+        assert not app.exception and not app.error
+        said = words(app)
+        assert f"Step {number} of {LAST}" in said
+        statements = [finding.statement for finding in step.found({})]
+        assert all(part in said for part in (step.title, *statements, step.look, step.question))
+        [link] = app.main.get("page_link")
+        assert step.page in pages
+        assert link.proto.page == ("" if step.page == catalogue.DEFAULT.name else step.page)
+        assert f"tour={number}" in link.proto.query_string
+        assert not [button for button in app.main.button if button.label.startswith("Analyze")]
+        figures = [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
+        assert len(figures) >= (1 if step.page == "overview" else 2)
+        answered = answers(step.found(results))
+        assert answered and all(finding.sentence in said for finding in answered)
+        assert "nan" not in " ".join(finding.sentence for finding in answered)
+        next(b for b in app.button if b.label == "Next").click().run()
+    assert unescaped(app.subheader[0].value) == "What this model shows"
     next(b for b in app.button if b.label == "Back").click().run()
-    assert app.subheader[0].value == titles[-2]
-    address = app.query_params["step"]
-    assert address in (str(len(STEPS)), [str(len(STEPS))])
+    assert unescaped(app.subheader[0].value) == STEPS[-1].title
+    assert app.query_params["step"] in (str(len(STEPS)), [str(len(STEPS))])
 
 
 def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
