@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import links
-from pages.shared.views import gold_tree, marked_tokens
+from pages.shared.views import gold_tree
 from pages.shared.views.input_choice import SENTENCES
 from tests.app.driving import open_app, unescaped, words
 from tests.shipped import COUNT
@@ -119,25 +119,11 @@ def test_long_text_is_cut_and_empty_text_refused() -> None:
     assert "no token in this text" in unescaped(app.error[0].value)
 
 
-def test_a_view_with_nothing_in_it_says_so() -> None:
-    app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
-    assert "There is nothing to show" in words(app)
-    app.selectbox(key="sides").set_value("all").run()
-    assert f"Head {app.selectbox(key='head').value} has its largest weight from" in words(app)
-
-
 def test_hostile_words_reach_no_markup() -> None:
     app = viewer(input="own text", text="<img/src=x> **b** $x$ :red[a]", given="true", units="words", **{"as": "table"})
     shown = "".join(element.value for element in app.markdown)
     assert "<img" not in shown.replace("\\<", "")
     assert not any("<img" in cell.replace("\\<", "") for cell in app.table[0].value["from"])
-
-
-def test_marks_in_the_address() -> None:
-    assert marked_tokens.masked("3,7,3,0,-1,x,1.5") == [2, 6]
-    assert marked_tokens.to_mask([6, 2]) == "3,7"
-    assert marked_tokens.masked(marked_tokens.to_mask(range(20))) == list(range(20))
-    assert marked_tokens.pins("from3,to12,from0,up4,") == ["from3", "to12"]
 
 
 def guesses(app: AppTest) -> list[list[str]]:
@@ -245,12 +231,6 @@ def test_what_is_no_tree_of_the_words(gold: str) -> None:
     assert gold_tree.tree_of(["The", "boats"], gold) is None
 
 
-def test_a_tree_of_the_words() -> None:
-    tree = gold_tree.tree_of(["The", "boats"], "2-nmod:poss-x 0-root")
-    assert tree is not None
-    assert (tree.governors, tree.relations) == ((2, 0), ("nmod:poss-x", "root"))
-
-
 def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
     app = viewer(input="corpus", find="iron")
     assert parameter(app, "find") == "iron"
@@ -275,3 +255,10 @@ def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them() -> Non
     sentence = {"words": ["vice versa", "."], "governors": [0, 1], "relations": ["root", "punct"]}
     assert links.to_tree(sentence) is None
     assert links.to_tree(sentence | {"words": ["vice", "."]}) is not None
+
+
+def test_a_view_with_nothing_in_it_says_so() -> None:
+    app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
+    assert "There is nothing to show" in words(app)
+    app.selectbox(key="sides").set_value("all").run()
+    assert f"Head {app.selectbox(key='head').value} has its largest weight from" in words(app)

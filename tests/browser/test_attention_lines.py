@@ -173,18 +173,6 @@ def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any
     page.close()
 
 
-def test_an_example_on_another_page_opens_here_with_its_head(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, address.replace("attention_viewer", "entropy?head=2-3"))
-    number = re.search(r"segment (\d+),", page.locator("[data-testid=stMain]").inner_text())[1]
-    page.get_by_text("Open in the attention viewer").first.click()
-    page.wait_for_selector("li[role=option]", timeout=60_000)
-    browser.settle(page)
-    assert page.get_by_role("spinbutton", name="Segment of the corpus").input_value() == number
-    assert "head=2-3" in page.url
-    assert page.get_by_text("Head 2-3 puts").is_visible()
-    page.close()
-
-
 def test_a_sentence_of_the_treebank_opens_with_its_words(address: str, chromium: Any) -> None:
     page = browser.open_page(chromium, address.replace("attention_viewer", "dependency_heads?head=2-3&relation=det"))
     page.get_by_role("spinbutton", name="Page of").fill("2")
@@ -256,16 +244,4 @@ def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Pa
     assert maps.shape[:2] == (6, 12)
     layer, head = Head.parse(clearest("previous")).layer, Head.parse(clearest("previous")).head
     assert table["weight"].to_numpy() == pytest.approx(maps[layer, head].reshape(-1), abs=1e-6)
-    page.close()
-
-
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
-def test_it_fits_and_is_seen_in_both_themes(address: str, chromium: Any, scheme: str, width: int) -> None:
-    page = viewer(chromium, address, scheme, width, head=clearest("previous"))
-    main = page.locator("[data-testid=stMain]")
-    assert main.evaluate("e => e.scrollWidth") <= width
-    color = token(page, "from", 2).evaluate("e => getComputedStyle(e).color")
-    assert (sum(map(int, color[4:-1].split(","))) > 380) == (scheme == "dark")
-    assert red_and_dark(page)[1] > 1000
-    assert page.problems == []
     page.close()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus, check_coreference
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument, sentence_starts
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
@@ -177,10 +177,6 @@ def test_other_files_are_refused(text):
     with pytest.raises(InputError) as caught:
         read(text)
     assert "CorefUD" in caught.value.hint
-
-
-def test_sentences_end_at_full_stops_and_what_closes_them():
-    assert sentence_starts(("Go", "!", '"', "he", "said", ".", ")", "Now")) == (0, 3, 7)
 
 
 def test_the_sample_is_the_same_in_both_forms_and_rich_enough():

@@ -78,11 +78,6 @@ def test_a_monstrous_word_is_cut_and_counted(tokens):
     assert max(map(len, windows)) <= 16 and lost(windows)["a word longer than half a window (cut)"] == 1
 
 
-def test_limit_counts_windows_and_their_items(tokens):
-    windows = made(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
-    assert len(list(windows)) == 1 and read_whole(windows).counts["items"] == 1
-
-
 def test_a_file_without_antecedents_is_refused(tokens):
     with pytest.raises(InputError, match="No mention has an antecedent"):
         list(made(tokens, "[1 he ] sat"))
@@ -158,3 +153,8 @@ def test_every_word_has_its_pieces_in_order(tokens):
 def test_the_paper_cuts_inside_only_a_first_sentence_that_is_too_long(tokens):
     (window,) = made(tokens, "[1 he ] and [1 he ] and he and he and he . / he .", mode="paper", max_length=10)
     assert window.span == (0, 8) and len(window) == 10
+
+
+def test_limit_counts_windows_and_their_items(tokens):
+    windows = made(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
+    assert len(list(windows)) == 1 and read_whole(windows).counts["items"] == 1

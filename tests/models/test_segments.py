@@ -201,21 +201,6 @@ def test_other_tokenizers_frame_in_their_own_way():
 # -- examples --------------------------------------------------------------------------------------------------------
 
 
-def test_text_examples(tokens):
-    segments = make(
-        tokens, [{"text": "The cat."}, {"text": "the cat " * 10}, {"text": ""}, {"text": "\u200b"}], max_length=8
-    )
-    first, second = segments
-    assert tokens.names(first.ids) == ["[CLS]", "the", "cat", ".", "[SEP]"]
-    assert tokens.names(second.ids) == ["[CLS]", *["the", "cat"] * 3, "[SEP]"]
-    assert [e.number for e in (first, second)] == [0, 1]
-    reasons = {entry["reason"]: entry["count"] for entry in skipped(segments)}
-    assert reasons == {
-        "a text longer than a segment (its end was cut)": 1,
-        "an example without tokens (skipped)": 2,
-    }
-
-
 def test_word_examples_keep_rows_and_words_aligned(tokens):
     words = ["The", "cab", "\u200b", "[SEP]", "🙂", ""]
     segments = make(tokens, [{"words": words}])
@@ -228,19 +213,6 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     assert example.types.tolist() == [0] * len(names)
     counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in skipped(segments)}
     assert counts == {"a word the tokenizer cleans to nothing": 2, "a token not in the vocabulary": 1}
-
-
-def test_examples_over_the_limit_are_left_out_and_named(tokens):
-    given = [
-        {"words": ["cat"] * 7},
-        {"words": ["cat"] * 6},
-        {"tokens": ["[CLS]", "[SEP]"] * 5},
-        {"tokens": ["[CLS]", "[SEP]"]},
-    ]
-    segments = make(tokens, given, max_length=8)
-    assert [example.number for example in segments] == [1, 3]
-    (left,) = skipped(segments)
-    assert (left["count"], left["where"]) == (2, ["line 1, object 1", "line 1, object 3"])
 
 
 def test_token_examples_are_taken_as_they_are(tokens):

@@ -72,22 +72,6 @@ def test_what_is_too_long_loses_the_end_of_its_longer_side(tiny):
     assert (len(given.layout.words), given.cut) == (16, 26)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "\x07"])
-def test_a_text_without_tokens_is_refused(tiny, text):
-    with pytest.raises(InputError, match="no token"):
-        from_text(text, "", tiny.tokens, Settings())
-
-
-@pytest.mark.parametrize("family", ["roberta", "gpt2", "xlnet"])
-def test_other_tokenizers_make_words_at_their_marks(family):
-    tokens = Tokens(FAMILIES[family].tokenizer())
-    one = from_text("the gardener slept, at last", "the wind", tokens, Settings())
-    assert one.layout.two_sides
-    words = [w for w, s in zip(one.layout.words.labels, one.layout.words.special, strict=True) if not s]
-    assert words == ["the", "gardener", "slept", ",", "at", "last", "the", "wind"]
-    assert not any("Ġ" in label or "▁" in label for label in one.layout.tokens.labels)
-
-
 def test_a_space_of_its_own_belongs_to_the_word_after_it():
     tokens = Tokens(FAMILIES["xlnet"].tokenizer())
     names = ["▁", "c", "at", "▁", ",", "▁the", "."]
@@ -156,17 +140,6 @@ def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
     assert layout_of(pick(segments, 3), tiny.tokens).words.labels[2] == "dog"
     with pytest.raises(InputError, match="skipped"):
         pick(segments, 2)
-
-
-def test_a_corpus_that_cannot_be_read_says_so_every_time(tiny, source):
-    broken = source('[{"text": "the cat"}, {"text": 3}]', "given.json")
-    segments = FirstSegments(Segments(broken, tiny.tokens, Settings(max_length=32)))
-    errors = []
-    for _ in range(2):
-        with pytest.raises(InputError) as refused:
-            segments.pick(2)
-        errors.append(str(refused.value))
-    assert errors[0] == errors[1] and "no segment" not in errors[0]
 
 
 @pytest.mark.parametrize("name", ["encyclopedia", "treebank", "coreference"])
