@@ -137,24 +137,6 @@ def test_imports_run_down_the_layers():
     assert upward == []
 
 
-def test_the_engine_names_no_analysis():
-    for module in (name for name in MODULES if name.startswith("bertviz_core.engine")):
-        for node in ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Constant):
-                assert node.value not in BUILT_IN, module
-
-
-def heavy(module: str) -> bool:
-    tree = ast.parse(MODULES[module].read_text(encoding="utf-8"))
-    return any(name.partition(".")[0] in ("torch", "transformers") for name in imported(tree))
-
-
-def test_results_figures_and_plotting_never_name_torch():
-    light = [m for m in MODULES if m.endswith(("result", "figure")) or ".plotting" in m]
-    assert len(light) > 15
-    assert [module for module in light if heavy(module)] == []
-
-
 def test_pages_have_no_mathematics():
     scripts = [module for module in MODULES if module.startswith("pages.") and module.count(".") == 1]
     assert len(scripts) > 10

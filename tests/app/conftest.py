@@ -9,9 +9,12 @@ import pytest
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find
+from bertviz_core.models.loading import LoadedModels
 from bertviz_core.paper_report.request import Report, ReportRequest
 from tests import in_process
 from tests.app.driving import ROOT
+
+MODELS = LoadedModels()  # known by their fingerprints, so that tests can share them
 
 
 @pytest.fixture
@@ -24,7 +27,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.shared.frame.uploads.PATIENCE", 60)  # of a test that looks once
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()  # it ends the sessions of earlier tests, which ask for services
-    monkeypatch.setattr("pages.shared.services._made", {})
+    monkeypatch.setattr("pages.shared.services._made", {"_models": MODELS})
 
 
 @pytest.fixture(scope="session")

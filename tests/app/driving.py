@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from streamlit.testing.v1 import AppTest
 
@@ -47,3 +48,26 @@ def wait_for_job(app: AppTest) -> AppTest:
             return app
         time.sleep(0.1)
     raise AssertionError("the job did not end")
+
+
+def analyze(app: AppTest) -> None:
+    """Have the page run the analysis that it offers."""
+    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
+    wait_for_job(app)
+
+
+def paste(app: AppTest, text: str) -> None:
+    """Have the page use a pasted text."""
+    app.text_area(key="paste").set_value(text).run()
+    next(button for button in app.button if button.label == "Use the pasted text").click().run()
+
+
+def metrics(app: AppTest) -> dict[str, str]:
+    """The cards of the page."""
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def parameter(app: AppTest, name: str) -> str | None:
+    """Of the address."""
+    value = app.query_params.get(name)
+    return unquote(value[0] if isinstance(value, list) else value) if value else None

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import short_names
-from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.app.driving import analyze, open_app, paste, unescaped, wait_for_job, words
 from tests.shipped import values
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -60,8 +60,7 @@ def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
 
 def test_settings_of_the_address_are_those_of_the_result() -> None:
     app = open_app("surface_patterns", limit="3", max_length="32")
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert "3 segments" in words(app)
     assert app.number_input(key="max_length").value == 32
 
@@ -96,11 +95,9 @@ def test_threshold_lists_heads_without_a_new_analysis() -> None:
 
 def test_pasted_text_is_analyzed_kept_and_reopened_by_its_link() -> None:
     app = open_app("surface_patterns")
-    app.text_area(key="paste").set_value("The cat sat on the mat.\nIt was warm, and the cat slept.\n").run()
-    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    paste(app, "The cat sat on the mat.\nIt was warm, and the cat slept.\n")
     assert "demo on pasted text" in words(app)
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert not app.error
     assert len(app.metric) == 4
     link = app.query_params["corpus"]
@@ -116,8 +113,7 @@ def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
     config.set_option("server.maxUploadSize", 1)
     try:
         app = open_app()
-        app.text_area(key="paste").set_value("wört " * 190_000).run()
-        next(b for b in app.button if b.label == "Use the pasted text").click().run()
+        paste(app, "wört " * 190_000)
     finally:
         config.set_option("server.maxUploadSize", before)
     assert "over 1 MB" in app.error[0].value
@@ -148,8 +144,7 @@ def test_gradients_say_what_this_run_shows() -> None:
 @pytest.mark.parametrize(("folder", "said"), [("tiny_folder", "no masked-word head"), ("masked_folder", "")])
 def test_gradients_need_a_model_with_a_masked_word_head(folder: str, said: str, request: pytest.FixtureRequest) -> None:
     app = open_app("sep_gradients", model=str(request.getfixturevalue(folder)))
-    app.text_area(key="paste").set_value("the cat sat .\nthe dog ran near the mill\n").run()
-    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    paste(app, "the cat sat .\nthe dog ran near the mill\n")
     offers = [b for b in app.button if b.label.startswith("Analyze")]
     assert len(offers) == (0 if said else 1)
     if offers:
@@ -162,10 +157,8 @@ def test_gradients_need_a_model_with_a_masked_word_head(folder: str, said: str, 
 
 def test_hostile_text_stays_text() -> None:
     app = open_app("surface_patterns")
-    app.text_area(key="paste").set_value("<img src=x onerror=alert(1)> **bold** $x$\n<script>1</script>\n").run()
-    next(b for b in app.button if b.label == "Use the pasted text").click().run()
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    paste(app, "<img src=x onerror=alert(1)> **bold** $x$\n<script>1</script>\n")
+    analyze(app)
     shown = "".join(element.value for element in app.markdown)
     assert "\\<" in shown
     assert "<img" not in shown

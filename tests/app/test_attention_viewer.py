@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 from pathlib import Path
-from urllib.parse import unquote
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared.frame import links
 from pages.shared.views import gold_tree
 from pages.shared.views.input_choice import SENTENCES
-from tests.app.driving import open_app, unescaped, words
+from tests.app.driving import open_app, parameter, unescaped, words
 from tests.shipped import COUNT
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -23,11 +22,6 @@ ROOT = Path(__file__).parents[2]
 
 def viewer(**address: str) -> AppTest:
     return open_app("attention_viewer", **address)
-
-
-def parameter(app: AppTest, name: str) -> str | None:
-    value = app.query_params.get(name)
-    return unquote(value[0] if isinstance(value, list) else value) if value else None
 
 
 def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:

@@ -11,14 +11,10 @@ from typer.testing import CliRunner
 
 from bertviz_core.cli import commands as cli
 from bertviz_core.errors import SettingsError
-from tests.app.driving import open_app, words
+from tests.app.driving import metrics, open_app, words
 from tests.shipped import COUNT
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-
-def metrics(app) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def command(*arguments: str) -> dict:

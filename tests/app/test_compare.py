@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute_all
@@ -16,15 +15,10 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
 from tests import trainings
-from tests.app.driving import open_app, words
+from tests.app.driving import open_app, parameter, words
 from tests.shipped import COUNT
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-
-def address(app: AppTest, name: str) -> str:
-    value = app.query_params[name]
-    return value if isinstance(value, str) else value[0]
 
 
 def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
@@ -38,7 +32,7 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     box.set_value(norms).run()
     assert not app.exception
     assert "One run read attention weights, the other norms" in words(app)
-    again = open_app("compare", **{name: address(app, name) for name in ("a", "b")})
+    again = open_app("compare", **{name: parameter(app, name) for name in ("a", "b")})
     assert again.selectbox(key="b").value == app.selectbox(key="b").value
     assert "One run read attention weights, the other norms" in words(again)
 

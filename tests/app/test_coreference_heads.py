@@ -15,7 +15,7 @@ from bertviz_core.corpora.files import FOLDER, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.plotting.style import percent
-from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
+from tests.app.driving import analyze, open_app, unescaped, uploader, words
 from tests.bracketed import conll
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -118,8 +118,7 @@ def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():
     app = open_app(PAGE)
     text = conll("[1 Ann ] sang . / [1 She ] smiled .", "[1 The cat ] saw [2 the dog ] . / [1 It ] slept .")
     uploader(app).set_value(("mine.conll", text.encode(), "text/plain")).run()
-    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert not app.error and "demo on mine.conll" in words(app) and "100.0% of 2 mentions" in words(app)
     broken = text.replace("(1|1)", "(1", 1)
     uploader(app).set_value(("broken.conll", broken.encode(), "text/plain")).run()
@@ -130,8 +129,7 @@ def test_a_file_with_one_candidate_each_says_that_this_proves_nothing():
     app = open_app(PAGE)
     text = conll("[1 The cook ] slept because [1 he ] was tired .", "[1 A nurse ] ran because [1 she ] was late .")
     uploader(app).set_value(("one.conll", text.encode(), "text/plain")).run()
-    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert app.metric[0].value == "100%" and "only one candidate" in app.info[0].value
     app.segmented_control(key="candidates").set_value("words").run()
     assert not app.info and not app.error
@@ -171,8 +169,7 @@ def test_all_passages_of_a_long_corpus_are_listed_and_a_dropped_part_leaves_the_
     app = open_app(PAGE)
     text = conll(*["[1 Ann ] saw [2 Bo ] . / [1 She ] waved to [2 him ] ."] * 600)
     uploader(app).set_value(("long.conll", text.encode(), "text/plain")).run()
-    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert count_of(app) == "600 passages"
     app.number_input(key="passage_page").set_value(200).run()
     last = passages_of(app)[-1]

@@ -8,14 +8,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.corpora.word_search import has
-from tests.app.driving import open_app, uploader, wait_for_job, words
+from tests.app.driving import analyze, metrics, open_app, uploader, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "The 2-det\ncat 3-nsubj\nsat 0-root\n\nA 2-det\ndog 3-nsubj\nstood 0-root\n\n<b>x</b> 2-dep\n$y$ 0-root\n"
-
-
-def metrics(app) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
@@ -75,8 +71,7 @@ def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus()
     app = open_app("dependency_heads")
     uploader(app).set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
     assert "demo on mine.conllu" in words(app)
-    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     app.number_input(key="least").set_value(1).run()
     assert not app.error and not app.exception
     table = app.dataframe[0].value.set_index("relation")

@@ -15,22 +15,17 @@ from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import services
 from pages.shared.views import emergence_view
 from tests import trainings
-from tests.app.driving import open_app, unescaped, wait_for_job, words
+from tests.app.driving import analyze, metrics, open_app, paste, unescaped, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
 
 
-def metrics(app) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
-
-
 def open_own(folder: Path, **address: str):
     """The page on a local training and a pasted text."""
     app = open_app("emergence", training=str(folder), max_length="64", limit="60", **address)
-    app.text_area(key="paste").set_value(TEXT).run()
-    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    paste(app, TEXT)
     return app
 
 
@@ -64,8 +59,7 @@ def test_a_local_folder_is_a_job_and_then_one_of_the_trainings(tmp_path: Path) -
     folder = trainings.save(tmp_path / "mine" / "steps")
     app = open_own(folder)
     assert "3 checkpoints, steps 0 to 200" in words(app)
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert not app.error and len(app.metric) == 4
     assert "mine/steps on pasted text and treebank" in words(app)
     assert app.select_slider(key="at_step").options == ["0", "10", "200"]
@@ -79,8 +73,7 @@ def test_analyzed_folders_can_be_chosen_but_not_those_on_uploads_that_the_reader
 ) -> None:
     folder = trainings.save(tmp_path / "mine" / "steps", steps=(3, 30))
     app = open_own(folder)
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    wait_for_job(app)
+    analyze(app)
     st.cache_resource.clear()
     del app.session_state["trainings"]
     app.selectbox(key="training").set_value("small-bert").run()
@@ -101,14 +94,12 @@ def test_analyzed_folders_can_be_chosen_but_not_those_on_uploads_that_the_reader
 def test_what_is_missing_of_a_training_is_offered_beside_what_is_stored(tmp_path: Path) -> None:
     folder = trainings.save(tmp_path / "steps", steps=(3, 30))
     app = open_own(folder)
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     trainings.save(folder, steps=(300,))
     app.run()
     assert "4 of 12 analyses are missing" in words(app)
     assert app.select_slider(key="at_step").options == ["3", "30"]
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert app.select_slider(key="at_step").options == ["3", "30", "300"]
     assert "analyses are missing" not in words(app)
 
@@ -125,8 +116,7 @@ def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(tmp_pat
 
 def test_a_training_without_a_masked_word_head_says_why_it_has_no_loss(tmp_path: Path) -> None:
     app = open_own(trainings.save(tmp_path / "mine", steps=(3, 30), auto="AutoModel"))
-    next(b for b in app.button if b.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert "Masked-word loss" not in metrics(app) and len(app.metric) == 3
     assert "no masked-word loss" in words(app)
 

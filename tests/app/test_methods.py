@@ -11,18 +11,6 @@ from tests.app.driving import open_app
 pytestmark = pytest.mark.usefixtures("own_store")
 
 
-def test_a_section_has_its_heading_and_its_text_alone() -> None:
-    heading, text = methods_section(4)
-    assert heading.startswith("4. Entropy")
-    assert "from_cls" in text
-    assert "## " not in text
-
-
-def test_a_section_that_does_not_exist_is_named() -> None:
-    with pytest.raises(LookupError, match="99"):
-        methods_section(99)
-
-
 def shown(app: AppTest) -> list[str]:
     """Markdown on the page and in its dialog."""
     return [element.value for element in app._tree.get("markdown")]

@@ -9,7 +9,7 @@ import sys
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.driving import ROOT, open_app, wait_for_job, words
+from tests.app.driving import ROOT, open_app, paste, wait_for_job, words
 from tests.shipped import COUNT, clearest
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -39,8 +39,7 @@ def test_the_threshold_of_broad_heads_is_a_slider() -> None:
 
 def test_everything_that_is_missing_is_one_job() -> None:
     app = open_app()
-    app.text_area(key="paste").set_value(TEXT).run()
-    next(b for b in app.button if b.label == "Use the pasted text").click().run()
+    paste(app, TEXT)
     assert "4 analyses are missing. One job runs them in 2 forward passes" in words(app)
     next(b for b in app.button if b.label.startswith("Run all")).click().run()
     app = wait_for_job(app)

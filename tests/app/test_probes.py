@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
+from tests.app.driving import analyze, metrics, open_app, unescaped, uploader, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "\n\n".join(
@@ -14,10 +14,6 @@ BANK = "\n\n".join(
     for noun in ("cat", "dog", "man", "boy")
     for verb in ("sat", "ran", "ate", "lay")
 )
-
-
-def metrics(app) -> dict[str, str]:
-    return {metric.label: metric.value for metric in app.metric}
 
 
 def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
@@ -57,8 +53,7 @@ def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
     app.multiselect(key="probes").set_value(["right-branching", "attention-only"]).run()
     app.number_input(key="epochs").set_value(1).run()
     app.file_uploader(key="vectors").set_value(("v.txt", b"the 1 2\ncat 2 3\n", "text/plain")).run()
-    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert not app.error and not app.exception
     table = app.dataframe[0].value.set_index("probe")
     assert list(table.index) == ["Right-branching (last word to ROOT)", "Attention only"]

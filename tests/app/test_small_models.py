@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.driving import open_app, wait_for_job, words
+from tests.app.driving import analyze, open_app, words
 from tests.families import FAMILIES, save
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -15,8 +15,7 @@ pytestmark = pytest.mark.usefixtures("own_store")
 
 def computed(page: str, model: Path, **address: str):
     app = open_app(page, model=str(model), max_length="32", **address)
-    next(button for button in app.button if button.label.startswith("Analyze")).click().run()
-    app = wait_for_job(app)
+    analyze(app)
     assert not app.error and not app.exception
     return app
 

@@ -15,7 +15,7 @@ import pytest
 from bertviz_core.engine import store_folder
 from pages.shared import services
 from tests import broken_stores
-from tests.app.driving import open_app, unescaped, words
+from tests.app.driving import open_app, paste, unescaped, words
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -92,8 +92,7 @@ def test_pages_open_and_say_what_is_wrong(use, tmp_path, stack, kind, why):
     assert "heads" in words(app)
     assert not app.error
     assert any("MB on this machine" in caption.value for caption in app.caption)
-    app.text_area(key="paste").set_value("A paste.\nOf two lines.").run()
-    next(button for button in app.button if button.label == "Use the pasted text").click().run()
+    paste(app, "A paste.\nOf two lines.")
     assert not app.exception
     assert "The store cannot be written" in words(app) or "The store cannot be used" in words(app)
     assert time.monotonic() - began < 60

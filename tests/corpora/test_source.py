@@ -35,18 +35,6 @@ LINES = [(1, "Erste Zeile, größer."), (2, "Zweite 🙂 Zeile."), (3, ""), (4, 
         b"\xfe\xff" + TEXT.replace("\n", "\r\n").encode("utf-16-be"),
         lzma.compress(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode()),
     ],
-    ids=[
-        "unix",
-        "windows",
-        "mark",
-        "no-last-end",
-        "gzip",
-        "gzip-members",
-        "xz",
-        "utf-16",
-        "utf-16-be-windows",
-        "xz-windows-mark",
-    ],
 )
 def test_the_same_lines_from_every_way_of_writing_them(source, data):
     assert list(source(data).lines()) == LINES

@@ -89,12 +89,6 @@ def test_what_arrives_is_reported(tokens: list[object], tmp_path: Path) -> None:
     assert not [thread for thread in threading.enumerate() if "watch" in thread.name]
 
 
-def test_a_file_that_goes_meanwhile_counts_nothing(tmp_path: Path, monkeypatch) -> None:
-    (tmp_path / "whole").write_bytes(bytes(1000))
-    monkeypatch.setattr(hub.os, "walk", lambda folder: [(str(folder), [], ["renamed", "whole"])])
-    assert hub._size_on_disk(tmp_path) == 1000
-
-
 def test_a_download_leaves_room_on_the_disk(tokens: list[object], monkeypatch) -> None:
     monkeypatch.setattr(hub.shutil, "disk_usage", lambda _: Usage(0, 0, hub.SPARE + SIZE - 1))
     with pytest.raises(ModelError, match="left on the disk"):
