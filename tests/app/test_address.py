@@ -15,22 +15,8 @@ from tests.app.driving import open_app, unescaped, words
 pytestmark = pytest.mark.usefixtures("own_store")
 PAGES = [entry.name for entry in catalogue.ENTRIES]
 UNTOUCHED = (  # they ask for new results
-    [
-        "model",
-        "corpus",
-        "mode",
-        "weights",
-        "max_length",
-        "limit",
-        "seed",
-        "dtype",
-        "training",
-        "possessives",
-        "mean",
-        "epochs",
-        "rank",
-        "decode",
-    ]
+    *("model", "corpus", "mode", "weights", "max_length", "limit", "seed", "dtype", "training", "possessives"),
+    *("mean", "epochs", "rank", "decode"),
 )
 NOT_IN_ADDRESS = {"corpus", "guess", "paste", "everything"}  # the upload's token is; which guess the link is for is not
 
