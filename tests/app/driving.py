@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 def open_app(page: str = "", **address: str) -> AppTest:
     """A page, the overview without a name, with the parameters of its address."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in address.items():
         app.query_params[name] = value
     if page:
