@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 from zipfile import ZipFile
 
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from bertviz_core import exports
@@ -26,6 +27,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.paper_report.pages import check_out
+from bertviz_core.plotting import images
 from bertviz_core.settings import Settings
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -161,3 +163,10 @@ def test_records_that_end_in_an_error_leave_what_stood_there(tmp_path):
     with pytest.raises(SettingsError, match="half way"):
         exports.write_records(tmp_path / "x.json", broken())
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
+
+
+def test_without_a_browser_a_message_says_what_is_missing(monkeypatch, tmp_path):
+    pytest.importorskip("kaleido")
+    monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "none"))
+    with pytest.raises(SettingsError, match="BROWSER_PATH"):
+        images.svg([go.Figure()])

@@ -256,3 +256,20 @@ def test_a_view_with_nothing_in_it_says_so() -> None:
     assert "There is nothing to show" in words(app)
     app.selectbox(key="sides").set_value("all").run()
     assert f"Head {app.selectbox(key='head').value} has its largest weight from" in words(app)
+
+
+def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path) -> None:
+    told, model = "No weight reaches 0.50, so no lines are drawn.", str(planted_folder)
+    assert told not in words(viewer(model=model, head="1-1", least="0.5"))
+    broad = viewer(model=model, head="1-2", least="0.5")
+    assert told in words(broad)
+    broad.slider(key="least").set_value(0.0).run()
+    assert "no lines are drawn" not in words(broad)
+
+
+def test_another_model_reads_a_text_that_is_too_long_as_far_as_the_first(planted_folder: Path) -> None:
+    text = f"the cat{' ' * 992}andand"  # the first side reads its first letter
+    app = viewer(beside="two models", model2=str(planted_folder), input="own text", text=text)
+    assert "what follows was cut off" in words(app)
+    assert not app.error
+    assert "reads other tokens" not in words(app)

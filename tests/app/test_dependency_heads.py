@@ -102,3 +102,8 @@ def found(app: AppTest) -> int:
     """How many sentences the list has."""
     line = next(caption.value for caption in app.caption if "sentences. Above, the gold arcs" in caption.value)
     return int(line.split()[0].replace(",", ""))
+
+
+def test_mode_as_in_the_paper_is_decided_on_held_out_words_too() -> None:
+    app = open_app("dependency_heads", mode="paper")
+    assert not app.exception and "Best head, held out" in metrics(app)

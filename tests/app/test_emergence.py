@@ -147,3 +147,9 @@ def test_each_frame_of_the_film_is_the_map_of_its_step() -> None:
     entropy = emergence_view.film(result, labels, "entropy, nats", 1)
     for place, frame in enumerate(entropy):
         assert frame["values"] == pytest.approx((result["entropy"][place] / result.uniform).clip(0, 1).reshape(-1))
+
+
+def test_a_step_that_this_training_has_not_is_its_last() -> None:
+    app = open_app("emergence", at_step="123456789")
+    assert not app.error
+    assert metrics(app)["Training step"] == f"{shipped().steps[-1]:,}"

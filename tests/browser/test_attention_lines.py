@@ -227,3 +227,42 @@ def test_files_are_made_in_the_browser(address: str, chromium: Any, tmp_path: Pa
     layer, head = Head.parse(clearest("previous")).layer, Head.parse(clearest("previous")).head
     assert table["weight"].to_numpy() == pytest.approx(maps[layer, head].reshape(-1), abs=1e-6)
     page.close()
+
+
+def brightness(page: Any) -> float:
+    """Mean of what is drawn, 0 black to 255 white."""
+    return page.locator(".stage canvas").evaluate(
+        """c => {
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        let sum = 0, drawn = 0;
+        for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 100) { drawn++; sum += d[i]; }
+        return sum / drawn;
+    }"""
+    )
+
+
+def test_masking_by_button_changes_token_and_address_and_comes_back(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head=clearest("previous"))
+    token(page, "from", 5).click()
+    page.get_by_role("button", name="Mask “keys”").click()
+    page.wait_for_function("location.search.includes('mask=5')", timeout=10_000)
+    browser.settle(page)
+    assert labels(page)[4] == "[MASK]"
+    assert page.get_by_text("Masking shifted").is_visible()
+    page.get_by_text("Before masking").click()
+    browser.settle(page)
+    page.wait_for_function("location.search.includes('before=')", timeout=10_000)
+    browser.settle(page)
+    assert labels(page)[4] == "keys"
+    page.get_by_role("button", name="Unmask all").click()
+    page.wait_for_function("!location.search.includes('mask=')", timeout=10_000)
+    page.close()
+
+
+def test_another_theme_redraws_the_lines(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head=clearest("previous"))
+    assert brightness(page) < 100
+    page.emulate_media(color_scheme="dark")
+    page.wait_for_timeout(1500)
+    assert brightness(page) > 150
+    page.close()

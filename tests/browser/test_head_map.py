@@ -98,3 +98,20 @@ def test_the_saved_map_of_values_has_its_color_bar_and_stays_within_its_frame(
     )
     assert inside
     page.close()
+
+
+def test_the_pictures_of_the_viewer_choose_heads_and_are_saved_whole(
+    address: str, chromium: Any, tmp_path: Path
+) -> None:
+    page = open_map(chromium, f"{address}/attention_viewer")
+    pictures = page.locator(".map", has=page.locator("image"))
+    pictures.locator(".point[data-head='4-5']").click()
+    page.wait_for_function("location.search.includes('head=4-5')", timeout=10_000)
+    browser.settle(page)
+    assert chosen(pictures) == "4-5"
+    with page.expect_download() as download:
+        pictures.locator(".save").click()
+    download.value.save_as(tmp_path / "pictures.svg")
+    assert "data:image/png;base64" in (tmp_path / "pictures.svg").read_text()
+    assert page.problems == []
+    page.close()

@@ -209,3 +209,13 @@ def test_clusters_of_another_shape_are_one_message_with_the_line(clusters: str):
     with pytest.raises(InputError, match="not a list of lists of spans") as caught:
         read('{"sentences": [["a"]], "clusters": []}\n' + line)
     assert caught.value.where == "given, line 2"
+
+
+def test_documents_without_markers_are_told_apart_by_name():
+    text = conll("[1 a ] b", "[1 c ]")
+    plain = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+    assert [document.name for document in read(plain)[1]] == ["d0", "d1"]
+    assert [document.name for document in read(text.replace("(d1); part 000", "(d1); part 002"))[1]] == [
+        "d0",
+        "d1, part 2",
+    ]

@@ -110,3 +110,10 @@ def test_a_text_sample_is_documents_of_paragraphs_under_its_own_name(name):
     assert documents[-1] + 1 >= 60
     assert all(documents.count(number) >= 2 for number in set(documents))
     assert all(60 <= len(paragraph.text.split()) <= 150 for paragraph in paragraphs)
+
+
+def test_names_that_stand_for_nothing(tmp_path):
+    (tmp_path / "empty").mkdir()
+    for name in ("empty", "*.txt", "missing.txt"):
+        with pytest.raises(InputError):
+            find_sources([str(tmp_path / name)])

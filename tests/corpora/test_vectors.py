@@ -69,3 +69,19 @@ def test_an_archive_of_several_files_is_refused_with_their_names():
     with pytest.raises(InputError, match=r"has 20 files: 0\.txt.* and 12 more"):
         read_vectors(from_bytes(zipped(*(f"{number}.txt" for number in range(20))), "v.zip"), {"the"})
     assert read_vectors(from_bytes(zipped("README.md", "v.txt"), "v.zip"), {"the"}).rows == {"the": 1}
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: zipped("a.txt", text=data.decode())])
+def test_a_bomb_is_refused(pack):
+    line = b"a " + b"1" * 9_997 + b"\n"
+    bomb = from_bytes(pack(line * 6_000), "bomb")
+    assert bomb.size < 300_000
+    with pytest.raises(InputError, match="unpacks to more than 50 MB"):
+        read_vectors(bomb, {"the"})
+
+
+def test_a_damaged_member_is_named():
+    data = bytearray(zipped("a.txt"))
+    data[50] ^= 255
+    with pytest.raises(InputError, match="damaged"):
+        read_vectors(from_bytes(bytes(data), "v"), {"the"})
