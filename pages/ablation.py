@@ -18,13 +18,12 @@ from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.numbers import number
 from pages.shared import page, stored_result
 from pages.shared.derived import derived
-from pages.shared.frame import choices, sidebar
+from pages.shared.frame import choices, header
 from pages.shared.views import ablation_view, findings_view, head_view
 
 WIDTHS = {name: st.column_config.Column(width=width) for name, width in (("quantity", 180), ("value", 165))}
 
-selection = sidebar.current()
-page.header("ablation", selection)
+selection = header.current()
 controls, options = page.controls()
 with options:
     mean = choices.toggle(

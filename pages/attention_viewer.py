@@ -6,7 +6,7 @@ from bertviz_core.models.single_input import mask, predict
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import SIDES, View, look, moved
 from pages.shared import boxes, page, services
-from pages.shared.frame import address, choices, sidebar
+from pages.shared.frame import address, choices, header
 from pages.shared.views import (
     attention_panel,
     beside,
@@ -16,8 +16,7 @@ from pages.shared.views import (
     token_pair,
 )
 
-selection = sidebar.current()
-page.header("attention_viewer", selection, "one text")
+selection = header.current()
 model = services.model(selection.checkpoint, selection.settings.dtype)
 line = st.container(key="input-choice")
 often, options = page.controls()

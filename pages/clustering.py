@@ -8,27 +8,16 @@ from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.linguistic import linguistic_heads
-from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.source import Source
-from pages.shared import page, services, stored_result
+from bertviz_core.analyses.linguistic import linguistic
+from pages.shared import page, stored, stored_result
 from pages.shared.derived import derived
-from pages.shared.frame import choices, sidebar, uploads
+from pages.shared.frame import choices, header
 from pages.shared.views import cluster_view, findings_view
 
-selection = sidebar.current()
-page.header("clustering", selection)
+selection = header.current()
 request = selection.request("clustering")
-stored = stored_result.result_or_stop(request, Clustering)
+computed = stored_result.result_or_stop(request, Clustering)
 head, base = selection.head, selection.base
-
-
-@st.cache_data(ttl=30, show_spinner=False)
-def stored_linguistic_heads(
-    key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]
-) -> dict[str, str]:
-    """Cached by the digests of the reader's own corpora too: readers with others see others."""
-    return linguistic_heads(_request, services.find, _own)
 
 
 with st.container(horizontal=True, vertical_alignment="center"):
@@ -38,10 +27,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
         help="Embed √JS, a metric, instead of JS as in the paper.",
     )
     limits = cluster_view.thresholds()
-    own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
-    digests = tuple(source.digest for kind in own.values() for source in kind)
-    named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
-result = derived(Clustering.labeled, cluster_view.pictured(stored, root), limits, named)
+    named = cluster_view.papers_heads(selection) or derived(linguistic, stored.results(selection))
+result = derived(Clustering.labeled, cluster_view.pictured(computed, root), limits, named)
 
 closeness, pair = result.closeness, derived(Clustering.closest_pair, result)
 ratio = closeness.ratio

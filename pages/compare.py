@@ -8,12 +8,10 @@ from bertviz_core.comparison.result import compare
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import header
 from pages.shared.views import compare_view
 
-selection = sidebar.current()
-with page.title("compare"):
-    sidebar.stepper(selection)
+selection = header.current()
 with st.container(horizontal=True, vertical_alignment="bottom"):
     comparison = derived(compare, *compare_view.choose(selection))
     key = compare_view.quantity(comparison)

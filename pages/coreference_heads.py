@@ -12,7 +12,7 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import page, stored_result
 from pages.shared.derived import derived
-from pages.shared.frame import choices, sidebar
+from pages.shared.frame import choices, header
 from pages.shared.views import coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
@@ -22,8 +22,7 @@ FORMULAS = [  # in the order of DIRECTIONS
     for query, key in ("mc", "cm")
 ]
 
-selection = sidebar.current()
-page.header("coreference_heads", selection)
+selection = header.current()
 request = selection.request("coreference_heads")
 stored = stored_result.result_or_stop(request, CoreferenceHeads)
 

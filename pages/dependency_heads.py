@@ -10,11 +10,10 @@ from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import boxes, page, stored_result
 from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import header
 from pages.shared.views import relation_view
 
-selection = sidebar.current()
-page.header("dependency_heads", selection)
+selection = header.current()
 choices, options = page.controls()
 with options:
     request = relation_view.choose_rule(selection)

@@ -5,13 +5,11 @@ import streamlit as st
 from bertviz_core.emergence.result import Emergence
 from pages.shared import files, page
 from pages.shared.derived import derived
-from pages.shared.frame import choices, sidebar
+from pages.shared.frame import choices, header
 from pages.shared.views import emergence_choice, emergence_view
 
-selection = sidebar.current()
-with page.title("emergence"):
-    options = st.popover("Options", icon=":material/tune:")
-    sidebar.stepper(selection)
+selection = header.current()
+options = header.title_line().popover("Options", icon=":material/tune:")
 result = emergence_choice.result_or_stop(selection, options)
 claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
 emergence_view.origin(result)

@@ -52,7 +52,7 @@ def change(result: HeadAverages, selection: Selection) -> None:
     norms, other = selection.settings.weights == "norms", in_other_weights(result, selection)
     if other is None:
         if norms:
-            st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
+            st.caption("Choose the weights `attention` above and analyze to see what norms change.")
         return
     weights, moved = (other, result) if norms else (result, other)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -11,6 +11,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
+from bertviz_core.overview.head_card import NONE
 from bertviz_core.overview.head_summary import behavior_labels, columns, nearest, relations
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.style import BEHAVIORS
@@ -25,7 +26,7 @@ WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # so that 
 
 def folded(page: str, selection: Selection) -> None:
     """What the head does, which opens, and is filled only then; nothing where nothing is stored."""
-    results = stored.results(page, selection)
+    results = stored.results(selection)
     if results:
         label = behavior(results, selection, Thresholds())
         panel = st.popover(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
@@ -78,4 +79,4 @@ def behavior(results: Results, selection: Selection, thresholds: Thresholds) -> 
     label = str(labels[selection.head])
     if label == LINGUISTIC:
         return named[selection.head.label()]
-    return "no named behavior" if label == "other" else BEHAVIORS[label][-1]
+    return NONE if label == "other" else BEHAVIORS[label][-1]

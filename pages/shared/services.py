@@ -135,11 +135,11 @@ def _read(key: str, analysis: str) -> Result:
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
     """The model that single inputs run on, which readers share."""
     with st.spinner("Loading the model"):
-        return _models().get(checkpoint, dtype)
+        return loaded_models().get(checkpoint, dtype)
 
 
 @_once
-def _models() -> LoadedModels:
+def loaded_models() -> LoadedModels:
     return LoadedModels()
 
 

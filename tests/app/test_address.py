@@ -17,6 +17,8 @@ PAGES = [entry.name for entry in catalogue.ENTRIES]
 UNTOUCHED = {
     "model",
     "corpus",
+    "treebank",
+    "coreference",
     "mode",
     "weights",
     "max_length",
@@ -30,7 +32,7 @@ UNTOUCHED = {
     "rank",
     "decode",
 }  # they ask for new results
-NOT_IN_ADDRESS = {"corpus", "guess", "paste", "everything"}  # the upload's token is; which guess the link is for is not
+NOT_IN_ADDRESS = {"guess", "paste", "everything"}  # which guess the link is for is not
 
 
 def choices(app: AppTest) -> list[tuple[str, str]]:

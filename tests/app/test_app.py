@@ -41,7 +41,7 @@ def test_pages_open_on_stored_results(page: str, title: str) -> None:
 def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
     app = open_app("surface_patterns", head="2-3")
     assert "Head 2-3" in words(app)
-    app.button(key="step-next-page").click().run()
+    app.button(key="step-next").click().run()
     assert app.selectbox(key="head").value == "2-4"
     assert "Head 2-4" in words(app)
     app.toggle(key="zero").set_value(True).run()
@@ -217,7 +217,7 @@ def test_gradients_need_a_model_with_a_masked_word_head(folder: str, said: str, 
         app = wait_for_job(app)
     assert said in words(app)
     assert len(app.metric) == (0 if said else 4)
-    assert len(app.error) == bool(said)
+    assert not app.error
 
 
 def test_hostile_text_stays_text() -> None:

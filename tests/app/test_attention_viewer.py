@@ -42,14 +42,14 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     head = "1-1"  # looks at the previous token
     app = viewer(model=str(planted_folder), head=head)
     assert not app.error
-    said = re.search(rf"Head {head} puts (\d+\.\d)% of its attention on special tokens", words(app))
+    said = re.search(r"; (\d+\.\d)% of its attention goes to special tokens", words(app))
     assert said is not None
     assert float(said[1]) < 50
-    line = re.search(r"largest weight between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
+    line = re.search(rf"Head {head} attends most strongly from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
     assert 0.5 < float(line[3]) <= 1
-    app.button(key="step-next-page").click().run()
+    app.button(key="step-next").click().run()
     assert f"Head {head} puts" not in words(app)
     assert re.search(r"Head \d-\d puts", words(app))
 
@@ -146,7 +146,7 @@ def test_a_view_with_nothing_in_it_says_so() -> None:
     app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
     assert "There is nothing to show" in words(app)
     app.selectbox(key="sides").set_value("all").run()
-    assert f"Head {app.selectbox(key='head').value} has its largest weight from" in words(app)
+    assert f"Head {app.selectbox(key='head').value} attends most strongly from" in words(app)
 
 
 def test_hostile_words_reach_no_markup() -> None:
@@ -270,7 +270,7 @@ def test_heads_are_sorted_by_their_weight_from_one_token_to_another(units: str) 
 def test_the_pair_stays_when_a_head_is_chosen() -> None:
     app = viewer(head="1-1")
     pair = [app.selectbox(key=key).value for key in ("from_token", "to_token")]
-    app.button(key="step-next-page").click().run()
+    app.button(key="step-next").click().run()
     assert [app.selectbox(key=key).value for key in ("from_token", "to_token")] == pair
     assert "Which heads look" in " ".join(element.value for element in app.subheader)
 

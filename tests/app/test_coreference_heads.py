@@ -134,11 +134,11 @@ def test_right_and_wrong_guesses_are_told_apart():
 
 def test_the_corpus_of_each_kind_of_page_is_remembered():
     app = open_app(PAGE)
-    assert app.selectbox(key="corpus").value == "coreference"
+    assert app.selectbox(key="coreference").value == "coreference"
     app.switch_page("pages/entropy.py").run()
     assert app.selectbox(key="corpus").value == "encyclopedia" and not app.exception
     app.switch_page(f"pages/{PAGE}.py").run()
-    assert app.selectbox(key="corpus").value == "coreference" and not app.error
+    assert app.selectbox(key="coreference").value == "coreference" and not app.error
 
 
 def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():
@@ -209,5 +209,5 @@ def test_all_passages_of_a_long_corpus_are_listed_and_a_dropped_part_leaves_the_
     assert passages_of(again) == passages_of(app)
     with Store().writing() as cache:
         assert [cache.delete(name) for name in cache.iterkeys() if name.startswith("detail/")]
-    app = open_app(PAGE, corpus=link["corpus"])
+    app = open_app(PAGE, coreference=link["coreference"])
     assert count_of(app) == "500 passages in the documents of the first 1,000 of 1,200 mentions"

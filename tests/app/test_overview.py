@@ -120,7 +120,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert not app.metric
     assert any(b.label.startswith("Run all") for b in app.button)
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
-    assert {stored.pop(name) for name in ("[SEP] gradients", "Ablation")} == {"no masked-word head"}
+    assert {stored.pop(name) for name in ("[SEP] gradients", "Ablation")} == {"needs an MLM head"}
     assert set(stored) == {"not yet"}
     assert "6 analyses are missing" in words(app)
 
@@ -129,7 +129,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
 def test_every_page_of_the_paper_has_the_head_in_one_line_that_opens(page: str) -> None:
     head = clearest("previous")
     app = open_app(page, head=head)
-    assert app.selectbox(key="head-on-page").value == head
+    assert app.selectbox(key="head").value == head
     label = app.main.get("popover")[0].proto.popover.label.replace("\\", "")
     assert label == "previous token"
 

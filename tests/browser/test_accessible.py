@@ -13,7 +13,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 MASKED = "attention_viewer?mask=5&off=layer+2"
 PATHS = (*(entry.name for entry in catalogue.ENTRIES), "tour?step=4", MASKED)
 CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 3, "entropy": 1}
-STEPPER = ("step-previous-page", "head-on-page", "step-next-page")
+STEPPER = ("step-previous", "head", "step-next")
 IN_SIGHT = (
     *("overview", "attention_viewer", "compare", "emergence", "surface_patterns", "sep_gradients", "entropy"),
     *("dependency_heads", "coreference_heads", "probes", "clustering", "ablation", MASKED),

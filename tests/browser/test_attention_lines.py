@@ -212,7 +212,7 @@ def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any
     page.wait_for_function("location.search.includes('head=3-2')", timeout=10_000)
     browser.settle(page)
     assert pictures.locator("[aria-selected=true]").get_attribute("aria-label") == "Head 3-2"
-    page.locator(".st-key-step-next-page button").first.click()
+    page.locator(".st-key-step-next button").first.click()
     page.wait_for_function("location.search.includes('head=3-3')", timeout=10_000)
     browser.settle(page)
     assert pictures.locator("[aria-selected=true]").get_attribute("aria-label") == "Head 3-3"

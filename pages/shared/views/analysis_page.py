@@ -20,7 +20,7 @@ from bertviz_core.heads import highest, ranks
 from bertviz_core.plotting.drawing import Drawing
 from pages.shared import page, services, stored_result
 from pages.shared.boxes import plain
-from pages.shared.frame import sidebar
+from pages.shared.frame import header
 from pages.shared.frame.selection import Selection
 from pages.shared.views import findings_view, head_view
 
@@ -50,8 +50,7 @@ class Parts:
 
 def show(analysis: Analysis, parts: Parts = Parts()) -> None:
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance."""
-    selection = sidebar.current()
-    page.header(analysis.name, selection)
+    selection = header.current()
     request = selection.request(analysis.name)
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))

@@ -37,19 +37,18 @@ def claim(attention: InputAttention, selection: Selection, view: View, min_weigh
     if not weights.size:
         st.markdown("**There is nothing to show.**")
         return
-    parts, what = [], selection.settings.weights
+    what, rest = selection.settings.weights, ""
     if view.sides != "all":
         here, there = view.sides.split(" to ")
-        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}")
+        rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
     elif attention.keys.special.any():
-        parts.append(f"puts {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} on special tokens")
+        rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
     words = np.where(np.outer(~attention.queries.special, ~attention.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
-    other = f" between other {'words' if view.words else 'tokens'}" if attention.keys.special.any() else ""
-    parts.append(f"has its largest weight{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
+    most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
-    st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
+    st.markdown(f"**Head {selection.label} {most}{rest}.**{none}")
 
 
 def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
@@ -80,7 +79,11 @@ def pictures(attention: InputAttention, selection: Selection) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
     page.head_map(
-        derived(picture_map, thumbnails(attention.weights), selection.base), "attention-heads", alt, selection
+        derived(picture_map, thumbnails(attention.weights), selection.base),
+        "attention-heads",
+        alt,
+        selection,
+        own=False,
     )
 
 
@@ -112,7 +115,7 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
         lines.append(f"- Position {prediction.position + 1} ({was}): the model expects {', '.join(best)}")
     st.markdown("\n".join(lines))
     if not predictions:
-        st.caption("This model has no masked-word head, so it makes no predictions.")
+        st.caption("This model has no masked-language-modeling (MLM) head, so it makes no predictions.")
 
 
 def quoted(label: str, bold: bool) -> str:
@@ -124,7 +127,7 @@ def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarr
     """Draw the choice; (layer, head) bool, or None where no head is switched off, or none can be."""
     if model.masked_lm is None or not model.observable:
         return None
-    labels = derived(head_panel.labels_of, stored.results("attention_viewer", selection), Thresholds())
+    labels = derived(head_panel.labels_of, stored.results(selection), Thresholds())
     named = switches(model.layers, model.heads, labels)
     chosen = choices.multiselect(
         "Heads switched off",

@@ -17,7 +17,7 @@ from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
 from bertviz_core.viewer.view import InputAttention, View, look
 from pages.shared import boxes, services
-from pages.shared.frame import choices, sidebar
+from pages.shared.frame import choices, header
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.views import input_choice
 
@@ -115,7 +115,7 @@ def choose(
 
 def _other_model(selection: Selection, view: View, original: OneInput, masked: Sequence[int], before: bool) -> Side:
     known = [*st.session_state.get("models", [DEMO])]
-    checkpoint, _ = sidebar.pick_model("Other model", known, key="model2", default=known[0], width=280)
+    checkpoint, _ = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
     selection.settings.check(checkpoint.max_length)
     head = _head(checkpoint, selection.head)
     model = services.model(checkpoint, selection.settings.dtype)

@@ -36,7 +36,7 @@ Runs = dict[str, str]  # address -> name
 
 
 def choose(selection: Selection) -> tuple[Result, Result]:
-    """Draw the choice of an analysis and of two of its runs, at first of the model in the sidebar; the page stops where
+    """Draw the choice of an analysis and of two of its runs, at first of the chosen model; the page stops where
     there are no two.
 
     Returns:
@@ -165,7 +165,7 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
             values, label = getattr(change, name), comparison.label(key)
             described = value_map(values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
-            page.head_map(described, f"compare-map-{name}", alt, selection)
+            page.head_map(described, f"compare-map-{name}", alt, selection, own=False)
 
 
 def table(change: Change, selection: Selection) -> None:

@@ -76,7 +76,7 @@ def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
         f"Candidates: {AMONG[result.candidates]}. Held out the best head is shown to be above {beaten}.{outside} "
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
-        f"{boxes.plain(origin['format'])}; head words by the {origin['head_words']}."
+        f"{boxes.plain(origin['format'])}; head words found by {origin['head_words']}."
     )
 
 

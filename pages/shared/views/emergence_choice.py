@@ -33,7 +33,7 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
     """The chosen emergence, as far as it is stored; above it the offer to compute what is missing, or the running job.
 
     Args:
-        selection: The choices of the sidebar.
+        selection: The choices of the header.
         options: Where the choice is drawn.
 
     Raises:
@@ -45,8 +45,8 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
         st.caption(ABOUT)
         return services.shipped_emergence()
     training = find_training(chosen, services.access())
-    treebank = stored.sources("treebank", "emergence", selection)[0]
-    series = Series(training, selection.source, treebank, selection.settings)
+    treebank = selection.corpora["treebank"]
+    series = Series(training, selection.corpora["text"], treebank, selection.settings)
     result, missing = services.emergence(series)
     if missing:
         _compute(series, missing)
@@ -82,7 +82,7 @@ def _choose() -> str:
         format_func=lambda name: names.get(name, name),
         help=f"`{SHIPPED}` ships with the project. "
         + ("" if folders_limited else HOW_TO_NAME)
-        + "The corpus, mode and settings in the sidebar apply to all others.",
+        + "Corpora, mode and settings under the title apply to all others.",
     )
     return chosen or SHIPPED
 

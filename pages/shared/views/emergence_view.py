@@ -88,7 +88,7 @@ def linear() -> bool:
 @address.fragment
 def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
-    if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
+    if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
         st.rerun()
     line = st.container(horizontal=True, vertical_alignment="bottom")
     with line:
@@ -115,9 +115,9 @@ def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
         options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 220}
-        shown = choices.selectbox("Map quantity", options, key="map_of", default=BY_BEHAVIOR, **look)
+        shown = choices.selectbox("Show on the map", options, key="map_of", default=BY_BEHAVIOR, **look)
     figure = derived(map_at, result, labels, shown, index, selection.base)
-    page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection)
+    page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection, own=False)
     return str(shown)
 
 
@@ -200,7 +200,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
     if selection.head not in all_heads(layers, heads):  # the one chosen at the left is another model's
         st.caption(
             f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
-            "one of its checkpoints as the model in the sidebar."
+            "one of its checkpoints as the model under the title."
         )
         return
     st.markdown(f"**Head {selection.label}** over the training")

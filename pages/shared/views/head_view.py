@@ -64,7 +64,7 @@ def choose(analysis: Analysis, result: Result) -> HeadColumn:
     quantity = next(iter(columns))
     if len(columns) > 1:
         quantity = choices.selectbox(
-            "Map quantity",
+            "Show on the map",
             [*columns],
             key=analysis.control_key,
             default=quantity,

@@ -15,9 +15,9 @@ from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services
 from pages.shared.boxes import plain
 from pages.shared.frame import address, choices, links
+from pages.shared.frame.header import MAX_LENGTH
 from pages.shared.frame.links import MAX_CHARACTERS
 from pages.shared.frame.selection import Selection
-from pages.shared.frame.sidebar import MAX_LENGTH
 from pages.shared.views import corpus_search
 
 KINDS = ("example", "own text", "corpus")
@@ -47,7 +47,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
         links.back()
         if kind == "corpus":
             choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
-            corpus_search.draw(selection.source, lambda hit: _open(hit, _segments(selection, model)))
+            corpus_search.draw(selection.corpora["text"], lambda hit: _open(hit, _segments(selection, model)))
         elif kind == "example":
             names = [*SENTENCES]
             choices.selectbox("Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280)
@@ -55,7 +55,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
             _own(options)
         single = read(selection, model)
         if kind == "corpus":
-            st.caption(plain(f"{selection.source.name}, {single.example.where}"))
+            st.caption(plain(f"{selection.corpora['text'].name}, {single.example.where}"))
         return single
 
 
@@ -78,7 +78,7 @@ def say_cut(single: OneInput, selection: Selection) -> None:
     if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
         st.warning(
             f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
-            "off. For a longer text, upload it in the sidebar and choose “corpus” above.",
+            "off. For a longer text, add it under the title and choose “corpus” above.",
             icon=":material/content_cut:",
         )
     if single.cut:
@@ -121,4 +121,4 @@ def _open(hit: Hit, segments: FirstSegments) -> None:
 
 
 def _segments(selection: Selection, model: AttentionModel) -> FirstSegments:
-    return services.segments(selection.source, model, selection.settings)
+    return services.segments(selection.corpora["text"], model, selection.settings)

@@ -28,7 +28,7 @@ def head(page: str, selection: Selection) -> Head:
     own = OPENING.get(page)
     chosen = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else None
     if chosen is None and page not in ANALYSES:
-        chosen = _of_all(page, selection)
+        chosen = _of_all(selection)
     return chosen or Head(0, 0)
 
 
@@ -42,9 +42,9 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
     return None if values is None or np.isnan(values).all() else highest(values)
 
 
-def _of_all(page: str, selection: Selection) -> Head | None:
+def _of_all(selection: Selection) -> Head | None:
     """The clearest head of the stored analyses."""
-    return derived(clearest_head, stored.results(page, selection))
+    return derived(clearest_head, stored.results(selection))
 
 
 def _coreference(selection: Selection) -> Head | None:

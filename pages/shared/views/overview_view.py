@@ -67,21 +67,17 @@ def downloads(results: Results, thresholds: Thresholds, selection: Selection) ->
     files.offer({s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES})
 
 
-def panel(page: str, selection: Selection) -> None:
-    """A row for each analysis and corpus; and what is missing, as one job."""
-    table = [
-        _row(selection.request(analysis.name).on(source))
-        for analysis in ANALYSES.values()
-        for source in stored.sources(analysis.corpus, page, selection)
-    ]
+def panel(selection: Selection) -> None:
+    """A row for each analysis; and what is missing, as one job."""
+    table = [_row(selection.request(analysis.name)) for analysis in selection.analyses()]
     st.dataframe(table, hide_index=True, height="content", alt="Stored results by analysis and corpus")
-    compute_missing(page, selection)
+    compute_missing(selection)
 
 
 def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
-    lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
+    lacking = "needs an MLM head" if ANALYSES[request.analysis].masked_lm else "norms not known"
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
@@ -90,14 +86,14 @@ def _row(request: Request) -> dict[str, str]:
     }
 
 
-def compute_missing(page: str, selection: Selection) -> None:
+def compute_missing(selection: Selection) -> None:
     """What is missing as one job: the running one, or the offer to start it."""
-    missing = [r for r in stored.everything(page, selection) if services.find(r) is None and can_compute(r)]
+    missing = [r for r in stored.everything(selection) if services.find(r) is None and can_compute(r)]
     if job_panel.is_running(reader_jobs.job(st.session_state.get("everything", "")), "Finished passes are stored."):
         return
     if not missing:
         apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
-        st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
+        st.caption(f"All analyses are stored for these corpora. Start {', '.join(apart)} from its own page.")
         return
     groups = passes(missing)
     st.write(

@@ -34,7 +34,7 @@ def offer(selection: Selection) -> None:
     if access.downloads == 0 or selection.checkpoint.name == PAPER_MODEL:
         return
     settings = replace(selection.settings, max_length=min(selection.settings.max_length, PAPER_LENGTH))
-    requests = stored.everything("overview", replace(selection, checkpoint=paper_model(), settings=settings))
+    requests = stored.everything(replace(selection, checkpoint=paper_model(), settings=settings))
     key = reader_jobs.everything_key(requests)
     job = reader_jobs.job(key)
     answer = _hub_answer(job.state if job and job.finished else "", access)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -38,7 +39,7 @@ def choose(selection: Selection) -> Request:
         probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
         others = {role: source for role in FILES if (source := chosen_file(role))}
     plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank)
-    return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.to_json(), others)
+    return replace(selection.request("probes", plan.to_json()), others=others)
 
 
 def headline(result: Probes, base: int) -> None:

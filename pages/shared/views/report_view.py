@@ -8,10 +8,9 @@ import streamlit as st
 
 from bertviz_core import exports
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.corpora.source import Source
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
-from pages.shared import boxes, files, services, stored
+from pages.shared import files, services, stored
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -19,15 +18,10 @@ from pages.shared.jobs import reader_jobs
 KEY = "report job"
 
 
-def offer(page: str, selection: Selection) -> None:
+def offer(selection: Selection) -> None:
     """The download where any result is stored; beside it what is missing and the offer to compute it, or the job."""
-    corpora: dict[str, Source] = {}
-    for analysis in ANALYSES.values():
-        if analysis.corpus not in corpora and (known := stored.sources(analysis.corpus, page, selection)):
-            corpora[analysis.corpus] = known[0]
-    request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
-    names = ", ".join(boxes.plain(source.name) for source in corpora.values())
-    st.caption(f"The report retells the paper for this model, as one page to read or to print; corpora: {names}.")
+    request = ReportRequest(selection.checkpoint, dict(selection.corpora), selection.settings, stored.MAX_COST)
+    st.caption("The report retells the paper for this model and these corpora, as one page to read or to print.")
     if job_panel.is_running(reader_jobs.job(st.session_state.get(KEY, "")), "Finished passes are stored."):
         return
     missing = request.to_compute(services.find)

@@ -43,11 +43,11 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
         weights = attention.weights[:, :, query, key]
         squares = value_map(weights, "from the one to the other", base=selection.base, unit=selection.settings.weights)
         alt = "Map of all heads, layer by head, colored by the weight from the one token to the other"
-        page.head_map(squares, "pair-map", alt, selection)
+        page.head_map(squares, "pair-map", alt, selection, own=False)
     with right:
         columns = ["weight", "rank", "rank of target"]
         page.table(None, columns, selection, "pair-table", frame.rename(columns={"rank_of_target": columns[-1]}))
-        st.caption("Rank of target: 1 where the head attends from this token to no other with a larger weight.")
+        st.caption("Rank of target: 1 = this token's strongest target in that head.")
     return query, key
 
 
