@@ -6,10 +6,10 @@ import streamlit as st  # isort: skip
 
 from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from pages.shared import boxes
+from pages.shared import messages
 from pages.shared.frame import address, catalogue, header, serving
 from pages.shared.jobs import panel as job_panel
-from pages.shared.views import opening
+from pages.shared.views import default_head
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
     try:
@@ -25,16 +25,16 @@ else:
     st.html(header.STYLE)
     notes = st.container()
     try:
-        header.draw(entry, opening.head)
+        header.draw(entry, default_head.of)
         page.run()
         complete = True
     except DownloadNeeded as needed:
         job_panel.offer_download(needed)
     except BertvizError as error:
-        boxes.error(error)
+        messages.error(error)
     except address.PageEnd:
         pass
     address.leave(complete)
     with notes:
-        boxes.link_problems(address.problems())
+        messages.link_problems(address.problems())
     serving.first_page_served.set()

@@ -9,14 +9,14 @@ from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic
-from pages.shared import page, stored, stored_result
-from pages.shared.derived import derived
+from pages.shared import page, stored
 from pages.shared.frame import choices, header
+from pages.shared.memoize import memoize
 from pages.shared.views import cluster_view, findings_view
 
 selection = header.current()
 request = selection.request("clustering")
-computed = stored_result.result_or_stop(request, Clustering)
+computed = stored.result_or_stop(request, Clustering)
 head, base = selection.head, selection.base
 
 
@@ -27,13 +27,13 @@ with st.container(horizontal=True, vertical_alignment="center"):
         help="Embed √JS, a metric, instead of JS as in the paper.",
     )
     limits = cluster_view.thresholds()
-    named = cluster_view.papers_heads(selection) or derived(linguistic, stored.results(selection))
-result = derived(Clustering.labeled, cluster_view.pictured(computed, root), limits, named)
+    named = cluster_view.papers_heads(selection) or memoize(linguistic, stored.results(selection))
+result = memoize(Clustering.labeled, cluster_view.pictured(computed, root), limits, named)
 
-closeness, pair = result.closeness, derived(Clustering.closest_pair, result)
+closeness, pair = result.closeness, memoize(Clustering.closest_pair, result)
 ratio = closeness.ratio
 comparable = ratio >= 0  # not NaN
-findings_view.headline(derived(ANALYSIS.findings, result, base)[0])
+findings_view.headline(memoize(ANALYSIS.findings, result, base)[0])
 similar = "–", "this model has one head"
 if pair:
     similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
@@ -67,7 +67,7 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=fr
 
 st.subheader("All heads")
 columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
-heads = derived(Clustering.to_frame, result, base)
+heads = memoize(Clustering.to_frame, result, base)
 page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
 page.ending(

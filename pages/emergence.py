@@ -4,8 +4,8 @@ import streamlit as st
 
 from bertviz_core.emergence.result import Emergence
 from pages.shared import files, page
-from pages.shared.derived import derived
 from pages.shared.frame import choices, header
+from pages.shared.memoize import memoize
 from pages.shared.views import emergence_choice, emergence_view
 
 selection = header.current()
@@ -14,7 +14,7 @@ result = emergence_choice.result_or_stop(selection, options)
 claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
 emergence_view.origin(result)
 files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
-labels = derived(Emergence.behaviors, result)
+labels = memoize(Emergence.behaviors, result)
 with claim:
     emergence_view.claim(result)
 emergence_view.appearances(result, labels)

@@ -10,10 +10,10 @@ from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.overview.head_card import head_cards
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared import head_panel, page, preview, stored
-from pages.shared.boxes import plain
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices, header, links
-from pages.shared.views import clearest_heads, findings_view, overview_view, paper_model, report_view
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.views import clearest_heads, findings_view, overview_view, paper_model
 
 TOUR = "Take the guided tour"
 IN_VIEWER = {"input": "own text", "text": SENTENCE}
@@ -24,7 +24,7 @@ results = stored.results(selection)
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
     overview_view.panel(selection)
-    report_view.offer(selection)
+    overview_view.report(selection)
     paper_model.offer(selection)
     st.skeleton(height=420)
     address.stop()
@@ -41,14 +41,14 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         width=320,
         help="The authors use 3.8 for segments of 128 tokens; shorter inputs need a lower threshold.",
     )
-thresholds, named = Thresholds(entropy=entropy), derived(linguistic, results)
-labels = derived(head_panel.labels_of, results, thresholds)
+thresholds, named = Thresholds(entropy=entropy), memoize(linguistic, results)
+labels = memoize(head_panel.labels_of, results, thresholds)
 assert labels is not None  # one of the two analyses is stored
 with summary:
-    findings_view.headline(derived(behaviors_finding, results, thresholds))
+    findings_view.headline(memoize(behaviors_finding, results, thresholds))
 with picture:
-    drawing = derived(head_panel.map_of, results, thresholds, selection.base)
-    cards = derived(head_cards, results, thresholds, selection.base)
+    drawing = memoize(head_panel.map_of, results, thresholds, selection.base)
+    cards = memoize(head_cards, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
     page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.hidden("card", [IN_VIEWER])[0])
     preview.wait_for(selection)
@@ -57,7 +57,7 @@ page.metrics(overview_view.key_numbers(results, labels, named, selection.base))
 if selection.checkpoint.note:
     st.caption(plain(selection.checkpoint.note))
 with st.expander("Shown of this model", icon=":material/fact_check:", expanded=True):
-    for finding in derived(findings, results, selection.base):
+    for finding in memoize(findings, results, selection.base):
         if finding.id in overview_view.CLEAREST and finding.state == SHOWN:
             findings_view.plainly(finding)
 with st.expander(f"Every number of head {selection.label}", icon=":material/table:"):
@@ -69,5 +69,5 @@ with st.expander("Stored results and downloads", icon=":material/database:"):
     overview_view.panel(selection)
     overview_view.downloads(results, thresholds, selection)
 with st.expander("Report", icon=":material/summarize:"):
-    report_view.offer(selection)
+    overview_view.report(selection)
 paper_model.offer(selection)

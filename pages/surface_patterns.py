@@ -14,9 +14,9 @@ from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.settings import Weights
 from pages.shared import page, services
-from pages.shared.boxes import plain
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
 from pages.shared.views import analysis_page, head_view
 
 

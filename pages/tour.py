@@ -4,9 +4,9 @@
 import streamlit as st
 
 from bertviz_core.tour.steps import STEPS, Step, answers
-from pages.shared.boxes import plain
-from pages.shared.derived import derived
 from pages.shared.frame import header
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import tour_figures, tour_view
 
 selection = header.current()
@@ -22,7 +22,7 @@ with st.container(border=True):
     if step is None:
         tour_view.end(results, selection)
     else:
-        found = derived(Step.found, step, results, selection.base)
+        found = memoize(Step.found, step, results, selection.base)
         tour_view.question(step, number, found, selection.base)
         if answers(found):
             tour_figures.draw(step, found, f"tour-{number}", results, selection)

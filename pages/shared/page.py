@@ -23,11 +23,11 @@ from bertviz_core.heads import Head
 from bertviz_core.overview.head_card import HeadCard
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import boxes, files, preview
+from pages.shared import files, messages, preview
 from pages.shared.components import component
-from pages.shared.derived import derived
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 
@@ -60,8 +60,8 @@ class Checked(BaseFigure):
 
 
 def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> Drawing:
-    """The drawing of build(*arguments, **options), made once for all sessions; see `derived` for the arguments."""
-    return derived(_drawing, build, arguments, tuple(options.items()))
+    """The drawing of build(*arguments, **options), made once for all sessions; see `memoize` for the arguments."""
+    return memoize(_drawing, build, arguments, tuple(options.items()))
 
 
 def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> Drawing:
@@ -222,8 +222,11 @@ def ending(
         if not changed:
             st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} of the corpus were analyzed in full.")
         for entry in origin["skipped"]:
-            where, more = boxes.plain(", ".join(entry["where"])), ", …" if entry["count"] > len(entry["where"]) else ""
-            st.markdown(f"**{entry['count']:,}** {boxes.plain(entry['reason'])}: {where}{more}")
+            where, more = (
+                messages.plain(", ".join(entry["where"])),
+                ", …" if entry["count"] > len(entry["where"]) else "",
+            )
+            st.markdown(f"**{entry['count']:,}** {messages.plain(entry['reason'])}: {where}{more}")
     basis = f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
     with st.expander(f"Where these numbers come from: {basis}", icon=":material/fingerprint:"):
         st.json(origin, expanded=1)

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core.viewer.preview import Preview, preview_key
-from pages.shared import boxes, services
+from pages.shared import messages, services
 from pages.shared.frame.selection import Selection
 
 DELAY = 2.0  # seconds, until the page is drawn
@@ -32,7 +32,7 @@ def wait_for(selection: Selection) -> None:
         _wait(measured)
 
 
-@boxes.fragment(run_every=1.0)
+@messages.fragment(run_every=1.0)
 def _wait(measured: Future[None]) -> None:
     if measured.done():
         st.rerun()

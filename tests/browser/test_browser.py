@@ -15,7 +15,7 @@ from tests.cli.running import run
 @pytest.mark.parametrize(
     ("path", "title", "text"),
     [
-        ("entropy?head=2-3&mode=paper", "Entropy", "mode: as in the paper"),
+        ("entropy?head=2-3&mode=paper", "Entropy", "paper"),
         ("overview?head=2-3", "Overview", "Head 2-3"),
     ],
 )

@@ -13,7 +13,6 @@ from bertviz_core.viewer.lines_page import text_of
 from pages.shared import files
 
 HERE = Path(__file__).parent
-PARTS = {"head_map": ("preview", "app_link"), "drawings": ("app_link",)}  # component -> what its script needs
 
 
 class Note(NamedTuple):
@@ -25,8 +24,7 @@ class Note(NamedTuple):
 
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
     """The component that NAME.js and NAME.css of a folder draw."""
-    needed = [VIEWER / "elements.js", *(HERE / f"{part}.js" for part in PARTS.get(name, ()))]
-    script = "".join(map(text_of, [*needed, folder / f"{name}.js"]))
+    script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", folder / f"{name}.js")))
     return st.components.v2.component(name, js=script, css=text_of(folder / f"{name}.css"), **options)
 
 

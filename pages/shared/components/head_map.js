@@ -1,4 +1,4 @@
-// The map of heads: layers from left to right, heads from top to bottom; elements.js and preview.js come before this.
+// The map of heads: layers from left to right, heads from top to bottom; elements.js and shared.js come before this.
 
 const RING = "#e03131";
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -21,7 +21,7 @@ class HeadMap {
     this.tip = html("div", { class: "tip", "aria-hidden": "true" }); // the cell's own label says it
     this.hint = html("span");
     this.preview = new Preview();
-    this.card = html("aside", { class: "card", "aria-live": "off" });
+    this.card = new HeadCard();
     this.map = html("div", { class: "map" });
     this.map.append(this.picture, saving, this.tip);
     this.root = html("div", { class: "frame" });
@@ -51,10 +51,9 @@ class HeadMap {
 
   update(data) {
     this.data = data;
-    if (data.cards) this.root.append(this.card);
-    else this.card.remove();
+    if (data.cards) this.root.append(this.card.root);
     this.draw();
-    if (data.cards) this.fill(data.chosen);
+    this.showCard(data.chosen);
   }
 
   draw() {
@@ -198,10 +197,8 @@ class HeadMap {
   // --- what the parts are made of
 
   marker({ symbol, color }, x, y, size) {
-    const dark = color === "#000000"; // to be seen on a dark page too
     return svg("path", {
-      d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill: color, stroke: dark ? "#adb5bd" : "none",
-      "vector-effect": "non-scaling-stroke",
+      d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill: color === "#000000" ? "currentColor" : color, // black on a light page, white on a dark one
     });
   }
 
@@ -227,7 +224,7 @@ class HeadMap {
 
   describe(target) {
     const cell = target?.closest?.(".point"), { preview, cards, chosen } = this.data;
-    if (cards) return this.fill(cell?.dataset.head ?? chosen);
+    if (cards) return this.showCard(cell?.dataset.head ?? chosen);
     this.tip.replaceChildren();
     if (!cell) return;
     this.hint.textContent = cell.getAttribute("aria-label");
@@ -246,21 +243,9 @@ class HeadMap {
     return layer * this.data.heads + number;
   }
 
-  // The card of the head that is pointed at, or of the chosen one.
-  fill(head) {
-    const { cards, preview, heads, layers } = this.data, index = this.index(head);
-    const card = index < heads * layers ? cards[index] : null;
-    this.card.replaceChildren();
-    if (!card) return;
-    this.card.append(html("strong", {}, card.title), html("p", {}, card.behavior));
-    if (preview) {
-      this.preview.show(preview, index, this.card.clientWidth - 2 * this.font, 1.25 * this.font);
-      this.card.append(this.preview.root);
-    }
-    const list = this.card.appendChild(html("dl"));
-    for (const [label, value, rank] of card.numbers) list.append(html("dt", {}, label), html("dd", {}, value), html("dd", {}, rank));
-    if (card.relation) this.card.append(html("p", {}, card.relation));
-    if (head === this.data.chosen && this.data.link) this.card.append(appLink(this.data.link, "Open in the attention viewer"));
+  showCard(head) {
+    const { cards, preview, chosen, link } = this.data, index = this.index(head);
+    if (cards?.[index]) this.card.show(cards[index], preview, index, head === chosen ? link : "");
   }
 
   act(target) {

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared import boxes
+from pages.shared import messages
 
 STATE = "address"
 
@@ -108,7 +108,7 @@ def leave(complete: bool) -> None:
 def fragment(work: Callable[..., None]) -> Callable[..., None]:
     """A function as a fragment whose choices go to the address when it runs alone."""
 
-    @boxes.fragment()
+    @messages.fragment()
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
         try:

@@ -12,7 +12,7 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
 from bertviz_core.errors import BertvizError, InputError
-from pages.shared import boxes, services
+from pages.shared import messages, services
 from pages.shared.frame import address, catalogue, links, uploads
 
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
@@ -61,7 +61,7 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
 def check(entry: catalogue.Page) -> None:
     """Draw what became of the last upload; raises InputError where a corpus that the page reads could not be opened."""
     if refused := st.session_state.pop("upload_problem", None):
-        boxes.error(refused)
+        messages.error(refused)
     _offer_page(entry)
     for kind in catalogue.corpora(entry):
         if _chosen()[kind] is None:
@@ -155,7 +155,7 @@ def _add_corpus(kinds: Sequence[Kind]) -> None:
 
 def _describe(upload: Upload, kind: Kind) -> None:
     """How long the upload stays, who can read it, and the button that deletes it."""
-    name = boxes.plain(upload.name)
+    name = messages.plain(upload.name)
     if upload.kind != kind:
         st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
     readers = "No one else can read it." if services.access().public else "Anyone who can open this page can read it."
@@ -211,7 +211,7 @@ def _offer_page(entry: catalogue.Page) -> None:
         st.session_state.pop("offer", None)
         return
     page = next(other for other in catalogue.BY_SECTION if other.corpus == kind)
-    st.info(f"“{boxes.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
+    st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
     links.to(page.name, f"Open {page.title}", None, page.icon)
     if "text" in kinds:
         st.button("Use its sentences as text", on_click=_use_sentences, args=(corpus,), icon=":material/notes:")

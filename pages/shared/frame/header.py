@@ -14,7 +14,7 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
-from pages.shared import boxes, files, head_panel, services
+from pages.shared import files, head_panel, messages, services
 from pages.shared.components import component
 from pages.shared.frame import address, catalogue, choices, corpora, links
 from pages.shared.frame.selection import Selection, head_options, neighbor
@@ -43,7 +43,7 @@ def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) 
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
-            st.warning(f"{boxes.plain(problem.what)} {boxes.plain(problem.hint)}", icon=":material/database_off:")
+            st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
         menu = st.container()
     line = _title(entry)
     try:
@@ -80,7 +80,7 @@ def _title(entry: catalogue.Page) -> DeltaGenerator:
     """The page's title, and where in the paper it stands."""
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     line.title(entry.title, anchor=False, width="content")
-    line.caption(boxes.plain(entry.section), wrap=False)
+    line.caption(messages.plain(entry.section), wrap=False)
     return line
 
 

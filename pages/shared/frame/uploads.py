@@ -10,7 +10,7 @@ import streamlit as st
 from bertviz_core.engine.upload_check import Checked
 from bertviz_core.engine.uploads import TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
-from pages.shared import boxes, services, session
+from pages.shared import messages, services, session
 
 PREFIX = "upload-"  # before a token, in the address bar
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
@@ -83,12 +83,12 @@ def take(role: str) -> Checked | None:
     return check.result()
 
 
-@boxes.fragment(run_every=0.5)
+@messages.fragment(run_every=0.5)
 def _checking(mine: session.Session) -> None:
     """The page goes on meanwhile, and is run again when the check is over."""
     if mine.check is None or mine.check.done():
         st.rerun()
-    st.caption(f":material/hourglass_top: Checking “{boxes.plain(mine.check.name)}”")
+    st.caption(f":material/hourglass_top: Checking “{messages.plain(mine.check.name)}”")
     st.button("Cancel", key="cancel check", on_click=mine.check.end, icon=":material/stop:")
 
 

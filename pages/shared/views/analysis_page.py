@@ -15,14 +15,21 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
 from bertviz_core.plotting.drawing import Drawing
-from pages.shared import page, services, stored_result
-from pages.shared.boxes import plain
+from bertviz_core.plotting.head_map import HeadMap
+from pages.shared import page, services, stored
 from pages.shared.frame import header
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import findings_view, head_view
+
+
+def _column_map(result: Result, column: HeadColumn, base: int) -> HeadMap:
+    return column.map(result, base)
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,8 @@ class Parts:
 
     Attributes:
         heads: Draws a threshold for the shown column; the heads beyond it, and what they do.
+        request: Draws the options of the analysis; the request with them.
+        squares: The map of the chosen column.
         numbers: The key numbers, as `page.metrics` takes them.
         figure: The paper's figure.
         below: Draws what follows the key numbers.
@@ -42,6 +51,8 @@ class Parts:
     heads: Callable[[Any, HeadColumn, Selection], tuple[list[str], str]] | None = None
     numbers: Callable[[Any, Selection], list[tuple[str, str, str]]] | None = None
     figure: Callable[[Any, Selection], Drawing] | None = None
+    request: Callable[[Selection], Request] | None = None
+    squares: Callable[[Any, HeadColumn, int], HeadMap] = _column_map
     below: Callable[[Any, Selection], None] = lambda result, selection: None
     after: Callable[[Any, Selection], None] = lambda result, selection: None
     text: str = ""
@@ -51,13 +62,18 @@ class Parts:
 def show(analysis: Analysis, parts: Parts = Parts()) -> None:
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance."""
     selection = header.current()
-    request = selection.request(analysis.name)
+    line = st.container(horizontal=True, vertical_alignment="bottom")
+    with line:
+        request = parts.request(selection) if parts.request else selection.request(analysis.name)
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
-    result = stored_result.result_or_stop(request, analysis.result_class)
+    result = stored.result_or_stop(request, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
-        _heads(analysis, result, values, selection, parts)
+        with line:
+            chosen = head_view.choose(analysis, result)
+            beyond = parts.heads(result, chosen, selection) if parts.heads else None
+        _heads(analysis, result, values, selection, parts, chosen, beyond)
     elif analysis.own_figure:
         page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
     parts.after(result, selection)
@@ -68,12 +84,10 @@ def show(analysis: Analysis, parts: Parts = Parts()) -> None:
 
 
 def _heads(
-    analysis: Analysis, result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection, parts: Parts
-) -> None:
+    analysis: Analysis, result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection, parts: Parts,
+    chosen: HeadColumn, beyond: tuple[list[str], str] | None,
+) -> None:  # fmt: skip
     """What the columns say of all heads, and of the chosen one."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = head_view.choose(analysis, result)
-        beyond = parts.heads(result, chosen, selection) if parts.heads else None
     findings_view.headline(analysis.column_finding(chosen, result, selection.base))
     if beyond:
         head_view.named(*beyond)
@@ -83,7 +97,7 @@ def _heads(
         head_view.numbers(analysis, result, selection, chosen)
     page.metrics(entries)
     parts.below(result, selection)
-    if isinstance(result, HeadAverages) and chosen.quantity in result.present:
+    if isinstance(result, HeadAverages) and result.texts and chosen.quantity in result.present:
         head_view.examples(result, selection, chosen)
     st.subheader("All heads")
     frame = head_frame({column.quantity: read for column, read in values.items()})
@@ -94,7 +108,7 @@ def _pictures(
     analysis: Analysis, result: Result, chosen: HeadColumn, selection: Selection, parts: Parts
 ) -> DeltaGenerator:
     """The figure, where there is one, and the map of the chosen column; the room for the chosen head's numbers."""
-    squares, name = chosen.map(result, selection.base), analysis.name
+    squares, name = memoize(parts.squares, result, chosen, selection.base), analysis.name
     if own := analysis.own_figure:
         build = parts.figure or (lambda result, selection: page.drawn(own, result, selection.base))
         drawing = build(result, selection)

@@ -20,13 +20,13 @@ from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switc
 from bertviz_core.viewer.lines_page import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, head_panel, page, stored
-from pages.shared.boxes import plain
 from pages.shared.components import component
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import marked_tokens, token_pair
-from pages.shared.views.beside import Side
+from pages.shared.views.side_by_side import ViewerPane
 
 GUESSES = 3
 
@@ -51,7 +51,7 @@ def claim(attention: InputAttention, selection: Selection, view: View, min_weigh
     st.markdown(f"**Head {selection.label} {most}{rest}.**{none}")
 
 
-def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
+def lines(side: ViewerPane, key: str, can_mask: bool, min_weight: float) -> None:
     """The drawing of one side; only its head's matrix travels. Pins and masks go to the address: one on one side is on
     the other too, where it has the same tokens."""
 
@@ -79,7 +79,7 @@ def pictures(attention: InputAttention, selection: Selection) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
     page.head_map(
-        derived(picture_map, thumbnails(attention.weights), selection.base),
+        memoize(picture_map, thumbnails(attention.weights), selection.base),
         "attention-heads",
         alt,
         selection,
@@ -127,7 +127,7 @@ def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarr
     """Draw the choice; (layer, head) bool, or None where no head is switched off, or none can be."""
     if model.masked_lm is None or not model.observable:
         return None
-    labels = derived(head_panel.labels_of, stored.results(selection), Thresholds())
+    labels = memoize(head_panel.labels_of, stored.results(selection), Thresholds())
     named = switches(model.layers, model.heads, labels)
     chosen = choices.multiselect(
         "Heads switched off",
@@ -174,7 +174,11 @@ def _best(prediction: Prediction) -> str:
 
 
 def downloads(
-    side: Side, selection: Selection, pair: tuple[int, int], shape: str, guesses: Mapping[str, Sequence[Prediction]]
+    side: ViewerPane,
+    selection: Selection,
+    pair: tuple[int, int],
+    shape: str,
+    guesses: Mapping[str, Sequence[Prediction]],
 ) -> None:
     """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
     (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.

@@ -16,11 +16,11 @@ from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
 from bertviz_core.overview.head_summary import Relation, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
-from pages.shared.boxes import plain
 from pages.shared.components import drawings
-from pages.shared.derived import derived
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 
 LONGEST = 34  # tokens shown of a segment
 SEGMENTS = 2
@@ -31,7 +31,7 @@ BESIDE = 3  # examples in a row
 
 def behaviors(results: Results, selection: Selection) -> None:
     """A card for each behavior: the head, its number, its segments, and links to look closer."""
-    examples = derived(clearest, results)
+    examples = memoize(clearest, results)
     for start in range(0, len(examples), BESIDE):
         for column, example in zip(st.columns(BESIDE, gap="medium"), examples[start : start + BESIDE], strict=False):
             with column.container(border=True, height="stretch"):
@@ -42,8 +42,8 @@ def relations(results: Results, selection: Selection) -> None:
     """Draw, for the clearest relations, the sentences in which their best head is right and surest."""
     if "dependency_heads" not in results:
         return
-    shown = derived(DependencyHeads.show_default, results["dependency_heads"])
-    for each in derived(relation_heads, shown):
+    shown = memoize(DependencyHeads.show_default, results["dependency_heads"])
+    for each in memoize(relation_heads, shown):
         direction, head = each.choice
         label = head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -53,7 +53,7 @@ def relations(results: Results, selection: Selection) -> None:
             )
             icon = ":material/account_tree:"
             links.to("dependency_heads", "Show all sentences", head, icon, relation=each.name)
-        best = derived(_best, shown, each)
+        best = memoize(_best, shown, each)
         drawn = [(example.where, example_svg(example, each.choice)) for example in best]
         targets = [links.to_tree(example.sentence, example.chosen, direction, head) for example in best]
         addresses = links.hidden(f"gallery-{each.name}", targets)

@@ -24,9 +24,9 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
 from pages.shared import page, services, stored
-from pages.shared.boxes import plain
 from pages.shared.frame import address, choices, uploads
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
 from pages.shared.views import probe_files
 
 SHOWN = 15  # heads in the table

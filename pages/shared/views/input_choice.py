@@ -13,11 +13,11 @@ from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services
-from pages.shared.boxes import plain
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.header import MAX_LENGTH
 from pages.shared.frame.links import MAX_CHARACTERS
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
 from pages.shared.views import corpus_search
 
 KINDS = ("example", "own text", "corpus")

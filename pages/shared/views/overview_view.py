@@ -1,4 +1,4 @@
-"""What a model's stored results add up to, what is stored, and everything that is missing as one job."""
+"""What a model's stored results add up to, what is stored, everything that is missing as one job, and the report."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import Results, counted
 from bertviz_core.heads import highest
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
+from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.request import ReportRequest
 from pages.shared import files, services, stored
 from pages.shared.frame import catalogue
 from pages.shared.frame.selection import Selection
@@ -107,3 +109,33 @@ def compute_missing(selection: Selection) -> None:
 def _run_everything(missing: list[Request]) -> None:
     st.session_state["everything"] = key = reader_jobs.everything_key(missing)
     reader_jobs.everything(key, missing)
+
+
+REPORT = "report job"
+
+
+def report(selection: Selection) -> None:
+    """The download where any result is stored; beside it what is missing and the offer to compute it, or the job."""
+    request = ReportRequest(selection.checkpoint, dict(selection.corpora), selection.settings, stored.MAX_COST)
+    st.caption("The report retells the paper for this model and these corpora, as one page to read or to print.")
+    if job_panel.is_running(reader_jobs.job(st.session_state.get(REPORT, "")), "Finished passes are stored."):
+        return
+    missing = request.to_compute(services.find)
+    some = any(services.find(each) is not None for each in request.requests())
+    if lacking := bool(missing) or request.lacks_lines(services.store()):
+        titles = ", ".join(ANALYSES[each.analysis].title for each in missing) or "the lines of Figures 1 and 5"
+        st.write(f"The report lacks: {titles}." + (" The download is without them." if some else ""))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if lacking:
+            label = f"Compute the report ({request.duration(services.store(), missing)})"
+            st.button(label, icon=":material/summarize:", on_click=_compute_report, args=(request,))
+        if some:
+            name = exports.slug("report", Path(selection.checkpoint.name).name)
+            files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
+
+
+def _compute_report(request: ReportRequest) -> None:
+    own = "-".join(sorted(each.key()[:16] for each in request.requests()))  # the lines alone have no request
+    keys = (each.key() for each in request.to_compute(services.find))
+    st.session_state[REPORT] = key = "/".join(["report", own, *keys])
+    reader_jobs.report(key, request)

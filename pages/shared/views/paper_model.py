@@ -16,7 +16,7 @@ from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import DownloadNeeded
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
-from pages.shared import boxes, services, stored
+from pages.shared import messages, services, stored
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
@@ -80,7 +80,7 @@ def _size(access: Access) -> int | None:
     return HERE
 
 
-@boxes.fragment(run_every=1.0)
+@messages.fragment(run_every=1.0)
 def _wait(answer: Answer) -> None:
     """Draw the page again when the hub has answered."""
     if answer.done():

@@ -15,11 +15,11 @@ from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
-from pages.shared.boxes import plain
 from pages.shared.components import drawings
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import corpus_search, findings_view
 from pages.shared.views.probe_files import FILES, chosen_file
 
@@ -164,10 +164,10 @@ def sentences(result: Probes, request: Request) -> None:
         searched = corpus_search.words("probe_search")
         parts = parts_of(services.store(), request)
         with st.spinner("Reading the sentences"):
-            total, chosen = derived(find, result, parts, searched, 0, SHOWN)
+            total, chosen = memoize(find, result, parts, searched, 0, SHOWN)
         number = choices.page_of(total, SHOWN, key="probe_page")
     if number > 1:
-        _, chosen = derived(find, result, parts, searched, SHOWN * (number - 1), SHOWN)
+        _, chosen = memoize(find, result, parts, searched, SHOWN * (number - 1), SHOWN)
     tested = result.about["sentences"]["test"]
     of = "all" if parts or len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(

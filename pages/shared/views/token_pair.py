@@ -9,9 +9,9 @@ from bertviz_core.models.labels import Units
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer.view import InputAttention, shorten
 from pages.shared import page
-from pages.shared.boxes import plain
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
 from pages.shared.views import marked_tokens
 
 KEYS = ("from_token", "to_token")

@@ -16,11 +16,11 @@ from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
 from bertviz_core.tour.steps import STEPS, Step, answers
 from bertviz_core.tour.steps import address as address_of
-from pages.shared import stored, stored_result
-from pages.shared.boxes import plain
-from pages.shared.derived import derived
+from pages.shared import stored
 from pages.shared.frame import address, catalogue, choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import findings_view, overview_view
 
 KEY = "step"
@@ -36,12 +36,12 @@ def results_of(selection: Selection) -> Results:
     return stored.results(of_weights(selection))
 
 
-def opening_head(selection: Selection) -> Head | None:
+def default_head(selection: Selection) -> Head | None:
     """The head that the step is about, until the reader chooses another."""
     number = small_int(choices.ahead(KEY, "1")) or 1
     if not 1 <= number <= len(STEPS):
         return None
-    found = derived(Step.found, STEPS[number - 1], results_of(selection), selection.base)
+    found = memoize(Step.found, STEPS[number - 1], results_of(selection), selection.base)
     return head_of(found)
 
 
@@ -123,13 +123,13 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
         return False
     request = of_weights(selection).request(missing)
     st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(request.source.name)}.")
-    stored_result.offer(request)
+    stored.offer(request)
     return True
 
 
 def end(results: Results, selection: Selection) -> None:
     """What this model shows of the paper and what not; and the offer to compute what is missing."""
-    found = derived(every_finding, results, selection.base)
+    found = memoize(every_finding, results, selection.base)
     of_paper = [finding for finding in found if finding.statement]
     counts = Counter(finding.state for finding in of_paper)
     text = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
