@@ -16,7 +16,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
-from pages.shared.memoize import MAX_RESULTS
+from pages.shared.memoize import MAX_RESULTS, memoize
 
 CALLS: list[tuple] = []
 

@@ -38,25 +38,25 @@ class Parts:
 
     Attributes:
         heads: Draws a threshold for the shown column; the heads beyond it, and what they do.
-        request: Draws the options of the analysis; the request with them.
-        squares: The map of the chosen column.
         numbers: The key numbers, as `page.metrics` takes them.
         figure: The paper's figure.
         below: Draws what follows the key numbers.
         after: Draws what follows the table of all heads.
         text: What "About" says, in Markdown.
         section: Section of docs/methods.md.
+        request: Draws the options of the analysis; the request with them.
+        squares: The map of the chosen column.
     """
 
     heads: Callable[[Any, HeadColumn, Selection], tuple[list[str], str]] | None = None
     numbers: Callable[[Any, Selection], list[tuple[str, str, str]]] | None = None
     figure: Callable[[Any, Selection], Drawing] | None = None
-    request: Callable[[Selection], Request] | None = None
-    squares: Callable[[Any, HeadColumn, int], HeadMap] = _column_map
     below: Callable[[Any, Selection], None] = lambda result, selection: None
     after: Callable[[Any, Selection], None] = lambda result, selection: None
     text: str = ""
     section: int | None = None
+    request: Callable[[Selection], Request] | None = None
+    squares: Callable[[Any, HeadColumn, int], HeadMap] = _column_map
 
 
 def show(analysis: Analysis, parts: Parts = Parts()) -> None:
