@@ -108,7 +108,7 @@ def test_what_is_missing_is_offered_and_the_figure_comes_with_it(tiny_folder: Pa
     next(button for button in app.main.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert not app.exception and not app.error
-    assert app.main.get("plotly_chart") and "attends most strongly" in words(app)
+    assert app.main.get("plotly_chart") and "largest weight" in words(app)
 
 
 def test_the_end_has_every_statement_with_its_state_number_and_link(tmp_path: Path) -> None:

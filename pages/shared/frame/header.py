@@ -44,6 +44,7 @@ def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) 
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
             st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
+        job_panel.beside()
         menu = st.container()
     line = _title(entry)
     try:
@@ -52,7 +53,6 @@ def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) 
         with menu:
             _menu()
         with st.sidebar:
-            job_panel.beside()
             component("theme_switch")(data={"pages": [each.name for each in catalogue.ENTRIES]}, key="theme")
             st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
     st.session_state["selection"], st.session_state["title line"] = selection, line
