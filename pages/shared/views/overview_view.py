@@ -116,12 +116,8 @@ REPORT = "report job"
 
 def report(selection: Selection) -> None:
     """The download where any result is stored; beside it what is missing and the offer to compute it, or the job."""
-    request = ReportRequest(
-        selection.checkpoint,
-        {str(kind): source for kind, source in selection.corpora.items()},
-        selection.settings,
-        stored.MAX_COST,
-    )
+    corpora = {str(kind): source for kind, source in selection.corpora.items()}
+    request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
     st.caption("The report retells the paper for this model and these corpora, as one page to read or to print.")
     if job_panel.is_running(reader_jobs.job(st.session_state.get(REPORT, "")), "Finished passes are stored."):
         return
