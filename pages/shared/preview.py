@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from concurrent.futures import Future
+from contextlib import suppress
 from threading import Timer
 from typing import Any
 
 import streamlit as st
 
+from bertviz_core.errors import BertvizError
 from bertviz_core.viewer.preview import Preview, preview_key
 from pages.shared import messages, services
 from pages.shared.frame.selection import Selection
@@ -51,13 +53,13 @@ def _stored(key: str) -> dict[str, Any]:
 def _measured(key: str, _selection: Selection) -> Future[None]:
     """Measure and store it in the background, once for all readers."""
     done: Future[None] = Future()
+    store, models = services.store(), services.loaded_models()
 
     def measure() -> None:
-        try:
-            model = services.loaded_models().get(_selection.checkpoint, _selection.settings.dtype)
-            services.store().put(key, Preview.measure(model, _selection.settings).to_bytes())
-        finally:
-            done.set_result(None)
+        with suppress(BertvizError, OSError):  # a map without previews is a map all the same
+            model = models.get(_selection.checkpoint, _selection.settings.dtype)
+            store.put(key, Preview.measure(model, _selection.settings).to_bytes())
+        done.set_result(None)
 
     timer = Timer(DELAY, measure)
     timer.daemon = True  # the server's end does not wait for it
