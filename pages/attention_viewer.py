@@ -11,7 +11,6 @@ from pages.shared.views import (
     attention_panel,
     gold_tree,
     input_choice,
-    marked_tokens,
     side_by_side,
     token_pair,
 )
@@ -24,7 +23,7 @@ with line:
     original = input_choice.choose(selection, model, options)
 
 can_mask = model.tokens.mask is not None
-positions = [p for p in marked_tokens.masked(address.get("mask")) if original.can_mask(p, model.tokens)]
+positions = [p for p in input_choice.masked(address.get("mask")) if original.can_mask(p, model.tokens)]
 changed = mask(original, positions, model.tokens) if positions else original
 
 with options:

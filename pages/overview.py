@@ -13,7 +13,7 @@ from pages.shared import head_panel, page, preview, stored
 from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import clearest_heads, findings_view, overview_view, paper_model
+from pages.shared.views import findings_view, overview_view, paper_model
 
 TOUR = "Take the guided tour"
 IN_VIEWER = {"input": "own text", "text": SENTENCE}
@@ -63,8 +63,8 @@ with st.expander("Shown of this model", icon=":material/fact_check:", expanded=T
 with st.expander(f"Every number of head {selection.label}", icon=":material/table:"):
     head_panel.card("overview", results, selection)
 with st.expander("The strongest heads of this model", icon=":material/trophy:"):
-    clearest_heads.behaviors(results, selection)
-    clearest_heads.relations(results, selection)
+    overview_view.strongest_heads(results, selection)
+    overview_view.relations_found(results, selection)
 with st.expander("Stored results and downloads", icon=":material/database:"):
     overview_view.panel(selection)
     overview_view.downloads(results, thresholds, selection)

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from bertviz_core.corpora.files import sample
 from bertviz_core.errors import InputError
 from pages.shared.frame import links
-from pages.shared.views import gold_tree, marked_tokens
+from pages.shared.views import gold_tree, input_choice
 from pages.shared.views.input_choice import SENTENCES
 from tests.app.driving import open_app, unescaped, words
 from tests.shipped import COUNT
@@ -157,10 +157,10 @@ def test_hostile_words_reach_no_markup() -> None:
 
 
 def test_marks_in_the_address() -> None:
-    assert marked_tokens.masked("3,7,3,0,-1,x,1.5") == [2, 6]
-    assert marked_tokens.to_mask([6, 2]) == "3,7"
-    assert marked_tokens.masked(marked_tokens.to_mask(range(20))) == list(range(20))
-    assert marked_tokens.pins("from3,to12,from0,up4,") == ["from3", "to12"]
+    assert input_choice.masked("3,7,3,0,-1,x,1.5") == [2, 6]
+    assert input_choice.to_mask([6, 2]) == "3,7"
+    assert input_choice.masked(input_choice.to_mask(range(20))) == list(range(20))
+    assert input_choice.pins("from3,to12,from0,up4,") == ["from3", "to12"]
 
 
 @pytest.mark.parametrize("segment", ["1e400", "9" * 5000])

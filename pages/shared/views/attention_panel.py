@@ -25,7 +25,7 @@ from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import marked_tokens, token_pair
+from pages.shared.views import input_choice, token_pair
 from pages.shared.views.side_by_side import ViewerPane
 
 GUESSES = 3
@@ -68,7 +68,7 @@ def lines(side: ViewerPane, key: str, can_mask: bool, min_weight: float) -> None
         "title": side.title,
         "name": side.name,
         "text": side.original.digest(),  # with another text the reader's pins give way to those of the address
-        "pins": marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
+        "pins": input_choice.pins(address.get("pin")) if side.same_tokens else [],
         "canMask": can_mask and side.same_tokens,
     }
     draw = component("attention_lines", FOLDER)
@@ -215,5 +215,5 @@ def _mask(original: OneInput, attention: InputAttention, key: str) -> None:
     owner = original.layout.owner
     words = attention.queries.start is original.layout.words.start
     unit = set(np.flatnonzero(owner == owner[start]).tolist()) if words else {start}
-    now = set(marked_tokens.masked(address.get("mask")))
-    address.put("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))
+    now = set(input_choice.masked(address.get("mask")))
+    address.put("mask", input_choice.to_mask(now - unit if unit <= now else now | unit))

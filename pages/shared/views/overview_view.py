@@ -1,7 +1,8 @@
-"""What a model's stored results add up to, what is stored, everything that is missing as one job, and the report."""
+"""The parts of the overview: key numbers, the strongest heads, what is stored and what is missing, and the report."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,10 @@ import streamlit as st
 from bertviz_core import exports, paper
 from bertviz_core.analyses import durations
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
+from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
+from bertviz_core.analyses.dependency_heads.relations import ShownRelations
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
@@ -19,14 +24,21 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import Results, counted
 from bertviz_core.heads import highest
+from bertviz_core.numbers import number
+from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
+from bertviz_core.overview.head_summary import Relation, relation_heads
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
-from pages.shared.frame import catalogue
+from pages.shared.components import drawings
+from pages.shared.frame import catalogue, links
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 
 CLEAREST = (  # findings of single heads, for the overview
     "surface_patterns.previous",
@@ -140,3 +152,79 @@ def _compute_report(request: ReportRequest) -> None:
     keys = (each.key() for each in request.to_compute(services.find))
     st.session_state[REPORT] = key = "/".join(["report", own, *keys])
     reader_jobs.report(key, request)
+
+
+LONGEST = 34  # tokens shown of a segment
+SEGMENTS = 2
+SENTENCES = 2
+SENTENCE = 70  # characters of a sentence that is seen without scrolling
+BESIDE = 3  # examples in a row
+
+
+def strongest_heads(results: Results, selection: Selection) -> None:
+    """A card for each behavior: the head, its number, its segments, and links to look closer."""
+    examples = memoize(clearest, results)
+    for start in range(0, len(examples), BESIDE):
+        for column, example in zip(st.columns(BESIDE, gap="medium"), examples[start : start + BESIDE], strict=False):
+            with column.container(border=True, height="stretch"):
+                _card(example, selection)
+
+
+def relations_found(results: Results, selection: Selection) -> None:
+    """Draw, for the clearest relations, the sentences in which their best head is right and surest."""
+    if "dependency_heads" not in results:
+        return
+    shown = memoize(DependencyHeads.show_default, results["dependency_heads"])
+    for each in memoize(relation_heads, shown):
+        direction, head = each.choice
+        label = head.label(selection.base)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"**{plain(each.name)}: head {label}** finds {each.accuracy:.1%}, the best fixed offset "
+                f"{each.baseline:.1%}"
+            )
+            icon = ":material/account_tree:"
+            links.to("dependency_heads", "Show all sentences", head, icon, relation=each.name)
+        best = memoize(_best, shown, each)
+        drawn = [(example.where, example_svg(example, each.choice)) for example in best]
+        targets = [links.to_tree(example.sentence, example.chosen, direction, head) for example in best]
+        addresses = links.hidden(f"gallery-{each.name}", targets)
+        drawings(drawn, f"gallery-{each.name}", addresses)
+
+
+def _best(shown: ShownRelations, each: Relation) -> list[SentenceExample]:
+    """The sentences that are shown of a relation."""
+    sentences = examples(shown, each.choice, each.name)
+    right = sorted(
+        (example for example in sentences if example.right == example.words), key=lambda example: -example.weight
+    )
+    short = [example for example in right if len(" ".join(example.sentence["words"])) <= SENTENCE]
+    return (short or right)[:SENTENCES]
+
+
+def _card(example: ClearestHead, selection: Selection) -> None:
+    label = example.head.label(selection.base)
+    name = BEHAVIORS[example.behavior][-1]
+    unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
+    st.markdown(f"**{name[0].upper()}{plain(name[1:])}: head {label}**")
+    st.markdown(f"{number(example.value)} {unit}")
+    for segment in example.segments[:SEGMENTS]:
+        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.caption(f"**{number(segment.value)}** in {location}")
+        st.markdown(_tokens(segment, example.behavior))
+    with st.container(horizontal=True, gap="small"):
+        control = ANALYSES[example.analysis].map_of(example.quantity)
+        links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
+        first = str(example.segments[0].number + 1) if example.segments else "1"
+        corpus = {"input": "corpus", "segment": first}
+        links.to("attention_viewer", "Show attention lines", example.head, ":material/hub:", **corpus)
+
+
+def _tokens(segment: Segment, behavior: str) -> str:
+    """A part of the tokens, those that the head looks at in bold and color: the last is the separator."""
+    looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behavior, [])
+    part = segment.tokens[-LONGEST:] if behavior == "to_sep" else segment.tokens[:LONGEST]
+    words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)
+    words = re.sub(r"(?<=\w) \\#\\#", "", words)  # a piece that a special token precedes stays apart
+    cut = len(segment.tokens) > LONGEST
+    return f"… {words}" if cut and behavior == "to_sep" else f"{words} …" if cut else words

@@ -12,7 +12,7 @@ from pages.shared import page
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.messages import plain
-from pages.shared.views import marked_tokens
+from pages.shared.views import input_choice
 
 KEYS = ("from_token", "to_token")
 
@@ -69,6 +69,6 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 def _opening(attention: InputAttention) -> tuple[int, int]:
     """The last pins on either side; where one is missing, the largest weight of any head says it."""
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
-    pins = marked_tokens.placed(address.get("pin"))
+    pins = input_choice.placed(address.get("pin"))
     last = {side: starts[side].index(start) for side, start in pins if start in starts[side]}
     return attention.opening_pair(last.get("from"), last.get("to"))
