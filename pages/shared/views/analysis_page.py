@@ -89,13 +89,13 @@ def _heads(
 ) -> None:  # fmt: skip
     """What the columns say of all heads, and of the chosen one."""
     findings_view.headline(analysis.column_finding(chosen, result, selection.base))
-    if beyond:
-        head_view.named(*beyond)
     numbers = parts.numbers or (lambda result, selection: _key_numbers(chosen, result, values[chosen], selection))
     entries = numbers(result, selection)
     with _pictures(analysis, result, chosen, selection, parts):
         head_view.numbers(analysis, result, selection, chosen)
     page.metrics(entries)
+    if beyond:
+        head_view.named(*beyond)
     parts.below(result, selection)
     if isinstance(result, HeadAverages) and result.texts and chosen.quantity in result.present:
         head_view.examples(result, selection, chosen)
