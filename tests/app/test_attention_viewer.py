@@ -50,8 +50,8 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     assert (line[2], line[1]) in set(pairwise(tokens))
     assert 0.5 < float(line[3]) <= 1
     app.button(key="step-next").click().run()
-    assert f"Head {head} puts" not in words(app)
-    assert re.search(r"Head \d-\d puts", words(app))
+    assert f"Head {head} attends" not in words(app)
+    assert re.search(r"Head \d-\d attends most strongly", words(app))
 
 
 def test_norms_of_the_address_are_what_is_shown(tiny_folder: Path) -> None:
