@@ -242,7 +242,7 @@ def test_another_models_tokens_are_its_own(tiny_folder: Path) -> None:
 def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None:
     app = viewer(head="1-5", beside="two models", model2=str(tmp_path / "none"))
     assert app.error
-    assert "Head 1-5 puts" in words(app)
+    assert "Head 1-5 attends" in words(app)
 
 
 def pair_table(app: AppTest):

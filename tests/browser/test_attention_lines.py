@@ -205,7 +205,7 @@ def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any
     pictures.get_by_role("gridcell", name="Head 2-3").click()
     page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
-    assert page.get_by_text("Head 2-3 puts").is_visible()
+    assert page.get_by_text("Head 2-3 attends most strongly").is_visible()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
@@ -228,7 +228,7 @@ def test_an_example_on_another_page_opens_here_with_its_head(address: str, chrom
     browser.settle(page)
     assert page.get_by_role("spinbutton", name="Segment of the corpus").input_value() == number
     assert "head=2-3" in page.url
-    assert page.get_by_text("Head 2-3 puts").is_visible()
+    assert page.get_by_text("Head 2-3 attends most strongly").is_visible()
     page.close()
 
 
