@@ -1,4 +1,4 @@
-"""The frame: page configuration, navigation, the sidebar's choices, and the current page; and the server around it."""
+"""The frame: page configuration, navigation, the choices, and the current page; and the server around it."""
 
 import bertviz_core  # noqa: F401  (first: it sets what torch must find in the environment)
 
@@ -6,10 +6,10 @@ import streamlit as st  # isort: skip
 
 from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from pages.shared import boxes
-from pages.shared.frame import address, catalogue, serving, sidebar
+from pages.shared import messages
+from pages.shared.frame import address, catalogue, header, serving
 from pages.shared.jobs import panel as job_panel
-from pages.shared.views import opening
+from pages.shared.views import default_head
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
     try:
@@ -20,24 +20,21 @@ if __name__ != "__main__":  # `streamlit run` imports the server first; every vi
 else:
     st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
     page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
-    entry, reached, complete = catalogue.entry(page.url_path), False, False
+    entry, complete = catalogue.entry(page.url_path), False
     address.arrive(entry.name)
-    st.html(sidebar.STYLE)
+    st.html(header.STYLE)
     notes = st.container()
     try:
-        sidebar.choose(entry, opening.head)
-        reached = True
+        header.draw(entry, default_head.of)
         page.run()
         complete = True
     except DownloadNeeded as needed:
         job_panel.offer_download(needed)
     except BertvizError as error:
-        if not reached:  # the page draws its own title
-            st.title(entry.title)
-        boxes.error(error)
+        messages.error(error)
     except address.PageEnd:
         pass
     address.leave(complete)
     with notes:
-        boxes.link_problems(address.problems())
+        messages.link_problems(address.problems())
     serving.first_page_served.set()

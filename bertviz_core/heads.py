@@ -55,7 +55,7 @@ class Choice(NamedTuple):
 
 
 def arrow(direction: str) -> str:
-    """A direction such as "dependent->head" as people read it."""
+    """A direction such as "dependent->governor" as people read it."""
     return direction.replace("->", " → ")
 
 

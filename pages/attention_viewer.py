@@ -4,20 +4,18 @@ import streamlit as st
 
 from bertviz_core.models.single_input import mask, predict
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.view import SIDES, View, look, moved
-from pages.shared import boxes, page, services
-from pages.shared.frame import address, choices, sidebar
+from bertviz_core.viewer.view import SIDES, View, apply_view, moved
+from pages.shared import messages, page, services
+from pages.shared.frame import address, choices, header
 from pages.shared.views import (
     attention_panel,
-    beside,
     gold_tree,
     input_choice,
-    marked_tokens,
+    side_by_side,
     token_pair,
 )
 
-selection = sidebar.current()
-page.header("attention_viewer", selection, "one text")
+selection = header.current()
 model = services.model(selection.checkpoint, selection.settings.dtype)
 line = st.container(key="input-choice")
 often, options = page.controls()
@@ -25,7 +23,7 @@ with line:
     original = input_choice.choose(selection, model, options)
 
 can_mask = model.tokens.mask is not None
-positions = [p for p in marked_tokens.masked(address.get("mask")) if original.can_mask(p, model.tokens)]
+positions = [p for p in input_choice.masked(address.get("mask")) if original.can_mask(p, model.tokens)]
 changed = mask(original, positions, model.tokens) if positions else original
 
 with options:
@@ -41,14 +39,14 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
     if positions:
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
     with (compare := st.popover("Compare", icon=":material/compare:")):
-        together = beside.kind() if shape == "lines" else beside.ONE
+        together = side_by_side.kind() if shape == "lines" else side_by_side.ONE
         off = attention_panel.choose_switched_off(selection, model)
 
 view = View(units == "words", not hidden, sides, selection.settings.paper)
 gold_tree.pin(original)
 weights = selection.settings.weights
 title = f"Head {selection.label}, {selection.checkpoint.label}"
-first = beside.side(selection, model, view, selection.head, title, original, positions, before=bool(before))
+first = side_by_side.side(selection, model, view, selection.head, title, original, positions, before=bool(before))
 attention = first.attention
 attention_panel.claim(attention, selection, view, min_weight if shape == "lines" else 0)
 whole = predict(model, original, changed) if positions else ()
@@ -56,11 +54,11 @@ without = predict(model, original, changed, off) if off is not None else ()
 if not attention.weights.size:
     address.stop()
 
-other = beside.choose(compare, together, selection, model, view, original, positions, before=bool(before))
+other = side_by_side.choose(compare, together, selection, model, view, original, positions, before=bool(before))
 left, right = st.columns([3, 2] if other is None else 2, gap="medium")
 with left.container(gap=None):  # a title takes little room
     if other is not None:
-        st.caption(f"**{boxes.plain(beside.first_title(together, selection))}**")
+        st.caption(f"**{messages.plain(side_by_side.first_title(together, selection))}**")
     if shape == "lines":
         attention_panel.lines(first, "attention-lines", can_mask, min_weight)
     elif shape == "heatmap":
@@ -70,7 +68,7 @@ with left.container(gap=None):  # a title takes little room
         attention_panel.table(attention, selection)
 with right.container(gap=None):
     if other is not None:
-        st.caption(f"**{boxes.plain(other.title)}**")
+        st.caption(f"**{messages.plain(other.title)}**")
         attention_panel.lines(other, "attention-lines-2", can_mask, min_weight)
 with right if other is None else st.container():  # what is said of the input stands beside the drawing, not above it
     input_choice.say_cut(original, selection)
@@ -93,6 +91,6 @@ page.about(
     "a word split into several pieces is summed over them, attention from it is averaged (section 4.1). If special "
     "tokens are hidden, each row's remaining weights are divided by their sum. With norms, a line is as dark as the "
     "share of what the token receives that comes from there (section 11 of the methods).",
-    look,
+    apply_view,
     section=10,
 )

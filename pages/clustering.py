@@ -8,27 +8,16 @@ from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.linguistic import linguistic_heads
-from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.source import Source
-from pages.shared import page, services, stored_result
-from pages.shared.derived import derived
-from pages.shared.frame import choices, sidebar, uploads
+from bertviz_core.analyses.linguistic import linguistic
+from pages.shared import page, stored
+from pages.shared.frame import choices, header
+from pages.shared.memoize import memoize
 from pages.shared.views import cluster_view, findings_view
 
-selection = sidebar.current()
-page.header("clustering", selection)
+selection = header.current()
 request = selection.request("clustering")
-stored = stored_result.result_or_stop(request, Clustering)
+computed = stored.result_or_stop(request, Clustering)
 head, base = selection.head, selection.base
-
-
-@st.cache_data(ttl=30, show_spinner=False)
-def stored_linguistic_heads(
-    key: str, own: tuple[str, ...], _request: Request, _own: dict[str, list[Source]]
-) -> dict[str, str]:
-    """Cached by the digests of the reader's own corpora too: readers with others see others."""
-    return linguistic_heads(_request, services.find, _own)
 
 
 with st.container(horizontal=True, vertical_alignment="center"):
@@ -38,15 +27,13 @@ with st.container(horizontal=True, vertical_alignment="center"):
         help="Embed √JS, a metric, instead of JS as in the paper.",
     )
     limits = cluster_view.thresholds()
-    own = {kind: uploads.sources(kind) for kind in ("treebank", "coreference")}
-    digests = tuple(source.digest for kind in own.values() for source in kind)
-    named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
-result = derived(Clustering.labeled, cluster_view.pictured(stored, root), limits, named)
+    named = cluster_view.papers_heads(selection) or memoize(linguistic, stored.results(selection))
+result = memoize(Clustering.labeled, cluster_view.pictured(computed, root), limits, named)
 
-closeness, pair = result.closeness, derived(Clustering.closest_pair, result)
+closeness, pair = result.closeness, memoize(Clustering.closest_pair, result)
 ratio = closeness.ratio
 comparable = ratio >= 0  # not NaN
-findings_view.headline(derived(ANALYSIS.findings, result, base)[0])
+findings_view.headline(memoize(ANALYSIS.findings, result, base)[0])
 similar = "–", "this model has one head"
 if pair:
     similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
@@ -80,7 +67,7 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=fr
 
 st.subheader("All heads")
 columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
-heads = derived(Clustering.to_frame, result, base)
+heads = memoize(Clustering.to_frame, result, base)
 page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
 page.ending(

@@ -6,16 +6,14 @@ from bertviz_core.comparison import figure
 from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.result import compare
 from pages.shared import page
-from pages.shared.boxes import plain
-from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import header
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import compare_view
 
-selection = sidebar.current()
-with page.title("compare"):
-    sidebar.stepper(selection)
+selection = header.current()
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    comparison = derived(compare, *compare_view.choose(selection))
+    comparison = memoize(compare, *compare_view.choose(selection))
     key = compare_view.quantity(comparison)
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 

@@ -10,9 +10,9 @@ from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
-from pages.shared import page, stored_result
-from pages.shared.derived import derived
-from pages.shared.frame import choices, sidebar
+from pages.shared import page, stored
+from pages.shared.frame import choices, header
+from pages.shared.memoize import memoize
 from pages.shared.views import coreference_view
 
 FORMULAS = [  # in the order of DIRECTIONS
@@ -22,10 +22,9 @@ FORMULAS = [  # in the order of DIRECTIONS
     for query, key in ("mc", "cm")
 ]
 
-selection = sidebar.current()
-page.header("coreference_heads", selection)
+selection = header.current()
 request = selection.request("coreference_heads")
-stored = stored_result.result_or_stop(request, CoreferenceHeads)
+computed = stored.result_or_stop(request, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
@@ -36,7 +35,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         default=CANDIDATES[0],
         help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
     )
-    result = derived(CoreferenceHeads.show, stored, candidates)
+    result = memoize(CoreferenceHeads.show, computed, candidates)
     choice = Choice(coreference_view.choose_direction(result), selection.head)
 summary, figures = st.container(), st.container()
 result = coreference_view.with_uploaded_predictions(result, request)

@@ -8,20 +8,19 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import boxes, page, stored_result
-from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared import messages, page, stored
+from pages.shared.frame import header
+from pages.shared.memoize import memoize
 from pages.shared.views import relation_view
 
-selection = sidebar.current()
-page.header("dependency_heads", selection)
+selection = header.current()
 choices, options = page.controls()
 with options:
     request = relation_view.choose_rule(selection)
-stored = stored_result.result_or_stop(request, DependencyHeads)
+computed = stored.result_or_stop(request, DependencyHeads)
 with options:
-    shown = relation_view.counts(stored, selection)
-result = derived(DependencyHeads.show, stored, shown)
+    shown = relation_view.counts(computed, selection)
+result = memoize(DependencyHeads.show, computed, shown)
 with choices:
     relation, direction = relation_view.choose(result)
 choice = Choice(direction, selection.head)
@@ -29,12 +28,12 @@ relation_view.headline(result, relation, choice, selection.base)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head map**: {boxes.plain(relation)}, {arrow(DIRECTIONS[direction])}")
+    st.markdown(f"**Head map**: {messages.plain(relation)}, {arrow(DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
     squares = value_map(values, f"of {relation}", base=selection.base, unit="accuracy")
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection)
-    st.markdown(f"**Fixed offsets**: {boxes.plain(relation)}")
+    st.markdown(f"**Fixed offsets**: {messages.plain(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(offset_figure, result, relation), "offsets-figure", alt, clickable=False)
 with right:
@@ -48,11 +47,11 @@ st.markdown("**Best head for each relation** (%); click a row to choose the rela
 relation_view.table(result, selection)
 relation_view.caption(result)
 
-relation_view.sentences(stored, shown, request, relation, choice, selection.label)
+relation_view.sentences(computed, shown, request, relation, choice, selection.label)
 
 page.downloads(result)
 with st.expander("LaTeX", icon=":material/table:"):
-    st.code(derived(latex, result), language="latex")
+    st.code(memoize(latex, result), language="latex")
 page.ending(
     result,
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",

@@ -4,19 +4,17 @@ import streamlit as st
 
 from bertviz_core.emergence.result import Emergence
 from pages.shared import files, page
-from pages.shared.derived import derived
-from pages.shared.frame import choices, sidebar
+from pages.shared.frame import choices, header
+from pages.shared.memoize import memoize
 from pages.shared.views import emergence_choice, emergence_view
 
-selection = sidebar.current()
-with page.title("emergence"):
-    options = st.popover("Options", icon=":material/tune:")
-    sidebar.stepper(selection)
+selection = header.current()
+options = header.title_line().popover("Options", icon=":material/tune:")
 result = emergence_choice.result_or_stop(selection, options)
 claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
 emergence_view.origin(result)
 files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
-labels = derived(Emergence.behaviors, result)
+labels = memoize(Emergence.behaviors, result)
 with claim:
     emergence_view.claim(result)
 emergence_view.appearances(result, labels)

@@ -7,30 +7,30 @@ from bertviz_core.analyses.findings import SHOWN
 from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import findings
 from bertviz_core.overview.findings import behaviors_finding
-from pages.shared import head_panel, page, stored
-from pages.shared.boxes import plain
-from pages.shared.derived import derived
-from pages.shared.frame import address, choices, links, sidebar
-from pages.shared.views import clearest_heads, findings_view, overview_view, paper_model, report_view
+from bertviz_core.overview.head_card import head_cards
+from bertviz_core.viewer.preview import SENTENCE
+from pages.shared import head_panel, page, preview, stored
+from pages.shared.frame import address, choices, header, links
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.views import findings_view, overview_view, paper_model
 
 TOUR = "Take the guided tour"
-selection = sidebar.current()
-with page.header("overview", selection):
+IN_VIEWER = {"input": "own text", "text": SENTENCE}
+selection = header.current()
+with header.title_line():
     links.to("tour", TOUR, None, ":material/tour:")
-    sidebar.stepper(selection)
-results = stored.results("overview", selection)
+results = stored.results(selection)
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
-    overview_view.panel("overview", selection)
-    report_view.offer("overview", selection)
+    overview_view.panel(selection)
+    overview_view.report(selection)
     paper_model.offer(selection)
     st.skeleton(height=420)
     address.stop()
 
-summary = st.container()
-left, right = st.columns([2, 3], gap="medium")
-with left:
-    picture = st.container()
+summary, picture = st.container(), st.container()
+with st.container(horizontal=True, vertical_alignment="bottom"):
     entropy = choices.slider(
         "Entropy threshold for broad (nats)",
         0.0,
@@ -41,32 +41,33 @@ with left:
         width=320,
         help="The authors use 3.8 for segments of 128 tokens; shorter inputs need a lower threshold.",
     )
-    thresholds, named = Thresholds(entropy=entropy), derived(linguistic, results)
-    labels = derived(head_panel.labels_of, results, thresholds)
-    assert labels is not None  # one of the two analyses is stored
-    drawing = derived(head_panel.map_of, results, thresholds, selection.base)
-    alt = "Map of all heads, layer by head, with a marker for what each head does"
-    with picture:
-        page.head_map(drawing, "behavior-map", alt, selection)
-    paper_model.offer(selection)
+thresholds, named = Thresholds(entropy=entropy), memoize(linguistic, results)
+labels = memoize(head_panel.labels_of, results, thresholds)
+assert labels is not None  # one of the two analyses is stored
 with summary:
-    findings_view.headline(derived(behaviors_finding, results, thresholds))
-with right:
-    st.markdown("**Shown of this model**")
-    for finding in derived(findings, results, selection.base):
-        if finding.id in overview_view.CLEAREST and finding.state == SHOWN:
-            findings_view.plainly(finding)
-    st.markdown(f"**Head {selection.label}**: {head_panel.behavior(results, selection, thresholds)}")
-    head_panel.card("overview", results, selection)
+    findings_view.headline(memoize(behaviors_finding, results, thresholds))
+with picture:
+    drawing = memoize(head_panel.map_of, results, thresholds, selection.base)
+    cards = memoize(head_cards, results, thresholds, selection.base)
+    alt = "Map of all heads, layer by head, with a marker for what each head does"
+    page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.hidden("card", [IN_VIEWER])[0])
+    preview.wait_for(selection)
 
 page.metrics(overview_view.key_numbers(results, labels, named, selection.base))
 if selection.checkpoint.note:
     st.caption(plain(selection.checkpoint.note))
-st.subheader("The strongest heads of this model")
-clearest_heads.behaviors(results, selection)
-clearest_heads.relations(results, selection)
-st.subheader("Stored results")
-overview_view.panel("overview", selection)
-overview_view.downloads(results, thresholds, selection)
-st.subheader("Report")
-report_view.offer("overview", selection)
+with st.expander("Shown of this model", icon=":material/fact_check:", expanded=True):
+    for finding in memoize(findings, results, selection.base):
+        if finding.id in overview_view.CLEAREST and finding.state == SHOWN:
+            findings_view.plainly(finding)
+with st.expander(f"Every number of head {selection.label}", icon=":material/table:"):
+    head_panel.card("overview", results, selection)
+with st.expander("The strongest heads of this model", icon=":material/trophy:"):
+    overview_view.strongest_heads(results, selection)
+    overview_view.relations_found(results, selection)
+with st.expander("Stored results and downloads", icon=":material/database:"):
+    overview_view.panel(selection)
+    overview_view.downloads(results, thresholds, selection)
+with st.expander("Report", icon=":material/summarize:"):
+    overview_view.report(selection)
+paper_model.offer(selection)

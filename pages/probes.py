@@ -4,14 +4,13 @@ import streamlit as st
 
 from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
-from pages.shared import page, stored_result
-from pages.shared.frame import sidebar
+from pages.shared import page, stored
+from pages.shared.frame import header
 from pages.shared.views import probe_view
 
-selection = sidebar.current()
-page.header("probes", selection)
+selection = header.current()
 request = probe_view.choose(selection)
-result = stored_result.result_or_stop(request, Probes)
+result = stored.result_or_stop(request, Probes)
 
 probe_view.headline(result, selection.base)
 left, right = st.columns(2, gap="medium")

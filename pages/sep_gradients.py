@@ -33,8 +33,8 @@ def no_op(result: SepGradients, selection: Selection) -> None:
         return
     st.subheader("Is attention to [SEP] a no-op?")
     st.caption(
-        "It matters as much as the loss changes with it, weight for weight. Much attention with a gradient near 0 is a "
-        f"no-op: the paper finds that in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
+        "The gradient says how much the loss would change if a weight changed slightly. Much attention with a gradient "
+        f"near 0 is a no-op: the paper finds that in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
     )
     left, right = st.columns(2, gap="medium")
     with left:

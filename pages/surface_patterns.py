@@ -14,9 +14,9 @@ from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.settings import Weights
 from pages.shared import page, services
-from pages.shared.boxes import plain
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
 from pages.shared.views import analysis_page, head_view
 
 
@@ -52,7 +52,7 @@ def change(result: HeadAverages, selection: Selection) -> None:
     norms, other = selection.settings.weights == "norms", in_other_weights(result, selection)
     if other is None:
         if norms:
-            st.caption("Choose `attention` in the sidebar and analyze to see what norms change.")
+            st.caption("Choose the weights `attention` above and analyze to see what norms change.")
         return
     weights, moved = (other, result) if norms else (result, other)
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -4,19 +4,16 @@
 import streamlit as st
 
 from bertviz_core.tour.steps import STEPS, Step, answers
-from pages.shared import page
-from pages.shared.boxes import plain
-from pages.shared.derived import derived
-from pages.shared.frame import sidebar
+from pages.shared.frame import header
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import tour_figures, tour_view
 
-selection, heading = sidebar.current(), st.container()
+selection = header.current()
 last = len(STEPS) + 1
 number = tour_view.navigation(last)
 results = tour_view.results_of(selection)
 step = STEPS[number - 1] if number < last else None
-with heading:
-    page.header("tour", selection, tour_view.corpus_name(step, results, selection))
 
 with st.container(border=True):
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -25,7 +22,7 @@ with st.container(border=True):
     if step is None:
         tour_view.end(results, selection)
     else:
-        found = derived(Step.found, step, results, selection.base)
+        found = memoize(Step.found, step, results, selection.base)
         tour_view.question(step, number, found, selection.base)
         if answers(found):
             tour_figures.draw(step, found, f"tour-{number}", results, selection)

@@ -1,41 +1,35 @@
 """The heads that section 4 found in this model, by name: what Figure 6 marks with crosses.
 
-Nothing is computed: a stored result of the same model and settings, on corpora that the caller names, is read.
+Nothing is computed: a stored result of the same model and settings, on the samples, is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, Results, result_of
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.corpora.source import Source
 
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
 MARKED = 6  # relations named, as many as the paper names
 
 
-def linguistic_heads(
-    request: Request, find: Callable[[Request], Result | None], own: Mapping[str, Sequence[Source]] | None = None
-) -> dict[str, str]:
+def linguistic_heads(request: Request, find: Callable[[Request], Result | None]) -> dict[str, str]:
     """Name the heads that are best at a relation or at coreference.
 
     Args:
         request: Whose model and settings count.
         find: Reads a stored result, or gives None.
-        own: Kind of corpus -> the asking reader's corpora. They come before the samples, which are always tried; of
-            each analysis the first corpus with a stored result counts.
 
     Returns:
         Label of a head -> what it is best at.
     """
     results = {}
     for analysis, kind in KINDS.items():
-        corpora = [*(own or {}).get(kind, ()), *map(sample, SAMPLES[kind])]
-        requests = (request.for_analysis(analysis).on(source) for source in corpora)
+        requests = (request.for_analysis(analysis).on(sample(name)) for name in SAMPLES[kind])
         result = next((result for other in requests if (result := find(other)) is not None), None)
         if result is not None:
             results[analysis] = result

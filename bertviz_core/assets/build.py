@@ -18,8 +18,10 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.models.checkpoint import DEMO, find
+from bertviz_core.models.loading import load_to_view
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import MODES, Execution, Settings
+from bertviz_core.viewer.preview import Preview, preview_key
 
 
 def requests() -> list[Request]:
@@ -47,6 +49,9 @@ def main() -> None:
         for report in reports():
             report.compute(store, Execution())
         keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
+        key, model = preview_key(find(DEMO), Settings()), load_to_view(find(DEMO))
+        store.put(key, Preview.measure(model, Settings()).to_bytes())
+        keys.append(key)
         for path in SHIPPED.glob("*.safetensors"):
             path.unlink()
         for key in keys:

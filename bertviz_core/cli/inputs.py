@@ -29,7 +29,7 @@ from bertviz_core.models.segments import Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
-from bertviz_core.viewer.view import InputAttention, View, look
+from bertviz_core.viewer.view import InputAttention, View, apply_view
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
@@ -158,7 +158,7 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
     origin = exports.input_origin(checkpoint, inputs.settings, single.digest())
-    return look(single.layout, maps_of(model, example), view), origin
+    return apply_view(single.layout, maps_of(model, example), view), origin
 
 
 def _beside(path: Path, inputs: list[str]) -> Path:

@@ -103,6 +103,6 @@ def check_masked_head(checkpoint: Checkpoint) -> None:
 def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
     """transformers would draw such a head at random, and every gradient through it would mean nothing."""
     return ModelError(
-        f"The model {checkpoint.name!r} has no masked-word head ({why}), so there is no loss to differentiate.",
+        f"The model {checkpoint.name!r} has no masked-word head ({why}); this analysis needs one.",
         hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
     )

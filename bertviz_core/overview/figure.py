@@ -13,7 +13,7 @@ from bertviz_core.overview.head_summary import Column, Relation, counted
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 from bertviz_core.plotting.style import BEHAVIORS
 
-DIRECTIONS = ("dependent → head", "head → dependent")
+DIRECTIONS = ("dependent → governor", "governor → dependent")
 
 
 def behavior_map(

@@ -135,7 +135,7 @@ class InputAttention:
         return safetensors.numpy.save({"attention": np.ascontiguousarray(self.weights)}, metadata)
 
 
-def look(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:
+def apply_view(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:
     """What `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then special tokens
     hidden, then the segments chosen."""
     shown = InputAttention(layout.tokens, layout.tokens, maps)

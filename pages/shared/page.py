@@ -1,10 +1,11 @@
-"""The parts of every page of the paper: header, metrics, figures, map, table, downloads, ending."""
+"""The parts of every page of the paper: metrics, figures, map, table, downloads, ending."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -19,56 +20,16 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.results import Result, counted
 from bertviz_core.heads import Head
-from bertviz_core.numbers import small_int
+from bertviz_core.overview.head_card import HeadCard
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import boxes, files, head_panel
+from pages.shared import files, messages, preview
 from pages.shared.components import component
-from pages.shared.derived import derived
-from pages.shared.frame import address, catalogue, links, sidebar
+from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
-
-
-def header(name: str, selection: Selection, shown: str | None = None) -> DeltaGenerator:
-    """One line: title, section, what is shown (the corpus, if nothing else is `shown`), the head.
-
-    Returns:
-        The rest of the line.
-    """
-    mode = "as in the paper" if selection.settings.paper else "corrected"
-    if selection.settings.weights == "norms" and catalogue.entry(name).reads_maps:
-        mode += ", norms in place of weights"
-    model, corpus = selection.checkpoint, selection.source
-    files.name_after(model.label, shown or corpus.name)
-    subject = shown or f"{corpus.name} ({corpus.digest[:8]})"
-    basis = f"{model.label} ({model.fingerprint()[:8]}), {subject}, {mode}"
-    st.session_state["origin"] = f"{basis}; after Clark et al. 2019"
-    line = title(name, f"{model.label} on {shown or corpus.name}, mode: {mode}", model.name)
-    if name != "tour" and (step := small_int(address.get("tour"))):
-        with line:
-            links.to("tour", f"Tour, step {step}", None, links.BACK, step=str(step))
-    if catalogue.entry(name) in catalogue.OF_HEADS:
-        with line.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
-            sidebar.stepper(selection)
-            head_panel.folded(name, selection)
-    return line
-
-
-def title(name: str, subject: str = "", path: str = "") -> DeltaGenerator:
-    """The page's title, where in the paper it stands, and what it is made of; `path` is said on pointing at it.
-
-    Returns:
-        The rest of the line.
-    """
-    entry = catalogue.entry(name)
-    st.set_page_config(page_title=f"{entry.title}: {subject}" if subject else entry.title)  # of the browser's tab
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
-    line.title(entry.title, anchor=False, width="content")
-    help_text = boxes.plain(path) if path and path not in subject else None
-    line.caption(boxes.plain(" · ".join(filter(None, (subject, entry.section)))), help=help_text, wrap=False)
-    return line
 
 
 def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
@@ -99,8 +60,8 @@ class Checked(BaseFigure):
 
 
 def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> Drawing:
-    """The drawing of build(*arguments, **options), made once for all sessions; see `derived` for the arguments."""
-    return derived(_drawing, build, arguments, tuple(options.items()))
+    """The drawing of build(*arguments, **options), made once for all sessions; see `memoize` for the arguments."""
+    return memoize(_drawing, build, arguments, tuple(options.items()))
 
 
 def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> Drawing:
@@ -130,10 +91,34 @@ def chart(
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
 
 
-def head_map(described: HeadMap, key: str, alt: str, selection: Selection) -> None:
-    """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one."""
+def head_map(
+    described: HeadMap,
+    key: str,
+    alt: str,
+    selection: Selection,
+    *,
+    cards: Sequence[HeadCard] = (),
+    link: str = "",
+    own: bool = True,
+) -> None:
+    """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one.
+
+    Args:
+        described: What is drawn.
+        key: Key of the element.
+        alt: What the map shows, for those who cannot see it.
+        selection: The chosen head and model.
+        cards: What stands beside the map of the head that is pointed at or chosen; nothing without.
+        link: From the cards into the attention viewer, as `links.hidden` gives it.
+        own: Whether the heads are those of the chosen model on no input of its own: pointing at one previews it.
+    """
     origin, name = st.session_state.get("origin", ""), files.picture_name(key)
     data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "key": key}
+    data |= {
+        "preview": preview.of(selection) if own else None,
+        "cards": [asdict(card) for card in cards] or None,
+        "link": link,
+    }
     component("head_map")(data=described.to_json() | data, key=key, on_head_change=lambda: _head_clicked(key))
 
 
@@ -237,8 +222,11 @@ def ending(
         if not changed:
             st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} of the corpus were analyzed in full.")
         for entry in origin["skipped"]:
-            where, more = boxes.plain(", ".join(entry["where"])), ", …" if entry["count"] > len(entry["where"]) else ""
-            st.markdown(f"**{entry['count']:,}** {boxes.plain(entry['reason'])}: {where}{more}")
+            where, more = (
+                messages.plain(", ".join(entry["where"])),
+                ", …" if entry["count"] > len(entry["where"]) else "",
+            )
+            st.markdown(f"**{entry['count']:,}** {messages.plain(entry['reason'])}: {where}{more}")
     basis = f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
     with st.expander(f"Where these numbers come from: {basis}", icon=":material/fingerprint:"):
         st.json(origin, expanded=1)

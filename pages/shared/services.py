@@ -31,7 +31,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights
 from bertviz_core.tasks.workers import Worker
-from pages.shared.derived import derived
+from pages.shared.memoize import memoize
 
 UNPACKED = 10  # text shrinks to a tenth at best
 T = TypeVar("T")
@@ -112,7 +112,7 @@ def run(
     except LookupError:
         return None
     store().mark_used(key)  # read from the cache of results it is used too
-    return derived(_renamed, result, names, model)
+    return memoize(_renamed, result, names, model)
 
 
 def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: tuple[str, str | None] | None) -> Result:
@@ -135,11 +135,11 @@ def _read(key: str, analysis: str) -> Result:
 def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
     """The model that single inputs run on, which readers share."""
     with st.spinner("Loading the model"):
-        return _models().get(checkpoint, dtype)
+        return loaded_models().get(checkpoint, dtype)
 
 
 @_once
-def _models() -> LoadedModels:
+def loaded_models() -> LoadedModels:
     return LoadedModels()
 
 

@@ -1,28 +1,27 @@
-"""What is stored of a model for the corpora that this reader may see: the samples, and the reader's own."""
+"""What is stored of a model for the chosen corpora; or the offer to compute it, the job that does, or its error."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
+import streamlit as st
+
+from bertviz_core.analyses import chunks, durations
 from bertviz_core.analyses.analysis import Kind
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.model_pass import check_model
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import shared
+from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.corpora.source import Source
-from pages.shared import services
-from pages.shared.frame import catalogue, uploads
+from bertviz_core.corpora.skipped import UNKNOWN
+from bertviz_core.errors import ModelError
+from pages.shared import messages, services
+from pages.shared.frame import address, uploads
 from pages.shared.frame.selection import Selection
+from pages.shared.jobs import panel as job_panel
+from pages.shared.jobs import reader_jobs
 
 MAX_COST = 20  # forward passes, of what runs with everything else
-
-
-def sources(kind: Kind, page: str, selection: Selection) -> list[Source]:
-    """Corpora of one kind: the chosen one first where this page reads that kind, then the uploads that the reader
-    sees, the newest first, then the samples."""
-    corpora = {selection.source.digest: selection.source} if catalogue.entry(page).corpus == kind else {}
-    for source in (*uploads.sources(kind), *map(sample, SAMPLES[kind])):
-        corpora.setdefault(source.digest, source)
-    return list(corpora.values())
 
 
 def names(kind: Kind) -> dict[str, str]:
@@ -31,22 +30,78 @@ def names(kind: Kind) -> dict[str, str]:
     return visible | {source.digest: source.name for source in map(sample, SAMPLES[kind])}
 
 
-def results(page: str, selection: Selection) -> dict[str, Any]:
-    """The stored result of each analysis of this model, on the first corpus that has one; nothing is computed."""
-    by_name = {}
-    for analysis in ANALYSES.values():
-        requests = (selection.request(analysis.name).on(source) for source in sources(analysis.corpus, page, selection))
-        result = next((stored for request in requests if (stored := services.find(request)) is not None), None)
-        if result is not None:
-            by_name[analysis.name] = result
-    return by_name
+def results(selection: Selection) -> dict[str, Any]:
+    """The stored results of this model on the chosen corpora, by analysis; nothing is computed."""
+    stored = {analysis.name: services.find(selection.request(analysis.name)) for analysis in selection.analyses()}
+    return {name: result for name, result in stored.items() if result is not None}
 
 
-def everything(page: str, selection: Selection) -> list[Request]:
-    """A request for each analysis, on the first corpus of its kind; none where there is no corpus of that kind, or
-    where it costs as much as many passes over the corpus: its own page offers it."""
+def everything(selection: Selection) -> list[Request]:
+    """A request for each analysis, without those that cost as much as many passes over the corpus: their own pages
+    offer them."""
     return [
-        selection.request(analysis.name).on(known[0])
-        for analysis in ANALYSES.values()
-        if analysis.cost(selection.checkpoint) <= MAX_COST and (known := sources(analysis.corpus, page, selection))
+        selection.request(analysis.name)
+        for analysis in selection.analyses()
+        if analysis.cost(selection.checkpoint) <= MAX_COST
     ]
+
+
+R = TypeVar("R", bound=Result)
+UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
+
+
+def result_or_stop(request: Request, result_class: type[R]) -> R:
+    """The stored result, of this class and read-only; without one the page shows the offer to compute it, the running
+    job, or its error, and stops."""
+    result = services.find(request)
+    if isinstance(result, result_class):
+        warn_of_unknown(result)
+        return result
+    if offer(request):
+        st.skeleton(height=420)
+    address.stop()
+
+
+def offer(request: Request) -> bool:
+    """Draw the running job, its error, or the button that computes what is not stored; or what the model lacks.
+
+    Returns:
+        Whether the model has what the analysis needs.
+    """
+    try:
+        check_model(request)
+    except ModelError as problem:
+        messages.note(problem)
+        return False
+    if not job_panel.is_running(reader_jobs.job_of(request)):
+        _offer(request)
+    return True
+
+
+def warn_of_unknown(result: Result) -> None:
+    """Above the numbers, where many of the tokens that they rest on are [UNK]."""
+    origin = result.provenance
+    unknown = sum(entry["count"] for entry in origin["skipped"] if entry["reason"] == UNKNOWN)
+    if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
+        st.warning(
+            f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
+            "vocabulary and are read as [UNK]: the numbers say little about these words. Choose a model of this "
+            "language.",
+            icon=":material/translate:",
+        )
+
+
+def _offer(request: Request) -> None:
+    share = chunks.share_done(services.store(), request) or 0.0
+    seconds = durations.seconds(services.store(), [shared(request)])
+    length = durations.text(None if seconds is None else seconds * (1 - share))
+    if share:
+        st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
+        label = f"{share:.0%} done: Resume ({length} left)"
+    else:
+        st.write(
+            "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
+            "result for later visits. You can use other pages meanwhile."
+        )
+        label = f"Analyze ({length})"
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))

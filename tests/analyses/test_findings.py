@@ -242,7 +242,7 @@ def counts(n, right, offset, mode="corrected"):
 def test_relations_are_decided_on_held_out_words_in_both_modes(mode):
     finding = found("dependency_heads.relation", counts(200, 180, 80, mode))
     assert finding.state == SHOWN and finding.head == (0, 1)
-    assert "Head 1-2, dependent → head, finds 90.0% of 200 det" in finding.sentence
+    assert "Head 1-2, dependent → governor, finds 90.0% of 200 det" in finding.sentence
     assert "90.0% held out" in finding.sentence and "+1, finds 40.0%" in finding.sentence
     lucky = counts(200, 180, 80, mode)
     lucky.correct[1] = np.roll(lucky.correct[1], 1, axis=-1)  # another head in each half: nothing is held out

@@ -63,19 +63,8 @@ def test_a_head_that_the_nearest_mention_beats_is_not_marked(request_: Request) 
     assert linguistic_heads(request_, lambda other: held.get(other.analysis)) == {}
 
 
-def test_the_readers_own_corpora_come_first_and_settings_are_the_same(request_: Request, source) -> None:
-    mine, asked = source("1\tmine\n", "mine.conllu"), []
-    linguistic_heads(request_, asked.append, {"treebank": [mine]})
-    of_trees = [other.source for other in asked if other.analysis == "dependency_heads"]
-    assert of_trees[0] == mine
-    assert [source.name for source in of_trees[1:]] == list(SAMPLES["treebank"])
-    of_chains = [other.source.name for other in asked if other.analysis == "coreference_heads"]
-    assert of_chains == list(SAMPLES["coreference"])
-    assert {other.settings for other in asked} == {request_.settings}
-    assert {other.checkpoint for other in asked} == {request_.checkpoint}
-
-
-def test_without_corpora_of_ones_own_the_samples_alone_are_asked_for(request_: Request) -> None:
+def test_the_samples_are_asked_for_with_the_same_model_and_settings(request_: Request) -> None:
     asked: list[Request] = []
     linguistic_heads(request_, asked.append)
     assert [other.source.name for other in asked] == [*SAMPLES["treebank"], *SAMPLES["coreference"]]
+    assert {(other.settings, other.checkpoint) for other in asked} == {(request_.settings, request_.checkpoint)}

@@ -9,6 +9,8 @@ from urllib.parse import unquote
 
 from streamlit.testing.v1 import AppTest
 
+from pages.shared.frame.corpora import KEYS
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -26,12 +28,18 @@ def open_app(page: str = "", **address: str) -> AppTest:
 
 def words(app: AppTest) -> str:
     """All that the page says, widgets and tables apart."""
-    kinds = (app.markdown, app.caption, app.error, app.warning, app.title, app.subheader)
-    return unescaped("\n".join(element.value for kind in kinds for element in kind))
+    kinds = (app.markdown, app.caption, app.error, app.warning, app.info, app.title, app.subheader)
+    return unescaped("\n".join([shown(app), *(element.value for kind in kinds for element in kind)]))
+
+
+def shown(app: AppTest) -> str:
+    """What the line under the title says: "demo on encyclopedia", with every corpus of the page."""
+    chosen = {box.key: box.options[box.index] for box in app.selectbox if box.index is not None}
+    return f"{chosen.get('model')} on {', '.join(chosen[key] for key in KEYS.values() if key in chosen)}"
 
 
 def uploader(app: AppTest) -> Any:
-    """The sidebar's, which is a new one after each upload."""
+    """The header's, which is a new one after each upload."""
     return next(each for each in app.file_uploader if each.key.startswith("uploader"))
 
 

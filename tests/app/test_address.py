@@ -15,10 +15,23 @@ from tests.app.driving import open_app, unescaped, words
 pytestmark = pytest.mark.usefixtures("own_store")
 PAGES = [entry.name for entry in catalogue.ENTRIES]
 UNTOUCHED = (  # they ask for new results
-    *("model", "corpus", "mode", "weights", "max_length", "limit", "seed", "dtype", "training", "possessives"),
+    *(
+        "model",
+        "corpus",
+        "treebank",
+        "coreference",
+        "mode",
+        "weights",
+        "max_length",
+        "limit",
+        "seed",
+        "dtype",
+        "training",
+        "possessives",
+    ),
     *("mean", "epochs", "rank", "decode"),
 )
-NOT_IN_ADDRESS = {"corpus", "guess", "paste", "everything"}  # the upload's token is; which guess the link is for is not
+NOT_IN_ADDRESS = {"guess", "paste", "everything"}  # which guess the link is for is not
 
 
 def choices(app: AppTest) -> list[tuple[str, str]]:

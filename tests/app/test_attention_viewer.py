@@ -28,24 +28,24 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     head = "1-1"  # looks at the previous token
     app = viewer(model=str(planted_folder), head=head)
     assert not app.error
-    said = re.search(rf"Head {head} puts (\d+\.\d)% of its attention on special tokens", words(app))
+    said = re.search(r"; (\d+\.\d)% of its attention goes to special tokens", words(app))
     assert said is not None
     assert float(said[1]) < 50
-    line = re.search(r"largest weight between other tokens from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
+    line = re.search(rf"Head {head} attends most strongly from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
     assert 0.5 < float(line[3]) <= 1
-    app.button(key="step-next-page").click().run()
-    assert f"Head {head} puts" not in words(app)
-    assert re.search(r"Head \d-\d puts", words(app))
+    app.button(key="step-next").click().run()
+    assert f"Head {head} attends" not in words(app)
+    assert re.search(r"Head \d-\d attends most strongly", words(app))
 
 
 def test_norms_of_the_address_are_what_is_shown(tiny_folder: Path) -> None:
     apps = [viewer(model=str(tiny_folder), head="1-2", weights=weights) for weights in ("attention", "norms")]
-    said = [re.search(r"Head 1-2 puts (\d+\.\d)% of its (\w+)", words(app)) for app in apps]
+    said = [re.search(r"Head 1-2 .*; (\d+\.\d)% of its (\w+)", words(app)) for app in apps]
     assert [found[2] for found in said] == ["attention", "norms"]
     assert said[0][1] != said[1][1]
-    assert "norms in place of weights" in words(apps[1]) and "norms in place of weights" not in words(apps[0])
+    assert [app.selectbox(key="weights").value for app in apps] == ["attention", "norms"]
 
 
 def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -> None:
@@ -171,7 +171,7 @@ def test_another_models_tokens_are_its_own(tiny_folder: Path) -> None:
 def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None:
     app = viewer(head="1-5", beside="two models", model2=str(tmp_path / "none"))
     assert app.error
-    assert "Head 1-5 puts" in words(app)
+    assert "Head 1-5 attends" in words(app)
 
 
 def pair_table(app: AppTest):

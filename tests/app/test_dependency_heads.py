@@ -80,7 +80,7 @@ def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus()
     app.switch_page("pages/entropy.py").run()
     assert app.selectbox(key="corpus").value == "encyclopedia"
     app.switch_page("pages/dependency_heads.py").run()
-    assert app.selectbox(key="corpus").value.startswith("upload-")
+    assert app.selectbox(key="treebank").value.startswith("upload-")
     assert not app.exception
 
 

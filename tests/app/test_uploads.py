@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analyses import linguistic
 from bertviz_core.engine.uploads import Upload
 from pages.shared import services
 from pages.shared.frame import uploads
-from tests.app.driving import open_app, unescaped, uploader, wait_for_job, words
+from tests.app.driving import open_app, shown, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
@@ -61,19 +58,14 @@ def test_the_digest_is_no_link() -> None:
     assert "mine.txt" not in words(guest)
 
 
-def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[dict[str, list[str]]] = []
-
-    def record(request: Any, find: Any, own: Any) -> dict[str, str]:
-        seen.append({kind: [source.name for source in sources] for kind, sources in own.items()})
-        return {}
-
-    monkeypatch.setattr(linguistic, "linguistic_heads", record)
-    st.cache_data.clear()
-    open_app("clustering")
+def test_pages_of_several_analyses_read_the_corpora_that_their_line_and_address_name() -> None:
     owner = upload("dependency_heads", BANK, "mine.conllu")
-    owner.switch_page("pages/clustering.py").run()
-    assert seen == [{"treebank": [], "coreference": []}, {"treebank": ["mine.conllu"], "coreference": []}]
+    for page in ("overview", "clustering", "tour"):
+        owner.switch_page(f"pages/{page}.py").run()
+        assert shown(owner) == "demo on encyclopedia, mine.conllu, coreference" and not owner.exception
+        guest = open_app(page, **{name: link(owner, name) for name in owner.query_params})
+        assert words(guest) == words(owner)
+    assert shown(open_app("overview")) == "demo on encyclopedia, treebank, coreference"  # not swapped in unasked
 
 
 @pytest.mark.parametrize(
@@ -102,7 +94,7 @@ def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> Non
     app = open_app("surface_patterns", corpus=f"upload-{kept.token}")
     assert "it opens vectors; this page reads a text" in unescaped(app.error[0].value)
     app.switch_page("pages/dependency_heads.py").run()
-    assert not app.error and app.selectbox(key="corpus").value == "treebank"
+    assert not app.error and app.selectbox(key="treebank").value == "treebank"
 
 
 def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used() -> None:
@@ -237,7 +229,7 @@ def test_a_strangers_upload_shows_nowhere_on_anothers_pages_and_in_no_address(pu
     assert "demo on secret-name.txt" in words(mine) and "corpus" not in mine.query_params
     bank = upload("dependency_heads", BANK, "secret-bank.txt")
     bank.switch_page("pages/probes.py").run()
-    assert bank.selectbox(key="corpus").value.startswith("upload-") and "upload-" not in str(dict(bank.query_params))
+    assert bank.selectbox(key="treebank").value.startswith("upload-") and "upload-" not in str(dict(bank.query_params))
     tokens = [each.token for each in stored()]
     for page in ("overview", "surface_patterns", "dependency_heads", "clustering", "probes"):
         stranger = open_app(page)

@@ -158,14 +158,14 @@ def test_a_click_on_a_small_picture_chooses_its_head(address: str, chromium: Any
     pictures.get_by_role("gridcell", name="Head 2-3").click()
     page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
-    assert page.get_by_text("Head 2-3 puts").is_visible()
+    assert page.get_by_text("Head 2-3 attends most strongly").is_visible()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('head=3-2')", timeout=10_000)
     browser.settle(page)
     assert pictures.locator("[aria-selected=true]").get_attribute("aria-label") == "Head 3-2"
-    page.locator(".st-key-step-next-page button").first.click()
+    page.locator(".st-key-step-next button").first.click()
     page.wait_for_function("location.search.includes('head=3-3')", timeout=10_000)
     browser.settle(page)
     assert pictures.locator("[aria-selected=true]").get_attribute("aria-label") == "Head 3-3"

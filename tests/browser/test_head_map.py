@@ -9,6 +9,11 @@ from typing import Any
 from tests.browser import chromium as browser
 from tests.shipped import COUNT
 
+POINT = """cell => {
+  const start = performance.now();
+  cell.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
+  return performance.now() - start;
+}"""  # what the handler takes, whatever else the machine does
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -113,5 +118,35 @@ def test_the_pictures_of_the_viewer_choose_heads_and_are_saved_whole(
         pictures.locator(".save").click()
     download.value.save_as(tmp_path / "pictures.svg")
     assert "data:image/png;base64" in (tmp_path / "pictures.svg").read_text()
+    assert page.problems == []
+    page.close()
+
+
+def point(page: Any, head: str) -> float:
+    """Point at a head; milliseconds until its preview is drawn."""
+    milliseconds: float = page.locator(f".point[data-head='{head}'] .area").first.evaluate(POINT)
+    return milliseconds
+
+
+def test_pointing_at_a_head_previews_its_lines_at_once_and_without_a_run_of_the_page(
+    address: str, chromium: Any
+) -> None:
+    page = open_map(chromium, f"{address}/entropy")
+    point(page, "2-9")
+    assert point(page, "1-3") < 100  # ms
+    assert page.locator(".tip .preview line").count() >= 5
+    assert page.locator(".tip .preview text").first.text_content() == "[CLS]"
+    assert chosen(page) != "1-3"
+    page.goto(f"{address}/overview?head=1-3")
+    page.locator(".card").wait_for()
+    point(page, "2-9")
+    assert page.locator(".card strong").inner_text() == "Head 2-9" and page.locator(".card dd").count() == 6
+    assert page.locator(".card .preview line").count() >= 5 and page.locator(".card a").count() == 0
+    page.locator("h1").hover()
+    page.locator(".map > svg").evaluate("map => map.dispatchEvent(new PointerEvent('pointerleave'))")
+    assert page.locator(".card strong").inner_text() == "Head 1-3"
+    page.locator(".card a").click()
+    page.wait_for_function("document.querySelector('h1')?.innerText === 'Attention viewer'", timeout=60_000)
+    assert "head=1-3" in page.url and "input=own+text" in page.url
     assert page.problems == []
     page.close()

@@ -25,9 +25,9 @@ def test_a_training_cancelled_from_another_page_stores_nothing(chromium: Any, tm
     with browser.served(tmp_path / "store") as address:
         page = browser.open_page(chromium, f"{address}/probes")
         sidebar, main = (page.locator(f"[data-testid={name}]") for name in ("stSidebar", "stMain"))
-        page.get_by_text("Your own treebank").click()
+        page.locator(".st-key-add-a-corpus button").click()
         page.set_input_files("[class*=st-key-uploader] input[type=file]", tmp_path / "bank.txt")
-        main.get_by_text("demo on bank.txt").wait_for(timeout=30_000)
+        main.get_by_text("bank.txt", exact=True).first.wait_for(timeout=30_000)
         browser.settle_but_skeletons(page)
         before = files(tmp_path / "store")
         page.keyboard.press("Escape")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-DIRECTIONS = ("dependent->head", "head->dependent")
+DIRECTIONS = ("dependent->governor", "governor->dependent")
 
 
 def word_level(attention, words, first_piece=False):

@@ -9,8 +9,10 @@ from bertviz_core.analyses.requests import compute
 from bertviz_core.assets.build import reports
 from bertviz_core.engine.packing import pack
 from bertviz_core.engine.store import SHIPPED, Store
+from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.overview.stored_results import largest, stored_results
 from bertviz_core.settings import Settings
+from bertviz_core.viewer.preview import preview_key
 
 SMALL = Settings(max_length=32)
 SHORT = "the cat sat .\nthe dog slept .\n"
@@ -48,6 +50,7 @@ def test_damaged_and_foreign_entries_are_skipped(filled):
 def test_what_ships_is_listed_too(tmp_path):
     store = Store(tmp_path / "store")
     stored = {one.key for one in stored_results(store)} | {str(report.lines_key(store)) for report in reports()}
+    stored.add(preview_key(find(DEMO), Settings()))
     assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}
 
 

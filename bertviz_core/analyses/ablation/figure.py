@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.head_column import HeadColumn
-from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL
@@ -147,13 +146,3 @@ def group_rows(result: Ablation) -> list[dict[str, Any]]:
 def group_name(name: str) -> str:
     """A group's name on the screen."""
     return BEHAVIORS[name][-1] if name in BEHAVIORS else name
-
-
-def head_rows(result: Ablation, head: Head) -> list[dict[str, str]]:
-    """A row for each quantity of one head, with interval and rank."""
-    rows = []
-    for column in (column for column in ANALYSIS.columns if column.quantity in result.present):
-        values, interval = result[column.quantity], result.interval(column.quantity)
-        rank = f"{ranks(values)[head]} of {values.size}"
-        rows.append({"quantity": column.short, "value": shown(column, values[head], interval[head]), "rank": rank})
-    return rows

@@ -67,7 +67,7 @@ def dependents_attend(shown: RelationCounts, base: int) -> Answer:
     return Answer(
         decide(interval, 0.5),
         f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "
-        "dependent → head.",
+        "dependent → governor.",
     )
 
 
@@ -101,7 +101,7 @@ STATEMENTS = (
         "Dependents attend to their heads rather than the other way around, since a word has one head and any number "
         "of dependents.",
         "Of the relations whose best head is above the best fixed offset, more than half have one that reads "
-        f"dependent → head, with the interval of that share; at least {MIN_UNITS} relations.",
+        f"dependent → governor, with the interval of that share; at least {MIN_UNITS} relations.",
         dependents_attend,
     ),
 )

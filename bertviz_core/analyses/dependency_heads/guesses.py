@@ -1,7 +1,7 @@
 """Heads' guesses at each word's governor, counted on the device (docs/methods.md, section 6; section 4.2).
 
-A head's guess for word w is the other word with the most word-level attention. `dependent->head` reads row w,
-`head->dependent` column w (which word attends most to w). Counts are integers, so that merging is exact.
+A head's guess for word w is the other word with the most word-level attention. `dependent->governor` reads row w,
+`governor->dependent` column w (which word attends most to w). Counts are integers, so that merging is exact.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.attention import LayerAttention
     from bertviz_core.models.encoding import Batch
 
-DIRECTIONS = ("dependent->head", "head->dependent")
+DIRECTIONS = ("dependent->governor", "governor->dependent")
 FOLDS = 2  # by the parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
 COUNTS = ("correct", "offsets", "n")

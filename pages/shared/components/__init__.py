@@ -23,9 +23,10 @@ class Note(NamedTuple):
 
 
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
-    """The component that NAME.js and NAME.css of a folder draw."""
-    script = text_of(VIEWER / "elements.js") + text_of(folder / f"{name}.js")
-    return st.components.v2.component(name, js=script, css=text_of(folder / f"{name}.css"), **options)
+    """The component that NAME.js of a folder draws, with its NAME.css or, here, that of all components."""
+    script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", folder / f"{name}.js")))
+    style = HERE / "components.css" if folder == HERE else folder / f"{name}.css"
+    return st.components.v2.component(name, js=script, css=text_of(style), **options)
 
 
 def drawings(

@@ -1,23 +1,9 @@
 // Drawings one under the other. The text of a title is set as text; a drawing is parsed as XML, not as HTML.
-// A plain click on a drawing's link clicks the hidden link to the same address, which stays in this session and makes one
-// entry of the history; any other opens a tab of its own.
-function opening(href, text) {
-  const open = html("a", { href }, text);
-  open.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    const hidden = [...document.querySelectorAll("[class*=st-key-hidden-links] a")].find((a) => a.href === open.href);
-    if (!hidden) return;
-    event.preventDefault();
-    hidden.click();
-  });
-  return open;
-}
-
 function listOf(notes) {
   const lines = html("ul");
   for (const { text, link } of notes) {
     const line = html("li");
-    line.append(link ? opening(link, text) : text);
+    line.append(link ? appLink(link, text) : text);
     lines.append(line);
   }
   return lines;
@@ -29,7 +15,7 @@ function figure({ title, svg, file, link, notes }) {
   frame.append(document.importNode(drawn, true));
   const caption = html("figcaption", {}, title);
   const saving = html("a", { download: file, href: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` }, "SVG");
-  caption.append(...(link ? [" ", opening(link, "Open in the attention viewer")] : []), " ", saving);
+  caption.append(...(link ? [" ", appLink(link, "Open in the attention viewer")] : []), " ", saving);
   const item = html("figure");
   item.append(caption, frame, ...(notes.length ? [listOf(notes)] : []));
   return item;

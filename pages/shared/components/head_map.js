@@ -1,4 +1,4 @@
-// The map of heads: layers from left to right, heads from top to bottom; elements.js comes before this.
+// The map of heads: layers from left to right, heads from top to bottom; elements.js and shared.js come before this.
 
 const RING = "#e03131";
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -19,15 +19,20 @@ class HeadMap {
     this.picture = svg("svg");
     const saving = button("SVG", () => this.save(), { class: "save", "aria-label": "SVG of the map" });
     this.tip = html("div", { class: "tip", "aria-hidden": "true" }); // the cell's own label says it
-    this.root = html("div", { class: "map" });
-    this.root.append(this.picture, saving, this.tip);
+    this.hint = html("span");
+    this.preview = new Preview();
+    this.card = new HeadCard();
+    this.map = html("div", { class: "map" });
+    this.map.append(this.picture, saving, this.tip);
+    this.root = html("div", { class: "frame" });
+    this.root.append(this.map);
     this.context = document.createElement("canvas").getContext("2d");
     for (const type of ["pointerover", "focusin"]) this.picture.addEventListener(type, (event) => this.describe(event.target));
     for (const type of ["pointerleave", "focusout"]) this.picture.addEventListener(type, () => this.describe(null));
     this.picture.addEventListener("click", (event) => this.act(event.target));
     this.picture.addEventListener("keydown", (event) => this.key(event));
-    this.watcher = new ResizeObserver(() => this.root.clientWidth !== this.width && this.draw());
-    this.watcher.observe(this.root);
+    this.watcher = new ResizeObserver(() => this.map.clientWidth !== this.width && this.draw());
+    this.watcher.observe(this.map);
     this.listener = ({ detail }) => this.frame(detail); // from the player beside it
     document.addEventListener("head-map-frame", this.listener);
   }
@@ -46,21 +51,23 @@ class HeadMap {
 
   update(data) {
     this.data = data;
+    if (data.cards) this.root.append(this.card.root);
     this.draw();
+    this.showCard(data.chosen);
   }
 
   draw() {
     if (!this.data) return;
     const { layers, heads, groups, picture, values } = this.data;
     const active = this.picture.getRootNode().activeElement?.dataset;
-    this.width = this.root.clientWidth || 420;
-    const style = getComputedStyle(this.root);
+    this.width = this.map.clientWidth || 420;
+    const style = getComputedStyle(this.map);
     this.font = parseFloat(style.fontSize);
     this.context.font = `${style.fontSize} ${style.fontFamily}`;
     this.left = 3.4 * this.font;
     const room = (this.width - this.left - 4) / layers;
     const cell = Math.min(room, (27 * this.font) / heads, 3.2 * this.font);
-    this.across = picture ? room : cell;
+    this.across = picture || this.data.cards ? room : cell;
     this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.drawn = [];
     let y = this.legend(groups);
@@ -190,10 +197,8 @@ class HeadMap {
   // --- what the parts are made of
 
   marker({ symbol, color }, x, y, size) {
-    const dark = color === "#000000"; // to be seen on a dark page too
     return svg("path", {
-      d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill: color, stroke: dark ? "#adb5bd" : "none",
-      "vector-effect": "non-scaling-stroke",
+      d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill: color === "#000000" ? "currentColor" : color, // black on a light page, white on a dark one
     });
   }
 
@@ -218,12 +223,29 @@ class HeadMap {
   // --- what the reader does
 
   describe(target) {
-    const cell = target?.closest?.(".point");
-    this.tip.textContent = cell ? cell.getAttribute("aria-label") : "";
+    const cell = target?.closest?.(".point"), { preview, cards, chosen } = this.data;
+    if (cards) return this.showCard(cell?.dataset.head ?? chosen);
+    this.tip.replaceChildren();
     if (!cell) return;
+    this.hint.textContent = cell.getAttribute("aria-label");
+    this.tip.append(this.hint);
+    if (preview) {
+      this.preview.show(preview, this.index(cell.dataset.head), 15 * this.font, 1.15 * this.font);
+      this.tip.append(this.preview.root);
+    }
     const [left, top] = [this.left + cell.at[0] * this.across, this.top + (cell.at[1] + 1) * this.down + 4];
     this.tip.style.left = `${Math.max(0, Math.min(left, this.width - this.tip.offsetWidth))}px`;
     this.tip.style.top = `${top}px`;
+  }
+
+  index(head) {
+    const [layer, number] = head.split("-").map((part) => part - 1);
+    return layer * this.data.heads + number;
+  }
+
+  showCard(head) {
+    const { cards, preview, chosen, link } = this.data, index = this.index(head);
+    if (cards?.[index]) this.card.show(cards[index], preview, index, head === chosen ? link : "");
   }
 
   act(target) {
@@ -253,10 +275,10 @@ class HeadMap {
   }
 
   save() {
-    this.root.style.fontFamily = "sans-serif"; // laid out in the font that the file will be read in
+    this.map.style.fontFamily = "sans-serif"; // laid out in the font that the file will be read in
     this.draw();
     const copy = this.picture.cloneNode(true);
-    this.root.style.fontFamily = "";
+    this.map.style.fontFamily = "";
     this.draw();
     set(copy, { color: "#1f2430", "font-family": "sans-serif" });
     for (const cell of copy.querySelectorAll(".point")) cell.append(svg("title", {}, cell.getAttribute("aria-label")));

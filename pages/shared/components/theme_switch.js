@@ -12,5 +12,5 @@ export default function ({ data, parentElement }) {
     location.reload();
   };
   parentElement.querySelector("button")?.remove(); // the style beside it stays
-  parentElement.append(button(dark ? "Light theme" : "Dark theme", change, { title: "Reloads the page" }));
+  parentElement.append(button(dark ? "Light theme" : "Dark theme", change, { class: "theme", title: "Reloads the page" }));
 }

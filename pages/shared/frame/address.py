@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared import boxes
+from pages.shared import messages
 
 STATE = "address"
 
@@ -108,7 +108,7 @@ def leave(complete: bool) -> None:
 def fragment(work: Callable[..., None]) -> Callable[..., None]:
     """A function as a fragment whose choices go to the address when it runs alone."""
 
-    @boxes.fragment()
+    @messages.fragment()
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
         try:
@@ -134,18 +134,18 @@ def share() -> None:
 
 
 def common() -> dict[str, str]:
-    """The choices that go along to every page, as parameters; but for the corpus, of which pages read several kinds."""
+    """The choices that go along to every page, as parameters."""
     address = current()
-    texts = {key: address.drawn.get(key, address.parameters.get(key)) for key in address.shared - {"corpus"}}
+    texts = {key: address.drawn.get(key, address.parameters.get(key)) for key in address.shared}
     return {key: text for key, text in texts.items() if text is not None}
 
 
 def here(**choices: str) -> str:
-    """The address of this page as it stands, without the choices of all pages but its corpus; `choices` are in it even
-    at their defaults."""
+    """The address of this page as it stands, without the choices of all pages; `choices` are in it even at their
+    defaults."""
     address = current()
     own = {key: text for key, text in (address.parameters | address.drawn).items() if text is not None}
-    own = {key: text for key, text in own.items() if key not in address.shared - {"corpus"}} | choices
+    own = {key: text for key, text in own.items() if key not in address.shared} | choices
     return f"{address.page}?{urlencode(sorted(own.items()))}"
 
 

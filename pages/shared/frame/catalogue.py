@@ -22,7 +22,7 @@ class Entry:
     where it has no file. `name` is the file's stem and the page's address: one name, everywhere.
 
     Attributes:
-        corpus: The kind of corpus that the sidebar offers on this page.
+        corpora: The kinds of corpora that its numbers come from.
         reads_maps: Whether its numbers change where norms stand in for attention weights.
     """
 
@@ -30,23 +30,32 @@ class Entry:
     title: str
     icon: str
     section: str
-    corpus: Kind = "text"
+    corpora: tuple[Kind, ...] = ("text",)
     reads_maps: bool = True
 
 
 Page = Entry | Analysis
 VIEWER = Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
-DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis")
+EVERY: tuple[Kind, ...] = ("text", "treebank", "coreference")
+DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
 EXPLORE = (
     DEFAULT,
     VIEWER,
-    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", reads_maps=False),
-    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", reads_maps=False),
-    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", reads_maps=False),
+    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), reads_maps=False),
+    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], reads_maps=False),
+    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", EVERY, reads_maps=False),
 )
 BY_SECTION = sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
+NAMES_HEADS = ("clustering",)  # by what treebank and coreference say of them
 OF_HEADS: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
 ENTRIES: tuple[Page, ...] = (*EXPLORE, *BY_SECTION)
+
+
+def corpora(entry: Page) -> tuple[Kind, ...]:
+    """The kinds of corpora that the numbers of a page come from."""
+    if isinstance(entry, Entry):
+        return entry.corpora
+    return EVERY if entry.name in NAMES_HEADS else (entry.corpus,)
 
 
 def _section(entry: Page) -> str:

@@ -1,4 +1,4 @@
-"""Links between pages. The choices of the sidebar go along; the page's own are given, or those of its last visit.
+"""Links between pages. The choices of the header go along; the page's own are given, or those of its last visit.
 
 What the attention viewer has to know of an input's origin is in the address: the gold tree of a sentence, the words to
 pin, and the page with its choices to which "Back" leads.
@@ -12,9 +12,8 @@ from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
-from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import Head
-from pages.shared.frame import address, catalogue, uploads
+from pages.shared.frame import address, catalogue
 
 VIEWER = "attention_viewer"
 MAX_CHARACTERS = 1000  # of a text in the address
@@ -28,21 +27,18 @@ def to(name: str, label: str, head: Head | None = None, icon: str | None = None,
     nothing where there is no such page."""
     page = catalogue.page(name)
     if page is not None:
-        st.page_link(page, label=label, icon=icon, query_params=parameters(name, head, **own))
+        st.page_link(page, label=label, icon=icon, query_params=parameters(head, **own))
 
 
-def parameters(name: str, head: Head | None = None, /, **own: str) -> dict[str, str]:
-    """The address of a page with the sidebar's choices, at another head where one is given, and its own choices."""
-    kind = catalogue.entry(name).corpus
-    last = uploads.in_address(st.session_state.get("corpora", {}).get(kind))
-    corpus = {"corpus": last} if last not in ("", next(iter(SAMPLES[kind]))) else {}
+def parameters(head: Head | None = None, /, **own: str) -> dict[str, str]:
+    """The address of a page with the header's choices, at another head where one is given, and its own choices."""
     at = {} if head is None else {"head": head.label()}
-    return dict(sorted((address.common() | corpus | at | own).items()))
+    return dict(sorted((address.common() | at | own).items()))
 
 
 def last_visit(name: str) -> dict[str, str]:
     """The address of a page as it was left."""
-    return parameters(name, **address.current().visited.get(name, {}))
+    return parameters(**address.current().visited.get(name, {}))
 
 
 def to_segment(number: int) -> None:
@@ -87,7 +83,7 @@ def hidden(key: str, targets: Sequence[dict[str, str] | None]) -> list[str]:
         for own in targets:
             if own is not None:
                 to(VIEWER, LABEL, _head(), **own)
-    return ["" if own is None else f"{VIEWER}?{urlencode(parameters(VIEWER, _head(), **own))}" for own in targets]
+    return ["" if own is None else f"{VIEWER}?{urlencode(parameters(_head(), **own))}" for own in targets]
 
 
 def back() -> None:

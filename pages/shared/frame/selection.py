@@ -1,10 +1,12 @@
-"""What the reader has chosen: model, corpus, mode, head. Pure; the sidebar makes it, the pages read it."""
+"""What the reader has chosen: model, corpora, mode, head. Pure; the header makes it, the pages read it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bertviz_core.analyses.analysis import Analysis, Kind
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
@@ -15,10 +17,18 @@ from bertviz_core.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`base` is 1, or 0 while labels are shown as arrays count."""
+    """The choices of one reader.
+
+    Attributes:
+        checkpoint: The model.
+        corpora: The chosen corpus of each kind; without a kind whose corpus cannot be opened.
+        settings: Mode, weights and what is seldom changed.
+        head: The chosen head.
+        base: 1, or 0 while labels are shown as arrays count.
+    """
 
     checkpoint: Checkpoint
-    source: Source
+    corpora: Mapping[Kind, Source]
     settings: Settings
     head: Head
     base: int = 1
@@ -31,7 +41,12 @@ class Selection:
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
         """The request for an analysis with these choices."""
         settings = ANALYSES[analysis].relevant(self.settings)
-        return Request(analysis, self.checkpoint, self.source, settings, options or {})
+        source = self.corpora[ANALYSES[analysis].corpus]
+        return Request(analysis, self.checkpoint, source, settings, options or {})
+
+    def analyses(self) -> list[Analysis]:
+        """The analyses for whose kind of corpus there is one."""
+        return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]
 
 
 def head_options(checkpoint: Checkpoint) -> list[str]:

@@ -23,7 +23,7 @@ from pages.shared.frame import catalogue
 from pages.shared.frame.gate import Gate
 
 # What the first page imports; torch and transformers are none of it.
-SHARED = ("page", "views.overview_view", "views.clearest_heads")
+SHARED = ("page", "views.overview_view")
 # What pages import when they need it.
 LATER = ("plotly.express", "scipy.cluster.hierarchy", "scipy.spatial.distance", "sklearn.manifold")
 FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))

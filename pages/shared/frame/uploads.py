@@ -7,16 +7,15 @@ import re
 
 import streamlit as st
 
-from bertviz_core.corpora.source import Source
 from bertviz_core.engine.upload_check import Checked
 from bertviz_core.engine.uploads import TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
-from pages.shared import boxes, services, session
+from pages.shared import messages, services, session
 
 PREFIX = "upload-"  # before a token, in the address bar
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
-CHOOSE = "Choose a corpus in the sidebar, or upload the file again."
+CHOOSE = "Choose a corpus under the title, or upload the file again."
 PATIENCE = 1.0  # seconds that a reader waits for a check before the page goes on without it
 
 
@@ -25,7 +24,7 @@ def visible(kind: str) -> dict[str, Upload]:
     if f"uploads-{kind}" not in st.session_state:
         try:
             present = [] if services.access().public else services.uploads().latest(kind)
-        except StoreError:  # as the sidebar says
+        except StoreError:  # as the header says
             present = []
         st.session_state[f"uploads-{kind}"] = {PREFIX + upload.token: upload for upload in present}
     uploads: dict[str, Upload] = st.session_state[f"uploads-{kind}"]
@@ -84,12 +83,12 @@ def take(role: str) -> Checked | None:
     return check.result()
 
 
-@boxes.fragment(run_every=0.5)
+@messages.fragment(run_every=0.5)
 def _checking(mine: session.Session) -> None:
     """The page goes on meanwhile, and is run again when the check is over."""
     if mine.check is None or mine.check.done():
         st.rerun()
-    st.caption(f":material/hourglass_top: Checking “{boxes.plain(mine.check.name)}”")
+    st.caption(f":material/hourglass_top: Checking “{messages.plain(mine.check.name)}”")
     st.button("Cancel", key="cancel check", on_click=mine.check.end, icon=":material/stop:")
 
 
@@ -124,7 +123,6 @@ def open_link(address: str, kind: str) -> Upload:
         visible(kind)[address] = upload  # its sentences are text
         return upload
     if upload.kind != kind:
-        st.session_state.setdefault("corpora", {})[upload.kind] = address  # chosen on pages that read it
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)
     return upload
 
@@ -135,8 +133,3 @@ def _find(address: str) -> Upload | None:
         own = (upload for upload in session.current().uploads if PREFIX + upload.token == address)
         return next(own, None)
     return services.uploads().find(address.removeprefix(PREFIX))
-
-
-def sources(kind: str) -> list[Source]:
-    """The bytes of every visible upload of a kind, newest first."""
-    return [services.upload(upload) for upload in reversed(visible(kind).values())]

@@ -6,16 +6,16 @@ import streamlit as st
 
 from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import DownloadNeeded
-from pages.shared import boxes, services
+from pages.shared import messages, services
 from pages.shared.jobs import reader_jobs
 
 
-@boxes.fragment(run_every=0.5)
+@messages.fragment(run_every=0.5)
 def running(job: Job) -> None:
     """Draw the running job: progress, rate, time left, and Cancel; the page is run again when the job has ended."""
     if _is_over(job):
         st.rerun()
-    st.progress(job.progress.fraction, text=boxes.plain(_waiting(job) or str(job.progress)))
+    st.progress(job.progress.fraction, text=messages.plain(_waiting(job) or str(job.progress)))
     if job.progress.losses:
         st.caption("Loss so far (nats per word)")
         st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
@@ -38,24 +38,24 @@ def is_running(job: Job | None, stored: str = "No result was stored; finished pa
     if job is not None and job.state == "cancelled":
         st.caption(f":material/stop: Cancelled. {stored}")
     elif job is not None and job.error is not None:
-        boxes.error(job.error)
+        messages.error(job.error)
     return False
 
 
 def beside() -> None:
     """This reader's jobs, in the sidebar of every page; one that has ended is announced once."""
     for job in reader_jobs.announce():
-        st.toast(f"{boxes.plain(job.title)}: {job.state}.")
+        st.toast(f"{messages.plain(job.title)}: {job.state}.")
     if unfinished := reader_jobs.unfinished():
         _beside(unfinished)
 
 
-@boxes.fragment(run_every=1.0)
+@messages.fragment(run_every=1.0)
 def _beside(jobs: list[Job]) -> None:
     if any(map(_is_over, jobs)):
         st.rerun()
     for job in jobs:
-        st.progress(job.progress.fraction, text=boxes.plain(f"{job.title}: {_waiting(job) or job.progress.stage}"))
+        st.progress(job.progress.fraction, text=messages.plain(f"{job.title}: {_waiting(job) or job.progress.stage}"))
         st.button("Cancel", key=f"cancel {job.key}", on_click=reader_jobs.cancel, args=(job,), icon=":material/stop:")
 
 
@@ -77,8 +77,8 @@ def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
     key = f"download/{needed.name}/{revision}"
     if is_running(reader_jobs.job(key), ""):
         return
-    st.title("Download required")
-    st.write(f"{boxes.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
+    st.subheader("Download required")
+    st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
         reader_jobs.download(key, needed.name, revision)
         st.rerun()

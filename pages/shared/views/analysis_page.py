@@ -15,14 +15,21 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.analyses.registry import examples_class
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
 from bertviz_core.plotting.drawing import Drawing
-from pages.shared import page, services, stored_result
-from pages.shared.boxes import plain
-from pages.shared.frame import sidebar
+from bertviz_core.plotting.head_map import HeadMap
+from pages.shared import page, services, stored
+from pages.shared.frame import header
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import findings_view, head_view
+
+
+def _column_map(result: Result, column: HeadColumn, base: int) -> HeadMap:
+    return column.map(result, base)
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,8 @@ class Parts:
         after: Draws what follows the table of all heads.
         text: What "About" says, in Markdown.
         section: Section of docs/methods.md.
+        request: Draws the options of the analysis; the request with them.
+        squares: The map of the chosen column.
     """
 
     heads: Callable[[Any, HeadColumn, Selection], tuple[list[str], str]] | None = None
@@ -46,19 +55,25 @@ class Parts:
     after: Callable[[Any, Selection], None] = lambda result, selection: None
     text: str = ""
     section: int | None = None
+    request: Callable[[Selection], Request] | None = None
+    squares: Callable[[Any, HeadColumn, int], HeadMap] = _column_map
 
 
 def show(analysis: Analysis, parts: Parts = Parts()) -> None:
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance."""
-    selection = sidebar.current()
-    page.header(analysis.name, selection)
-    request = selection.request(analysis.name)
+    selection = header.current()
+    line = st.container(horizontal=True, vertical_alignment="bottom")
+    with line:
+        request = parts.request(selection) if parts.request else selection.request(analysis.name)
     if services.find(request) is None:
         st.markdown(plain(analysis.summary))
-    result = stored_result.result_or_stop(request, analysis.result_class)
+    result = stored.result_or_stop(request, analysis.result_class)
     values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
     if values:
-        _heads(analysis, result, values, selection, parts)
+        with line:
+            chosen = head_view.choose(analysis, result)
+            beyond = parts.heads(result, chosen, selection) if parts.heads else None
+        _heads(analysis, result, values, selection, parts, chosen, beyond)
     elif analysis.own_figure:
         page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
     parts.after(result, selection)
@@ -69,22 +84,20 @@ def show(analysis: Analysis, parts: Parts = Parts()) -> None:
 
 
 def _heads(
-    analysis: Analysis, result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection, parts: Parts
-) -> None:
+    analysis: Analysis, result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection, parts: Parts,
+    chosen: HeadColumn, beyond: tuple[list[str], str] | None,
+) -> None:  # fmt: skip
     """What the columns say of all heads, and of the chosen one."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = head_view.choose(analysis, result)
-        beyond = parts.heads(result, chosen, selection) if parts.heads else None
     findings_view.headline(analysis.column_finding(chosen, result, selection.base))
-    if beyond:
-        head_view.named(*beyond)
     numbers = parts.numbers or (lambda result, selection: _key_numbers(chosen, result, values[chosen], selection))
     entries = numbers(result, selection)
     with _pictures(analysis, result, chosen, selection, parts):
         head_view.numbers(analysis, result, selection, chosen)
     page.metrics(entries)
+    if beyond:
+        head_view.named(*beyond)
     parts.below(result, selection)
-    if isinstance(result, HeadAverages) and chosen.quantity in result.present:
+    if isinstance(result, HeadAverages) and result.texts and chosen.quantity in result.present:
         head_view.examples(result, selection, chosen)
     st.subheader("All heads")
     frame = head_frame({column.quantity: read for column, read in values.items()})
@@ -95,7 +108,7 @@ def _pictures(
     analysis: Analysis, result: Result, chosen: HeadColumn, selection: Selection, parts: Parts
 ) -> DeltaGenerator:
     """The figure, where there is one, and the map of the chosen column; the room for the chosen head's numbers."""
-    squares, name = chosen.map(result, selection.base), analysis.name
+    squares, name = memoize(parts.squares, result, chosen, selection.base), analysis.name
     if own := analysis.own_figure:
         build = parts.figure or (lambda result, selection: page.drawn(own, result, selection.base))
         drawing = build(result, selection)

@@ -20,13 +20,13 @@ from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switc
 from bertviz_core.viewer.lines_page import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
 from pages.shared import files, head_panel, page, stored
-from pages.shared.boxes import plain
 from pages.shared.components import component
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
-from pages.shared.views import marked_tokens, token_pair
-from pages.shared.views.beside import Side
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.views import input_choice, token_pair
+from pages.shared.views.side_by_side import ViewerPane
 
 GUESSES = 3
 
@@ -37,22 +37,21 @@ def claim(attention: InputAttention, selection: Selection, view: View, min_weigh
     if not weights.size:
         st.markdown("**There is nothing to show.**")
         return
-    parts, what = [], selection.settings.weights
+    what, rest = selection.settings.weights, ""
     if view.sides != "all":
         here, there = view.sides.split(" to ")
-        parts.append(f"sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}")
+        rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
     elif attention.keys.special.any():
-        parts.append(f"puts {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} on special tokens")
+        rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
     words = np.where(np.outer(~attention.queries.special, ~attention.keys.special), weights, -1)
     query, key = np.unravel_index(words.argmax(), words.shape)
     ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
-    other = f" between other {'words' if view.words else 'tokens'}" if attention.keys.special.any() else ""
-    parts.append(f"has its largest weight{other} from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})")
+    most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
-    st.markdown(f"**Head {selection.label} {' and '.join(parts)}.**{none}")
+    st.markdown(f"**Head {selection.label} {most}{rest}.**{none}")
 
 
-def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
+def lines(side: ViewerPane, key: str, can_mask: bool, min_weight: float) -> None:
     """The drawing of one side; only its head's matrix travels. Pins and masks go to the address: one on one side is on
     the other too, where it has the same tokens."""
 
@@ -69,7 +68,7 @@ def lines(side: Side, key: str, can_mask: bool, min_weight: float) -> None:
         "title": side.title,
         "name": side.name,
         "text": side.original.digest(),  # with another text the reader's pins give way to those of the address
-        "pins": marked_tokens.pins(address.get("pin")) if side.same_tokens else [],
+        "pins": input_choice.pins(address.get("pin")) if side.same_tokens else [],
         "canMask": can_mask and side.same_tokens,
     }
     draw = component("attention_lines", FOLDER)
@@ -80,7 +79,11 @@ def pictures(attention: InputAttention, selection: Selection) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
     page.head_map(
-        derived(picture_map, thumbnails(attention.weights), selection.base), "attention-heads", alt, selection
+        memoize(picture_map, thumbnails(attention.weights), selection.base),
+        "attention-heads",
+        alt,
+        selection,
+        own=False,
     )
 
 
@@ -112,7 +115,7 @@ def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection
         lines.append(f"- Position {prediction.position + 1} ({was}): the model expects {', '.join(best)}")
     st.markdown("\n".join(lines))
     if not predictions:
-        st.caption("This model has no masked-word head, so it makes no predictions.")
+        st.caption("This model has no masked-language-modeling (MLM) head, so it makes no predictions.")
 
 
 def quoted(label: str, bold: bool) -> str:
@@ -124,7 +127,7 @@ def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarr
     """Draw the choice; (layer, head) bool, or None where no head is switched off, or none can be."""
     if model.masked_lm is None or not model.observable:
         return None
-    labels = derived(head_panel.labels_of, stored.results("attention_viewer", selection), Thresholds())
+    labels = memoize(head_panel.labels_of, stored.results(selection), Thresholds())
     named = switches(model.layers, model.heads, labels)
     chosen = choices.multiselect(
         "Heads switched off",
@@ -171,7 +174,11 @@ def _best(prediction: Prediction) -> str:
 
 
 def downloads(
-    side: Side, selection: Selection, pair: tuple[int, int], shape: str, guesses: Mapping[str, Sequence[Prediction]]
+    side: ViewerPane,
+    selection: Selection,
+    pair: tuple[int, int],
+    shape: str,
+    guesses: Mapping[str, Sequence[Prediction]],
 ) -> None:
     """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
     (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.
@@ -208,5 +215,5 @@ def _mask(original: OneInput, attention: InputAttention, key: str) -> None:
     owner = original.layout.owner
     words = attention.queries.start is original.layout.words.start
     unit = set(np.flatnonzero(owner == owner[start]).tolist()) if words else {start}
-    now = set(marked_tokens.masked(address.get("mask")))
-    address.put("mask", marked_tokens.to_mask(now - unit if unit <= now else now | unit))
+    now = set(input_choice.masked(address.get("mask")))
+    address.put("mask", input_choice.to_mask(now - unit if unit <= now else now | unit))

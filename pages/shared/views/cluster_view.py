@@ -10,15 +10,15 @@ from bertviz_core import paper
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.plotting.style import BEHAVIORS
-from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection, head_options
+from pages.shared.memoize import memoize
 
 
 def pictured(result: Clustering, root: bool = False) -> Clustering:
     """The result with its embedding in two dimensions, of divergences or of their roots."""
     with st.spinner("Computing the embedding"):
-        return derived(Clustering.embedded, result, result.mds_seed, root)
+        return memoize(Clustering.embedded, result, result.mds_seed, root)
 
 
 def thresholds() -> Thresholds:

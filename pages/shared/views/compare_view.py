@@ -24,9 +24,9 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
 from pages.shared import page, services, stored
-from pages.shared.boxes import plain
 from pages.shared.frame import address, choices, uploads
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
 from pages.shared.views import probe_files
 
 SHOWN = 15  # heads in the table
@@ -36,7 +36,7 @@ Runs = dict[str, str]  # address -> name
 
 
 def choose(selection: Selection) -> tuple[Result, Result]:
-    """Draw the choice of an analysis and of two of its runs, at first of the model in the sidebar; the page stops where
+    """Draw the choice of an analysis and of two of its runs, at first of the chosen model; the page stops where
     there are no two.
 
     Returns:
@@ -165,7 +165,7 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
             values, label = getattr(change, name), comparison.label(key)
             described = value_map(values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
-            page.head_map(described, f"compare-map-{name}", alt, selection)
+            page.head_map(described, f"compare-map-{name}", alt, selection, own=False)
 
 
 def table(change: Change, selection: Selection) -> None:

@@ -24,11 +24,11 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.heads import Choice, arrow, ranks
 from bertviz_core.plotting.style import percent
 from bertviz_core.plotting.writing import isolated
-from pages.shared import boxes
+from pages.shared import messages
 from pages.shared.components import Note, drawings
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links, uploads
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 from pages.shared.views import findings_view, guess_list
 
 PREDICTIONS, CHECKED = "predictions", "checked predictions"
@@ -54,7 +54,7 @@ def headline(result: AntecedentCounts, direction: int, selection: Selection) -> 
     """The finding of one direction, and the way to the head it names."""
     best, n = result.best(direction=direction), int(result.n[0])
     label = best.head.label(selection.base)
-    findings_view.headline(derived(direction_finding, result, direction, selection.base))
+    findings_view.headline(memoize(direction_finding, result, direction, selection.base))
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
             "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
@@ -71,12 +71,12 @@ def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
     n, origin = int(result.n[0]), result.provenance
     chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
     outside = " The paper does not measure this direction." if direction else ""
-    beaten = ", ".join(derived(above, result, direction)) or "neither a random candidate nor any baseline"
+    beaten = ", ".join(memoize(above, result, direction)) or "neither a random candidate nor any baseline"
     st.caption(
         f"Candidates: {AMONG[result.candidates]}. Held out the best head is shown to be above {beaten}.{outside} "
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
-        f"{boxes.plain(origin['format'])}; head words by the {origin['head_words']}."
+        f"{messages.plain(origin['format'])}; head words found by {origin['head_words']}."
     )
 
 
@@ -165,7 +165,7 @@ def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> Ant
         if given is not None:
             return result.with_predictions(given, *_score(request.key(), given.digest, request, given))
     except BertvizError as problem:
-        boxes.error(problem)
+        messages.error(problem)
     return result
 
 

@@ -10,8 +10,8 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import Hit, search, searched_words
 from bertviz_core.errors import InputError
 from bertviz_core.numbers import plural
-from pages.shared.boxes import plain
 from pages.shared.frame import address, choices
+from pages.shared.messages import plain
 
 SHOWN = 10  # lines on one page
 POPOVER = "corpus-search"

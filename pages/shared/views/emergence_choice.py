@@ -17,12 +17,12 @@ from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.models.allowed import trainings
 from bertviz_core.models.checkpoint import short_names
-from pages.shared import boxes, services, stored
-from pages.shared.derived import derived
+from pages.shared import messages, services, stored
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
+from pages.shared.memoize import memoize
 
 SHIPPED = "small-bert"
 ABOUT = "A small BERT (6 × 8 heads) learning from nothing on Wikipedia and novels. It is not the demo model."
@@ -33,7 +33,7 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
     """The chosen emergence, as far as it is stored; above it the offer to compute what is missing, or the running job.
 
     Args:
-        selection: The choices of the sidebar.
+        selection: The choices of the header.
         options: Where the choice is drawn.
 
     Raises:
@@ -45,15 +45,15 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
         st.caption(ABOUT)
         return services.shipped_emergence()
     training = find_training(chosen, services.access())
-    treebank = stored.sources("treebank", "emergence", selection)[0]
-    series = Series(training, selection.source, treebank, selection.settings)
+    treebank = selection.corpora["treebank"]
+    series = Series(training, selection.corpora["text"], treebank, selection.settings)
     result, missing = services.emergence(series)
     if missing:
         _compute(series, missing)
     if result is None:
         st.skeleton(height=420)
         address.stop()
-    return derived(_named, result, ((series.text.digest, series.text.name), (treebank.digest, treebank.name)))
+    return memoize(_named, result, ((series.text.digest, series.text.name), (treebank.digest, treebank.name)))
 
 
 def _named(result: Emergence, names: tuple[tuple[str, str], ...]) -> Emergence:
@@ -82,7 +82,7 @@ def _choose() -> str:
         format_func=lambda name: names.get(name, name),
         help=f"`{SHIPPED}` ships with the project. "
         + ("" if folders_limited else HOW_TO_NAME)
-        + "The corpus, mode and settings in the sidebar apply to all others.",
+        + "Corpora, mode and settings under the title apply to all others.",
     )
     return chosen or SHIPPED
 
@@ -104,13 +104,13 @@ def _compute(series: Series, missing: list[Request]) -> None:
         return
     training = series.training
     steps = f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}"
-    corpora = boxes.plain(f"{series.text.name} and {series.treebank.name}")
+    corpora = messages.plain(f"{series.text.name} and {series.treebank.name}")
     st.write(
         f"{steps}. Each is run on {corpora}, on this machine. {len(missing)} of {len(requests)} analyses are missing. "
         "Results are stored as each pass finishes, so a stopped job can resume. You can use other pages meanwhile."
     )
     for reason, entry in training.skipped.reasons.items():
-        st.caption(f"{entry['count']} skipped, {boxes.plain(reason)}: {boxes.plain(', '.join(entry['where']))}")
+        st.caption(f"{entry['count']} skipped, {messages.plain(reason)}: {messages.plain(', '.join(entry['where']))}")
     label = f"Analyze ({durations.text(durations.seconds(services.store(), passes(missing)))})"
     arguments = (key, requests, "Emergence")
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.everything, args=arguments)

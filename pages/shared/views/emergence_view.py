@@ -17,11 +17,11 @@ from bertviz_core.overview.figure import behavior_map
 from bertviz_core.overview.head_summary import counted
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
-from pages.shared import boxes, page
+from pages.shared import messages, page
 from pages.shared.components import component
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 
 LINEAR = "linear"
 MAP, PLAYER = "emergence-map", "emergence-player"  # keys of components
@@ -39,7 +39,7 @@ def origin(result: Emergence) -> None:
     model, text = provenance["model"], provenance["corpus"]
     built = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
     st.caption(
-        boxes.plain(
+        messages.plain(
             f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
             f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences. {result.notes[0]}"
         )
@@ -88,7 +88,7 @@ def linear() -> bool:
 @address.fragment
 def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None:
     """The slider, and everything that moves with it; a move runs this part of the page alone."""
-    if st.session_state["head"] != selection.head.label():  # a click on the map: the sidebar is to follow
+    if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
         st.rerun()
     line = st.container(horizontal=True, vertical_alignment="bottom")
     with line:
@@ -98,7 +98,7 @@ def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None
         shown = _map(result, labels, index, selection)
     if len(result.steps) > 1:
         with line:
-            frames = derived(film, result, labels, shown, selection.base)
+            frames = memoize(film, result, labels, shown, selection.base)
             titles = [f"step {step:,}" for step in result.steps]
             data = {"frames": frames, "titles": titles, "at": index, "map": MAP}
             component("player")(data=data, key=PLAYER, on_at_change=lambda: _stopped(result), width="content")
@@ -115,9 +115,9 @@ def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
         options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 220}
-        shown = choices.selectbox("Map quantity", options, key="map_of", default=BY_BEHAVIOR, **look)
-    figure = derived(map_at, result, labels, shown, index, selection.base)
-    page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection)
+        shown = choices.selectbox("Show on the map", options, key="map_of", default=BY_BEHAVIOR, **look)
+    figure = memoize(map_at, result, labels, shown, index, selection.base)
+    page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection, own=False)
     return str(shown)
 
 
@@ -200,7 +200,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
     if selection.head not in all_heads(layers, heads):  # the one chosen at the left is another model's
         st.caption(
             f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
-            "one of its checkpoints as the model in the sidebar."
+            "one of its checkpoints as the model under the title."
         )
         return
     st.markdown(f"**Head {selection.label}** over the training")
@@ -211,7 +211,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
 
 def table(result: Emergence) -> None:
     """The emergence as a table, a row for each step."""
-    frame = derived(Emergence.to_frame, result)
+    frame = memoize(Emergence.to_frame, result)
     formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in frame.items()}
     st.dataframe(
         frame,

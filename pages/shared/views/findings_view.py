@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from bertviz_core.analyses.findings import NOT_SHOWN, SHOWN, Finding
-from pages.shared.boxes import plain
+from pages.shared.messages import plain
 
 UNKNOWN = ":gray[:material/pending:]"
 ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/cancel:]"}

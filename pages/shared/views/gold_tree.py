@@ -12,7 +12,7 @@ from bertviz_core.numbers import small_int
 from bertviz_core.plotting.arcs import gold_arc, sentence_svg
 from pages.shared.components import drawings
 from pages.shared.frame import address, choices
-from pages.shared.views import marked_tokens
+from pages.shared.views import input_choice
 
 
 def show(single: OneInput) -> None:
@@ -25,7 +25,7 @@ def show(single: OneInput) -> None:
         st.caption("The gold arcs of this link do not fit its text, and are not drawn.")
         return
     words = single.example.words
-    pins = marked_tokens.placed(address.get("pin"))
+    pins = input_choice.placed(address.get("pin"))
     pinned = {int(words[start]) for _, start in pins if words is not None and start < len(words)} - {-1}
     rows = enumerate(zip(tree.governors, tree.relations, strict=True))
     arcs = [replace(gold_arc(tree.words, i, *row), faint=bool(pinned) and i not in pinned) for i, row in rows]
@@ -47,7 +47,7 @@ def tree_of(words: list[str], gold: str) -> Sentence | None:
 
 def pin(single: OneInput) -> None:
     """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
-    marked = marked_tokens.placed(address.get("dependents"))
+    marked = input_choice.placed(address.get("dependents"))
     if marked and single.example.words is not None:
         owner = single.example.words.tolist()
         address.imply("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))

@@ -10,8 +10,8 @@ from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.ordered_lists import ORDERS, GuessQuery, page, tally
 from bertviz_core.analyses.request import Request
 from pages.shared import services
-from pages.shared.derived import derived
 from pages.shared.frame import choices
+from pages.shared.memoize import memoize
 from pages.shared.views import corpus_search
 
 Entry = TypeVar("Entry")
@@ -40,7 +40,7 @@ def all_parts(request: Request, is_whole: bool) -> StoredParts | None:
 
 def shown(collection: Any, query: GuessQuery[Entry], size: int, key: str) -> tuple[int, list[Entry]]:
     """How many entries of the collection are listed; and one page of them, with its choice."""
-    counts = derived(tally, collection, query)
+    counts = memoize(tally, collection, query)
     total = int(counts.sum())
     number = choices.page_of(total, size, key=key)
-    return total, derived(page, collection, query, counts, size * (number - 1), size)
+    return total, memoize(page, collection, query, counts, size * (number - 1), size)

@@ -15,10 +15,10 @@ from bertviz_core.numbers import number
 from bertviz_core.overview.clearest import segments
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import boxes, page
-from pages.shared.boxes import joined, plain
+from pages.shared import messages, page
 from pages.shared.frame import choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import joined, plain
 
 MAX_NAMED = 10
 
@@ -64,7 +64,7 @@ def choose(analysis: Analysis, result: Result) -> HeadColumn:
     quantity = next(iter(columns))
     if len(columns) > 1:
         quantity = choices.selectbox(
-            "Map quantity",
+            "Show on the map",
             [*columns],
             key=analysis.control_key,
             default=quantity,
@@ -88,7 +88,7 @@ def numbers(analysis: Analysis, result: Result, selection: Selection, first: Hea
     )
 
 
-@boxes.fragment()
+@messages.fragment()
 def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
     st.subheader(f"Top segments for head {selection.label}")

@@ -1,7 +1,10 @@
-"""Which input is looked at: an example sentence, the reader's own text, or a segment of the loaded corpus."""
+"""Which input is looked at: an example sentence, the reader's own text, or a segment of the loaded corpus; and which of
+its tokens are masked or pinned."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import streamlit as st
@@ -13,11 +16,11 @@ from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services
-from pages.shared.boxes import plain
 from pages.shared.frame import address, choices, links
+from pages.shared.frame.header import MAX_LENGTH
 from pages.shared.frame.links import MAX_CHARACTERS
 from pages.shared.frame.selection import Selection
-from pages.shared.frame.sidebar import MAX_LENGTH
+from pages.shared.messages import plain
 from pages.shared.views import corpus_search
 
 KINDS = ("example", "own text", "corpus")
@@ -47,7 +50,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
         links.back()
         if kind == "corpus":
             choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
-            corpus_search.draw(selection.source, lambda hit: _open(hit, _segments(selection, model)))
+            corpus_search.draw(selection.corpora["text"], lambda hit: _open(hit, _segments(selection, model)))
         elif kind == "example":
             names = [*SENTENCES]
             choices.selectbox("Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280)
@@ -55,7 +58,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
             _own(options)
         single = read(selection, model)
         if kind == "corpus":
-            st.caption(plain(f"{selection.source.name}, {single.example.where}"))
+            st.caption(plain(f"{selection.corpora['text'].name}, {single.example.where}"))
         return single
 
 
@@ -78,7 +81,7 @@ def say_cut(single: OneInput, selection: Selection) -> None:
     if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
         st.warning(
             f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
-            "off. For a longer text, upload it in the sidebar and choose “corpus” above.",
+            "off. For a longer text, add it under the title and choose “corpus” above.",
             icon=":material/content_cut:",
         )
     if single.cut:
@@ -121,4 +124,25 @@ def _open(hit: Hit, segments: FirstSegments) -> None:
 
 
 def _segments(selection: Selection, model: AttentionModel) -> FirstSegments:
-    return services.segments(selection.source, model, selection.settings)
+    return services.segments(selection.corpora["text"], model, selection.settings)
+
+
+def masked(parameter: str) -> list[int]:
+    """ "3,7" as positions from 0, [2, 6]; what is not a position is ignored."""
+    return sorted({int(part) - 1 for part in parameter.split(",") if re.fullmatch(r"[1-9]\d{0,4}", part)})
+
+
+def to_mask(positions: Iterable[int]) -> str:
+    """The parameter that `masked` reads: positions from 0 as "3,7", counted from 1."""
+    return ",".join(str(position + 1) for position in sorted(positions))
+
+
+def placed(parameter: str) -> list[tuple[str, int]]:
+    """ "from3,to7" as [("from", 2), ("to", 6)]: sides, and positions from 0."""
+    sides = ((pin, "from" if pin.startswith("from") else "to") for pin in pins(parameter))
+    return [(side, int(pin.removeprefix(side)) - 1) for pin, side in sides]
+
+
+def pins(parameter: str) -> list[str]:
+    """ "from3,to7" as ["from3", "to7"]; what is not a pin is ignored."""
+    return [part for part in parameter.split(",") if re.fullmatch(r"(from|to)[1-9]\d{0,4}", part)]

@@ -1,7 +1,8 @@
-"""What a model's stored results add up to, what is stored, and everything that is missing as one job."""
+"""The parts of the overview: key numbers, the strongest heads, what is stored and what is missing, and the report."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,10 @@ import streamlit as st
 from bertviz_core import exports, paper
 from bertviz_core.analyses import durations
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
+from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
+from bertviz_core.analyses.dependency_heads.relations import ShownRelations
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
@@ -19,12 +24,21 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import Results, counted
 from bertviz_core.heads import highest
+from bertviz_core.numbers import number
+from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
+from bertviz_core.overview.head_summary import Relation, relation_heads
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
+from bertviz_core.paper_report.pages import to_html
+from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
-from pages.shared.frame import catalogue
+from pages.shared.components import drawings
+from pages.shared.frame import catalogue, links
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 
 CLEAREST = (  # findings of single heads, for the overview
     "surface_patterns.previous",
@@ -67,21 +81,17 @@ def downloads(results: Results, thresholds: Thresholds, selection: Selection) ->
     files.offer({s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES})
 
 
-def panel(page: str, selection: Selection) -> None:
-    """A row for each analysis and corpus; and what is missing, as one job."""
-    table = [
-        _row(selection.request(analysis.name).on(source))
-        for analysis in ANALYSES.values()
-        for source in stored.sources(analysis.corpus, page, selection)
-    ]
+def panel(selection: Selection) -> None:
+    """A row for each analysis; and what is missing, as one job."""
+    table = [_row(selection.request(analysis.name)) for analysis in selection.analyses()]
     st.dataframe(table, hide_index=True, height="content", alt="Stored results by analysis and corpus")
-    compute_missing(page, selection)
+    compute_missing(selection)
 
 
 def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
-    lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
+    lacking = "needs an MLM head" if ANALYSES[request.analysis].masked_lm else "norms not known"
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
@@ -90,14 +100,14 @@ def _row(request: Request) -> dict[str, str]:
     }
 
 
-def compute_missing(page: str, selection: Selection) -> None:
+def compute_missing(selection: Selection) -> None:
     """What is missing as one job: the running one, or the offer to start it."""
-    missing = [r for r in stored.everything(page, selection) if services.find(r) is None and can_compute(r)]
+    missing = [r for r in stored.everything(selection) if services.find(r) is None and can_compute(r)]
     if job_panel.is_running(reader_jobs.job(st.session_state.get("everything", "")), "Finished passes are stored."):
         return
     if not missing:
         apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
-        st.caption(f"All analyses are stored for these corpora. Run from its own page: {', '.join(apart)}.")
+        st.caption(f"All analyses are stored for these corpora. Start {', '.join(apart)} from its own page.")
         return
     groups = passes(missing)
     st.write(
@@ -111,3 +121,110 @@ def compute_missing(page: str, selection: Selection) -> None:
 def _run_everything(missing: list[Request]) -> None:
     st.session_state["everything"] = key = reader_jobs.everything_key(missing)
     reader_jobs.everything(key, missing)
+
+
+REPORT = "report job"
+
+
+def report(selection: Selection) -> None:
+    """The download where any result is stored; beside it what is missing and the offer to compute it, or the job."""
+    corpora = {str(kind): source for kind, source in selection.corpora.items()}
+    request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
+    st.caption("The report retells the paper for this model and these corpora, as one page to read or to print.")
+    if job_panel.is_running(reader_jobs.job(st.session_state.get(REPORT, "")), "Finished passes are stored."):
+        return
+    missing = request.to_compute(services.find)
+    some = any(services.find(each) is not None for each in request.requests())
+    if lacking := bool(missing) or request.lacks_lines(services.store()):
+        titles = ", ".join(ANALYSES[each.analysis].title for each in missing) or "the lines of Figures 1 and 5"
+        st.write(f"The report lacks: {titles}." + (" The download is without them." if some else ""))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if lacking:
+            label = f"Compute the report ({request.duration(services.store(), missing)})"
+            st.button(label, icon=":material/summarize:", on_click=_compute_report, args=(request,))
+        if some:
+            name = exports.slug("report", Path(selection.checkpoint.name).name)
+            files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
+
+
+def _compute_report(request: ReportRequest) -> None:
+    own = "-".join(sorted(each.key()[:16] for each in request.requests()))  # the lines alone have no request
+    keys = (each.key() for each in request.to_compute(services.find))
+    st.session_state[REPORT] = key = "/".join(["report", own, *keys])
+    reader_jobs.report(key, request)
+
+
+LONGEST = 34  # tokens shown of a segment
+SEGMENTS = 2
+SENTENCES = 2
+SENTENCE = 70  # characters of a sentence that is seen without scrolling
+BESIDE = 3  # examples in a row
+
+
+def strongest_heads(results: Results, selection: Selection) -> None:
+    """A card for each behavior: the head, its number, its segments, and links to look closer."""
+    examples = memoize(clearest, results)
+    for start in range(0, len(examples), BESIDE):
+        for column, example in zip(st.columns(BESIDE, gap="medium"), examples[start : start + BESIDE], strict=False):
+            with column.container(border=True, height="stretch"):
+                _card(example, selection)
+
+
+def relations_found(results: Results, selection: Selection) -> None:
+    """Draw, for the clearest relations, the sentences in which their best head is right and surest."""
+    if "dependency_heads" not in results:
+        return
+    shown = memoize(DependencyHeads.show_default, results["dependency_heads"])
+    for each in memoize(relation_heads, shown):
+        direction, head = each.choice
+        label = head.label(selection.base)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(
+                f"**{plain(each.name)}: head {label}** finds {each.accuracy:.1%}, the best fixed offset "
+                f"{each.baseline:.1%}"
+            )
+            icon = ":material/account_tree:"
+            links.to("dependency_heads", "Show all sentences", head, icon, relation=each.name)
+        best = memoize(_best, shown, each)
+        drawn = [(example.where, example_svg(example, each.choice)) for example in best]
+        targets = [links.to_tree(example.sentence, example.chosen, direction, head) for example in best]
+        addresses = links.hidden(f"gallery-{each.name}", targets)
+        drawings(drawn, f"gallery-{each.name}", addresses)
+
+
+def _best(shown: ShownRelations, each: Relation) -> list[SentenceExample]:
+    """The sentences that are shown of a relation."""
+    sentences = examples(shown, each.choice, each.name)
+    right = sorted(
+        (example for example in sentences if example.right == example.words), key=lambda example: -example.weight
+    )
+    short = [example for example in right if len(" ".join(example.sentence["words"])) <= SENTENCE]
+    return (short or right)[:SENTENCES]
+
+
+def _card(example: ClearestHead, selection: Selection) -> None:
+    label = example.head.label(selection.base)
+    name = BEHAVIORS[example.behavior][-1]
+    unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
+    st.markdown(f"**{name[0].upper()}{plain(name[1:])}: head {label}**")
+    st.markdown(f"{number(example.value)} {unit}")
+    for segment in example.segments[:SEGMENTS]:
+        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.caption(f"**{number(segment.value)}** in {location}")
+        st.markdown(_tokens(segment, example.behavior))
+    with st.container(horizontal=True, gap="small"):
+        control = ANALYSES[example.analysis].map_of(example.quantity)
+        links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
+        first = str(example.segments[0].number + 1) if example.segments else "1"
+        corpus = {"input": "corpus", "segment": first}
+        links.to("attention_viewer", "Show attention lines", example.head, ":material/hub:", **corpus)
+
+
+def _tokens(segment: Segment, behavior: str) -> str:
+    """A part of the tokens, those that the head looks at in bold and color: the last is the separator."""
+    looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behavior, [])
+    part = segment.tokens[-LONGEST:] if behavior == "to_sep" else segment.tokens[:LONGEST]
+    words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)
+    words = re.sub(r"(?<=\w) \\#\\#", "", words)  # a piece that a special token precedes stays apart
+    cut = len(segment.tokens) > LONGEST
+    return f"… {words}" if cut and behavior == "to_sep" else f"{words} …" if cut else words

@@ -16,7 +16,7 @@ from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import DownloadNeeded
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
-from pages.shared import boxes, services, stored
+from pages.shared import messages, services, stored
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
@@ -34,7 +34,7 @@ def offer(selection: Selection) -> None:
     if access.downloads == 0 or selection.checkpoint.name == PAPER_MODEL:
         return
     settings = replace(selection.settings, max_length=min(selection.settings.max_length, PAPER_LENGTH))
-    requests = stored.everything("overview", replace(selection, checkpoint=paper_model(), settings=settings))
+    requests = stored.everything(replace(selection, checkpoint=paper_model(), settings=settings))
     key = reader_jobs.everything_key(requests)
     job = reader_jobs.job(key)
     answer = _hub_answer(job.state if job and job.finished else "", access)
@@ -80,7 +80,7 @@ def _size(access: Access) -> int | None:
     return HERE
 
 
-@boxes.fragment(run_every=1.0)
+@messages.fragment(run_every=1.0)
 def _wait(answer: Answer) -> None:
     """Draw the page again when the hub has answered."""
     if answer.done():

@@ -6,9 +6,9 @@ import streamlit as st
 
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import BertvizError, InputError
-from pages.shared import boxes, services
-from pages.shared.boxes import plain
+from pages.shared import messages, services
 from pages.shared.frame import address, uploads
+from pages.shared.messages import plain
 
 FILES = {
     "dev": (
@@ -31,7 +31,7 @@ def chosen_file(role: str) -> Source | None:
     _follow_link(role)
     _keep_checked(role)
     if problem := st.session_state.pop(f"{role}-problem", None):
-        boxes.error(problem)
+        messages.error(problem)
     upload = uploads.visible(kind).get(st.session_state.get(f"{role}-upload", ""))
     if upload is None or services.uploads().find(upload.token) is None:
         address.put(role, "")

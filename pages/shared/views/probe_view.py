@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,11 +15,11 @@ from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
-from pages.shared.boxes import plain
 from pages.shared.components import drawings
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import corpus_search, findings_view
 from pages.shared.views.probe_files import FILES, chosen_file
 
@@ -38,7 +39,7 @@ def choose(selection: Selection) -> Request:
         probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
         others = {role: source for role in FILES if (source := chosen_file(role))}
     plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank)
-    return Request("probes", selection.checkpoint, selection.source, selection.settings, plan.to_json(), others)
+    return replace(selection.request("probes", plan.to_json()), others=others)
 
 
 def headline(result: Probes, base: int) -> None:
@@ -163,10 +164,10 @@ def sentences(result: Probes, request: Request) -> None:
         searched = corpus_search.words("probe_search")
         parts = parts_of(services.store(), request)
         with st.spinner("Reading the sentences"):
-            total, chosen = derived(find, result, parts, searched, 0, SHOWN)
+            total, chosen = memoize(find, result, parts, searched, 0, SHOWN)
         number = choices.page_of(total, SHOWN, key="probe_page")
     if number > 1:
-        _, chosen = derived(find, result, parts, searched, SHOWN * (number - 1), SHOWN)
+        _, chosen = memoize(find, result, parts, searched, SHOWN * (number - 1), SHOWN)
     tested = result.about["sentences"]["test"]
     of = "all" if parts or len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(

@@ -19,11 +19,11 @@ from bertviz_core.heads import Choice, Head, arrow, highest
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.style import percent
 from pages.shared import services
-from pages.shared.boxes import plain
 from pages.shared.components import drawings
-from pages.shared.derived import derived
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import findings_view, guess_list
 
 SHOWN = 10  # sentences on one page
@@ -89,7 +89,7 @@ def take(result: RelationCounts, relation: str) -> None:
     address.choose(relation=relation, direction=DIRECTIONS[best.direction], head=best.head.label())
 
 
-def opening_head(selection: Selection) -> Head | None:
+def default_head(selection: Selection) -> Head | None:
     """The best head of the relation in the direction that the page is about to show."""
     stored = services.find(_request(selection))
     if not isinstance(stored, DependencyHeads):
@@ -102,7 +102,7 @@ def opening_head(selection: Selection) -> Head | None:
         min(small_int(choices.ahead("offsets", "")) or default.offsets, 20),
         choices.ahead("merge", "false") == "true",
     )
-    result = derived(DependencyHeads.show, stored, chosen)
+    result = memoize(DependencyHeads.show, stored, chosen)
     relation = choices.ahead("relation", result.most_telling())
     relation = relation if relation in result.relations else result.most_telling()
     best = result.best_choice(relation)
@@ -125,7 +125,7 @@ def caption(result: RelationCounts) -> None:
 
 def headline(result: RelationCounts, relation: str, choice: Choice, base: int) -> None:
     """The finding of the relation, and the way to its best head where another is chosen."""
-    findings_view.headline(derived(relation_finding, result, relation, base))
+    findings_view.headline(memoize(relation_finding, result, relation, base))
     best = result.best_choice(relation)
     if result.accuracy_of(choice, relation) != result.accuracy_of(best, relation):
         label = f"Choose {best.head.label(base)}"
@@ -186,7 +186,7 @@ def sentences(
     query = SentenceQuery(choice, *filtered, relation, chosen.view, chosen.merge_subtypes)
     every, first = stored.provenance["sentences"], len(stored.sentences)
     parts = guess_list.all_parts(request, first == every)
-    collection = parts or derived(DependencyHeads.show, stored, chosen)
+    collection = parts or memoize(DependencyHeads.show, stored, chosen)
     total, shown = guess_list.shown(collection, query, SHOWN, "sentence_page")
     is_all = first == every or parts
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"

@@ -9,10 +9,10 @@ from bertviz_core.models.labels import Units
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer.view import InputAttention, shorten
 from pages.shared import page
-from pages.shared.boxes import plain
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
-from pages.shared.views import marked_tokens
+from pages.shared.messages import plain
+from pages.shared.views import input_choice
 
 KEYS = ("from_token", "to_token")
 
@@ -43,11 +43,11 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
         weights = attention.weights[:, :, query, key]
         squares = value_map(weights, "from the one to the other", base=selection.base, unit=selection.settings.weights)
         alt = "Map of all heads, layer by head, colored by the weight from the one token to the other"
-        page.head_map(squares, "pair-map", alt, selection)
+        page.head_map(squares, "pair-map", alt, selection, own=False)
     with right:
         columns = ["weight", "rank", "rank of target"]
         page.table(None, columns, selection, "pair-table", frame.rename(columns={"rank_of_target": columns[-1]}))
-        st.caption("Rank of target: 1 where the head attends from this token to no other with a larger weight.")
+        st.caption("Rank of target: 1 = this token's strongest target in that head.")
     return query, key
 
 
@@ -69,6 +69,6 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 def _opening(attention: InputAttention) -> tuple[int, int]:
     """The last pins on either side; where one is missing, the largest weight of any head says it."""
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
-    pins = marked_tokens.placed(address.get("pin"))
+    pins = input_choice.placed(address.get("pin"))
     last = {side: starts[side].index(start) for side, start in pins if start in starts[side]}
     return attention.opening_pair(last.get("from"), last.get("to"))

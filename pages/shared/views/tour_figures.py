@@ -35,11 +35,11 @@ from bertviz_core.tour.steps import Step, answers
 from bertviz_core.viewer.lines_page import MIN_WEIGHT
 from bertviz_core.viewer.view import View
 from pages.shared import head_panel, page, services
-from pages.shared.boxes import plain
 from pages.shared.components import drawings
-from pages.shared.derived import derived
 from pages.shared.frame.selection import Selection
-from pages.shared.views import attention_panel, beside, cluster_view, head_view
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.views import attention_panel, cluster_view, head_view, side_by_side
 from pages.shared.views.input_choice import SENTENCES
 
 BY_LAYER: dict[str, tuple[Callable[..., go.Figure], str]] = {  # page -> its figure by layer, and what that shows
@@ -69,14 +69,14 @@ def _by_layer(found: list[Finding], key: str, results: Results, selection: Selec
     result, (build, alt) = results[first.analysis], BY_LAYER[first.analysis]
     column = ANALYSES[first.analysis].column(first.quantity)
     base, is_change = selection.base, first.analysis == "ablation"
-    squares = derived(change_map, result, column, base) if is_change else column.map(result, base)
+    squares = memoize(change_map, result, column, base) if is_change else column.map(result, base)
     head_view.figure_and_map(page.drawn(build, result, base), alt, squares, column.label, key, selection)
 
 
 def _specialists(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        squares = derived(head_panel.map_of, results, Thresholds(), selection.base)
+        squares = memoize(head_panel.map_of, results, Thresholds(), selection.base)
         page.head_map(squares, f"{key}-map", "Map of all heads, with a marker for what each head does", selection)
     with right:
         does = head_panel.behavior({**results}, selection, Thresholds())
@@ -88,7 +88,7 @@ def _one_sentence(found: list[Finding], key: str, results: Results, selection: S
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
     view, title = View(first_piece=selection.settings.paper), f"Head {selection.label}, {selection.checkpoint.label}"
-    side = beside.side(selection, model, view, selection.head, title, single)
+    side = side_by_side.side(selection, model, view, selection.head, title, single)
     left, right = st.columns([3, 2], gap="medium")
     with left:
         attention_panel.lines(side, "attention-lines", can_mask=False, min_weight=MIN_WEIGHT)
@@ -99,7 +99,7 @@ def _one_sentence(found: list[Finding], key: str, results: Results, selection: S
 
 def _relation(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     """The map of the clearest relation, and the sentence of which the chosen head is surest."""
-    result = derived(DependencyHeads.show_default, results["dependency_heads"])
+    result = memoize(DependencyHeads.show_default, results["dependency_heads"])
     relation = result.most_telling()
     row, direction = result.relations.index(relation), result.best_choice(relation).direction
     choice = Choice(direction, selection.head)
@@ -141,8 +141,8 @@ def _probes(found: list[Finding], key: str, results: Results, selection: Selecti
 
 
 def _clusters(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
-    stored, named = result_of(results, Clustering), derived(linguistic, results)
-    result = derived(Clustering.labeled, cluster_view.pictured(stored), Thresholds(), named)
+    stored, named = result_of(results, Clustering), memoize(linguistic, results)
+    result = memoize(Clustering.labeled, cluster_view.pictured(stored), Thresholds(), named)
     for column, build in zip(st.columns(2, gap="medium"), (by_behavior, by_layer), strict=True):
         with column:
             what = build.__name__.replace("_", " ")

@@ -10,47 +10,38 @@ import streamlit as st
 from bertviz_core.analyses.findings import STATES, Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
-from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
 from bertviz_core.tour.steps import STEPS, Step, answers
 from bertviz_core.tour.steps import address as address_of
-from pages.shared import boxes, stored, stored_result
-from pages.shared.boxes import plain
-from pages.shared.derived import derived
+from pages.shared import stored
 from pages.shared.frame import address, catalogue, choices, links
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import findings_view, overview_view
 
 KEY = "step"
 
 
 def of_weights(selection: Selection) -> Selection:
-    """The tour is about attention weights, whatever the sidebar says."""
+    """The tour is about attention weights, whichever weights are chosen."""
     return replace(selection, settings=replace(selection.settings, weights=WEIGHTS[0]))
 
 
 def results_of(selection: Selection) -> Results:
     """What is stored of this model, by analysis."""
-    return stored.results("tour", of_weights(selection))
+    return stored.results(of_weights(selection))
 
 
-def corpus_name(step: Step | None, results: Results, selection: Selection) -> str:
-    """The name of the corpus that a step's figures rest on."""
-    if step is None:
-        return "all corpora"
-    corpus = next((results[name].provenance["corpus"] for name in step.analyses if name in results), None)
-    return f"{corpus['name']} ({corpus['digest'][:8]})" if corpus else selection.source.name
-
-
-def opening_head(selection: Selection) -> Head | None:
+def default_head(selection: Selection) -> Head | None:
     """The head that the step is about, until the reader chooses another."""
     number = small_int(choices.ahead(KEY, "1")) or 1
     if not 1 <= number <= len(STEPS):
         return None
-    found = derived(Step.found, STEPS[number - 1], results_of(selection), selection.base)
+    found = memoize(Step.found, STEPS[number - 1], results_of(selection), selection.base)
     return head_of(found)
 
 
@@ -130,18 +121,15 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
     missing = next((name for name in step.analyses if name not in results), None)
     if missing is None:
         return False
-    source = stored.sources(ANALYSES[missing].corpus, "tour", selection)[0]
-    st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(source.name)}.")
-    try:
-        stored_result.offer(of_weights(selection).request(missing).on(source))
-    except ModelError as problem:
-        boxes.error(problem)
+    request = of_weights(selection).request(missing)
+    st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(request.source.name)}.")
+    stored.offer(request)
     return True
 
 
 def end(results: Results, selection: Selection) -> None:
     """What this model shows of the paper and what not; and the offer to compute what is missing."""
-    found = derived(every_finding, results, selection.base)
+    found = memoize(every_finding, results, selection.base)
     of_paper = [finding for finding in found if finding.statement]
     counts = Counter(finding.state for finding in of_paper)
     text = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
@@ -155,7 +143,7 @@ def end(results: Results, selection: Selection) -> None:
             st.markdown(f"**{state.capitalize()}** ({len(group)})")
         for finding in group:
             _with_link(finding)
-    overview_view.compute_missing("tour", of_weights(selection))
+    overview_view.compute_missing(of_weights(selection))
 
 
 def _with_link(finding: Finding) -> None:

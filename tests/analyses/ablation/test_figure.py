@@ -12,11 +12,9 @@ from bertviz_core.analyses.ablation.figure import (
     estimate_figure,
     group_rows,
     groups_figure,
-    head_rows,
     paper_figure,
 )
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
-from bertviz_core.heads import Head
 
 GROUPS = [
     {"name": "to_sep", "heads": ["1-1", "2-2"], "loss_change": 0.5, "interval": 0.1,
@@ -82,9 +80,3 @@ def test_groups_stand_beside_their_draws(result: Ablation) -> None:
     rows = group_rows(result)
     assert rows[0]["random heads, nats"] == "0.250"
     assert rows[1]["random heads, nats"] == "–"
-
-
-def test_the_chosen_head_has_a_row_for_each_change(result: Ablation) -> None:
-    rows = head_rows(result, Head(1, 0))
-    assert len(rows) == len(QUANTITIES)
-    assert rows[0]["value"].startswith(f"{result['loss_change'][1, 0]:+.3g} ± ")

@@ -151,7 +151,7 @@ def test_a_planted_head_is_found_to_be_perfect(model):
     n = result.n.sum(0)
     assert result.accuracy[0, 0, 0, 1] == 1 - len(list(examples)) / n[0]
     rows = result.to_frame().set_index("relation")
-    assert (rows.loc["nsubj", "head"], rows.loc["nsubj", "direction"]) == ("1-2", "dependent->head")
+    assert (rows.loc["nsubj", "head"], rows.loc["nsubj", "direction"]) == ("1-2", "dependent->governor")
     assert rows.loc["nsubj", "heldout_accuracy"] == 1.0
 
 

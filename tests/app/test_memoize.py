@@ -15,7 +15,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find as find_model
-from pages.shared.derived import derived
+from pages.shared.memoize import memoize
 
 CALLS: list[tuple] = []
 
@@ -34,22 +34,22 @@ def results(tmp_path: Path):
 
 def test_the_same_result_is_found_again_and_an_equal_one_is_not_it(results) -> None:
     first, second = results
-    assert derived(work, first, 1) == derived(work, first, 1)
-    assert derived(work, first, 1) != derived(work, second, 1)
-    assert derived(work, {"entropy": first}) == derived(work, {"entropy": first})
-    assert derived(work, {"entropy": first}) != derived(work, {"entropy": second})
+    assert memoize(work, first, 1) == memoize(work, first, 1)
+    assert memoize(work, first, 1) != memoize(work, second, 1)
+    assert memoize(work, {"entropy": first}) == memoize(work, {"entropy": first})
+    assert memoize(work, {"entropy": first}) != memoize(work, {"entropy": second})
 
 
 def test_other_arguments_count_by_their_values(results) -> None:
     first, _ = results
     array = np.arange(6.0)
-    same = derived(work, first, Head(0, 1), (array, "x"))
-    assert derived(work, first, Head(0, 1), (array.copy(), "x")) == same
+    same = memoize(work, first, Head(0, 1), (array, "x"))
+    assert memoize(work, first, Head(0, 1), (array.copy(), "x")) == same
     different = [
-        derived(work, first, Head(0, 2), (array, "x")),
-        derived(work, first, Head(0, 1), (array + 1, "x")),
-        derived(work, first, Head(0, 1), (array.reshape(2, 3), "x")),
-        derived(work, first, Head(0, 1), (array, "y")),
+        memoize(work, first, Head(0, 2), (array, "x")),
+        memoize(work, first, Head(0, 1), (array + 1, "x")),
+        memoize(work, first, Head(0, 1), (array.reshape(2, 3), "x")),
+        memoize(work, first, Head(0, 1), (array, "y")),
     ]
     assert same not in different
     assert len(set(different)) == 4
@@ -68,7 +68,7 @@ def test_what_is_cached_keeps_no_result_alive(tmp_path: Path) -> None:
     request = Request("entropy", find_model("demo"), sample("encyclopedia"))
     for number in range(1, 6):  # each may take the place of the one before in memory, but not its value
         result = find(Store(tmp_path), request)
-        assert derived(once, result) == derived(once, result) == number
+        assert memoize(once, result) == memoize(once, result) == number
         watched = ref(result)
         del result
         gc.collect()
@@ -77,4 +77,4 @@ def test_what_is_cached_keeps_no_result_alive(tmp_path: Path) -> None:
 
 def test_arrays_that_all_sessions_share_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="read-only"):
-        derived(np.zeros, (2, 3))[0] = 1
+        memoize(np.zeros, (2, 3))[0] = 1

@@ -15,9 +15,9 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
-from bertviz_core.viewer.view import InputAttention, View, look
-from pages.shared import boxes, services
-from pages.shared.frame import choices, sidebar
+from bertviz_core.viewer.view import InputAttention, View, apply_view
+from pages.shared import messages, services
+from pages.shared.frame import choices, header
 from pages.shared.frame.selection import Selection, head_options, neighbor
 from pages.shared.views import input_choice
 
@@ -25,7 +25,7 @@ ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "w
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ViewerPane:
     """One of two drawings that stand side by side.
 
     Attributes:
@@ -51,7 +51,7 @@ class Side:
 
 def kind() -> str:
     """Draw the choice of what stands side by side."""
-    return choices.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
+    return choices.selectbox("ViewerPane by side", KINDS, key="beside", default=ONE, width=180)
 
 
 def first_title(kind: str, selection: Selection) -> str:
@@ -70,13 +70,13 @@ def side(
     masked: Sequence[int] = (),
     *,
     before: bool = False,
-) -> Side:
+) -> ViewerPane:
     """One head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
     shown = mask(original, masked, model.tokens) if masked and not before else original
     weights = selection.settings.weights
-    attention = look(shown.layout, services.attention(model, shown.example, weights), view)
+    attention = apply_view(shown.layout, services.attention(model, shown.example, weights), view)
     name = exports.slug("attention", *["norms"] * (weights == "norms"), selection.checkpoint.label, head.label())
-    return Side(attention, head, title, name, original, shown, masked)
+    return ViewerPane(attention, head, title, name, original, shown, masked)
 
 
 def choose(
@@ -89,7 +89,7 @@ def choose(
     masked: Sequence[int],
     *,
     before: bool,
-) -> Side | None:
+) -> ViewerPane | None:
     """Draw the choices of one kind into a panel; None for one head alone, or where the other side cannot be shown."""
     head, title = selection.head, f"Head {selection.label}"
     try:
@@ -109,13 +109,15 @@ def choose(
     except DownloadNeeded:
         raise
     except BertvizError as problem:
-        boxes.error(problem)
+        messages.error(problem)
         return None
 
 
-def _other_model(selection: Selection, view: View, original: OneInput, masked: Sequence[int], before: bool) -> Side:
+def _other_model(
+    selection: Selection, view: View, original: OneInput, masked: Sequence[int], before: bool
+) -> ViewerPane:
     known = [*st.session_state.get("models", [DEMO])]
-    checkpoint, _ = sidebar.pick_model("Other model", known, key="model2", default=known[0], width=280)
+    checkpoint, _ = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
     selection.settings.check(checkpoint.max_length)
     head = _head(checkpoint, selection.head)
     model = services.model(checkpoint, selection.settings.dtype)

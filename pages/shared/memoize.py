@@ -35,7 +35,7 @@ class _Identity:
         return isinstance(other, _Identity) and (mine := self.result()) is not None and mine is other.result()
 
 
-def derived(work: Callable[..., T], *arguments: Any) -> T:
+def memoize(work: Callable[..., T], *arguments: Any) -> T:
     """work(*arguments), of the last such calls by any session.
 
     Args:

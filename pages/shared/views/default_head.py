@@ -17,18 +17,18 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview.clearest import clearest_head
 from pages.shared import services, stored
-from pages.shared.derived import derived
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 from pages.shared.views import relation_view, tour_view
 
 
-def head(page: str, selection: Selection) -> Head:
+def of(page: str, selection: Selection) -> Head:
     """The head that a page opens on."""
     own = OPENING.get(page)
     chosen = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else None
     if chosen is None and page not in ANALYSES:
-        chosen = _of_all(page, selection)
+        chosen = _of_all(selection)
     return chosen or Head(0, 0)
 
 
@@ -42,9 +42,9 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
     return None if values is None or np.isnan(values).all() else highest(values)
 
 
-def _of_all(page: str, selection: Selection) -> Head | None:
+def _of_all(selection: Selection) -> Head | None:
     """The clearest head of the stored analyses."""
-    return derived(clearest_head, stored.results(page, selection))
+    return memoize(clearest_head, stored.results(selection))
 
 
 def _coreference(selection: Selection) -> Head | None:
@@ -65,14 +65,14 @@ def _probes(selection: Selection) -> Head | None:
 
 def _clustering(selection: Selection) -> Head | None:
     result = services.find(selection.request("clustering"))
-    pair = derived(Clustering.closest_pair, result) if isinstance(result, Clustering) else None
+    pair = memoize(Clustering.closest_pair, result) if isinstance(result, Clustering) else None
     return pair and pair[0]
 
 
 OPENING: dict[str, Callable[[Selection], Head | None]] = {
-    "dependency_heads": relation_view.opening_head,
+    "dependency_heads": relation_view.default_head,
     "coreference_heads": _coreference,
     "probes": _probes,
     "clustering": _clustering,
-    "tour": tour_view.opening_head,
+    "tour": tour_view.default_head,
 }

@@ -1,0 +1,62 @@
+"""The attention of every head on one short sentence, small enough to travel with a map of heads."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.single_input import attention, from_text
+from bertviz_core.settings import Settings
+from bertviz_core.viewer.view import shorten
+
+FORMAT = 1
+SENTENCE = "Anna lost her keys, so she asked her brother."
+
+
+@dataclass(frozen=True)
+class Preview:
+    """Every head's attention between the tokens of SENTENCE.
+
+    Attributes:
+        tokens: Their labels.
+        maps: (layer, head, query, key) uint8; 255 is a weight of 1.
+    """
+
+    tokens: list[str]
+    maps: np.ndarray
+
+    @classmethod
+    def measure(cls, model: AttentionModel, settings: Settings) -> Preview:
+        """Run the model on the sentence; raises InputError for a tokenizer that finds nothing in it."""
+        single = from_text(SENTENCE, "", model.tokens, settings)
+        maps = attention(observing(model, settings.weights), single.example)
+        tokens = [shorten(label) for label in single.layout.tokens.labels]
+        return cls(tokens, np.rint(maps.clip(0, 1) * 255).astype(np.uint8))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Preview:
+        """Unpack what `to_bytes` packed; raises ValueError or KeyError for other bytes."""
+        values = unpack(data)
+        return cls(values["tokens"], values["maps"])
+
+    def to_bytes(self) -> bytes:
+        """Pack it for the store."""
+        return pack({"tokens": self.tokens, "maps": self.maps}, analysis="preview")
+
+    def to_json(self) -> dict[str, Any]:
+        """What the browser draws: the tokens, and base64 of the maps, layer by layer and head by head."""
+        return {"tokens": self.tokens, "maps": base64.b64encode(self.maps.tobytes()).decode()}
+
+
+def preview_key(checkpoint: Checkpoint, settings: Settings) -> str:
+    """The store's key of a model's preview."""
+    basis = ["preview", FORMAT, SENTENCE, checkpoint.fingerprint(), settings.weights, settings.dtype]
+    return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -1,0 +1,234 @@
+"""The choice of corpora: one of each kind, the same on every page; a page draws the choices of the kinds it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from bertviz_core.analyses.analysis import Kind
+from bertviz_core.corpora import formats
+from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.corpora.source import Source
+from bertviz_core.engine.uploads import Upload, missing
+from bertviz_core.errors import BertvizError, InputError
+from pages.shared import messages, services
+from pages.shared.frame import address, catalogue, links, uploads
+
+KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
+LABELS: dict[Kind, str] = {"text": "Corpus", "treebank": "Treebank", "coreference": "Coreference"}
+# Kind -> files that are read, what a paste looks like.
+UPLOAD_FORMS: dict[str, tuple[str, str]] = {
+    "text": (
+        "Text (one paragraph per line, a blank line between documents), the authors' JSON, or Word",
+        "One paragraph or sentence per line.",
+    ),
+    "treebank": (f"A treebank: {formats.names('treebank')}", "He 2-nsubj\nsat 0-root"),
+    "coreference": (
+        f"Documents with chains: {formats.names('coreference')}",
+        "One word per line, its chains in the last column.",
+    ),
+}
+POPOVER = "add a corpus"
+LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
+
+
+def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
+    """Draw the choices of these kinds, and the popover that adds a corpus.
+
+    Returns:
+        The chosen corpus of every kind; without those of a link or an upload that opens nothing (any more).
+    """
+    for kind in KEYS:
+        _follow_address(kind)
+        _forget_deleted(kind)
+    _keep_checked(kinds)
+    for kind in kinds:
+        _select(kind)
+    if kinds:
+        with st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus"):
+            _add_corpus(kinds)
+    sources = {}
+    for kind, corpus in _chosen().items():
+        default = corpus == next(iter(SAMPLES[kind]))
+        address.put(KEYS[kind], "" if default else uploads.in_address(corpus))
+        if corpus is not None:
+            upload = uploads.visible(kind).get(corpus)
+            sources[kind] = services.upload(upload) if upload else sample(corpus)
+    return sources
+
+
+def check(entry: catalogue.Page) -> None:
+    """Draw what became of the last upload; raises InputError where a corpus that the page reads could not be opened."""
+    if refused := st.session_state.pop("upload_problem", None):
+        messages.error(refused)
+    _offer_page(entry)
+    for kind in catalogue.corpora(entry):
+        if _chosen()[kind] is None:
+            raise _problems().get(kind) or missing()
+
+
+def _chosen() -> dict[Kind, str | None]:
+    chosen: dict[Kind, str | None] = st.session_state.setdefault("corpora", {})
+    return chosen
+
+
+def _problems() -> dict[Kind, InputError]:
+    problems: dict[Kind, InputError] = st.session_state.setdefault("corpus problems", {})
+    return problems
+
+
+def _choose(kind: Kind, corpus: str | None, problem: InputError | None = None) -> None:
+    _chosen()[kind] = corpus
+    _problems().pop(kind, None)
+    if problem is not None:
+        _problems()[kind] = problem
+
+
+def _follow_address(kind: Kind) -> None:
+    """On arrival, take the choice from the address. A link that opens nothing chooses nothing: what it was made of must
+    not seem to be the sample."""
+    now, key = address.current(), KEYS[kind]
+    if key in now.restored:
+        return
+    now.restored.add(key)
+    linked = now.parameters.get(key, "")
+    if now.is_inside and not linked and kind in _chosen():  # a public server's addresses have no uploads
+        return
+    _choose(kind, linked or next(iter(SAMPLES[kind])))
+    try:
+        if linked.startswith(uploads.PREFIX):
+            uploads.open_link(linked, kind)
+        elif linked and linked not in SAMPLES[kind]:
+            raise InputError(uploads.CANNOT + f"this page has no corpus “{linked[:40]}”.", hint=uploads.CHOOSE)
+    except InputError as problem:
+        _choose(kind, None, problem)
+
+
+def _forget_deleted(kind: Kind) -> None:
+    """The chosen upload may have been deleted, or have expired, since the last click."""
+    chosen = _chosen()[kind] or ""
+    upload = uploads.visible(kind).get(chosen)
+    if upload is not None and services.uploads().find(upload.token) is None:
+        uploads.delete(chosen)
+        _choose(kind, None, missing())
+    elif upload is None and chosen not in ("", *SAMPLES[kind]):
+        _choose(kind, next(iter(SAMPLES[kind])))
+
+
+def _select(kind: Kind) -> None:
+    visible, chosen = uploads.visible(kind), _chosen()[kind]
+    st.session_state[KEYS[kind]] = chosen
+    st.selectbox(
+        LABELS[kind],
+        [*SAMPLES[kind], *visible],
+        index=None if chosen is None else 0,
+        key=KEYS[kind],
+        format_func=lambda option: visible[option].name if option in visible else option,
+        placeholder="Choose a corpus",
+        on_change=_take,
+        args=(kind,),
+    )
+
+
+def _take(kind: Kind) -> None:
+    _choose(kind, st.session_state[KEYS[kind]])
+
+
+def _add_corpus(kinds: Sequence[Kind]) -> None:
+    """The uploader, the room for pasted text, and what can be done with the chosen uploads."""
+    files = "; ".join(UPLOAD_FORMS[kind][0] for kind in kinds)
+    st.file_uploader(
+        f"{files}. Several files of one kind, or those of a zip, become one corpus.",
+        key=_uploader(),
+        accept_multiple_files=True,
+        on_change=_take_upload,
+        args=(kinds[0],),
+    )
+    paste = UPLOAD_FORMS[kinds[0]][1]
+    st.text_area("Or paste text", key="paste", height=140, placeholder=paste, max_chars=LONGEST_PASTE)
+    st.button("Use the pasted text", on_click=_take_paste, args=(kinds[0],), type="primary")
+    for kind in kinds:
+        if upload := uploads.visible(kind).get(_chosen()[kind] or ""):
+            _describe(upload, kind)
+
+
+def _describe(upload: Upload, kind: Kind) -> None:
+    """How long the upload stays, who can read it, and the button that deletes it."""
+    name = messages.plain(upload.name)
+    if upload.kind != kind:
+        st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
+    readers = "No one else can read it." if services.access().public else "Anyone who can open this page can read it."
+    st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers}")
+    arguments = (uploads.PREFIX + upload.token,)
+    st.button("Delete now", on_click=_delete, args=arguments, icon=":material/delete:", key=f"delete {kind}")
+
+
+def _uploader() -> str:
+    """The key of the uploader, another one after each upload: an uploader adds files to those that it has."""
+    return f"uploader {st.session_state.get('uploads', 0)}"
+
+
+def _take_upload(kind: Kind) -> None:
+    if files := st.session_state[_uploader()]:
+        st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+        _begin([(file.name, file.getvalue()) for file in files], kind)
+
+
+def _take_paste(kind: Kind) -> None:
+    _begin([("pasted text", st.session_state["paste"].encode())], kind)
+
+
+def _begin(files: list[tuple[str, bytes]], kind: Kind) -> None:
+    st.session_state[POPOVER] = False
+    uploads.begin(files, kind, "corpus")
+
+
+def _keep_checked(kinds: Sequence[Kind]) -> None:
+    """Store the files that were checked as what they are, and choose them on the pages that read that kind."""
+    try:
+        checked = uploads.take("corpus")
+        if checked is None:
+            return
+        upload = uploads.keep(checked)
+    except BertvizError as problem:
+        st.session_state["upload_problem"] = problem
+        return
+    if checked.encoding:
+        st.toast(f"Read as {checked.encoding}.", icon=":material/translate:")
+    if checked.kind in KEYS:
+        _choose(checked.kind, upload)
+    if checked.kind not in kinds:
+        st.session_state["offer"] = (upload, checked.kind)
+
+
+def _offer_page(entry: catalogue.Page) -> None:
+    """After an upload of another kind than this page reads: the page that reads it, and its sentences as text."""
+    corpus, kind = st.session_state.get("offer", ("", ""))
+    upload = uploads.visible(kind).get(corpus) if corpus else None
+    kinds = catalogue.corpora(entry)
+    if upload is None or kind in kinds:
+        st.session_state.pop("offer", None)
+        return
+    page = next(other for other in catalogue.BY_SECTION if other.corpus == kind)
+    st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
+    links.to(page.name, f"Open {page.title}", None, page.icon)
+    if "text" in kinds:
+        st.button("Use its sentences as text", on_click=_use_sentences, args=(corpus,), icon=":material/notes:")
+
+
+def _use_sentences(upload: str) -> None:
+    uploads.open_link(upload, "text")
+    _choose("text", upload)
+    del st.session_state["offer"]
+
+
+def _delete(upload: str) -> None:
+    try:
+        uploads.delete(upload)
+    except BertvizError as problem:  # the store cannot be written
+        st.session_state["upload_problem"] = problem
+        return
+    for kind, corpus in _chosen().items():
+        if corpus == upload:
+            _choose(kind, next(iter(SAMPLES[kind])))

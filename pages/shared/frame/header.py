@@ -1,0 +1,235 @@
+"""The frame of every page: navigation and jobs in the sidebar, and under the title the choice of what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.heads import Head
+from bertviz_core.models import allowed
+from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
+from bertviz_core.numbers import small_int
+from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
+from pages.shared import files, head_panel, messages, services
+from pages.shared.components import component
+from pages.shared.frame import address, catalogue, choices, corpora, links
+from pages.shared.frame.selection import Selection, head_options, neighbor
+from pages.shared.jobs import panel as job_panel
+
+STYLE = Path(__file__).with_name("appearance.css")  # of all pages
+MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
+HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
+    (True, True): "Enter a local folder (written by save_pretrained) or a hub name.",
+    (True, False): "Enter a local folder (written by save_pretrained).",
+    (False, True): "Choose from the list, or enter a hub name.",
+    (False, False): "Choose from the list.",
+}
+
+
+def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) -> None:
+    """Draw sidebar, title and controls, and hand the choices to the page.
+
+    Args:
+        entry: The page.
+        default_head: The head that a page shows until the reader chooses one.
+
+    Raises:
+        BertvizError: A model or corpus cannot be opened.
+    """
+    with st.sidebar:
+        st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
+        if problem := services.store().problem:
+            st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
+        job_panel.beside()
+        menu = st.container()
+    line = _title(entry)
+    try:
+        selection = _choices(entry, line, default_head)
+    finally:  # the menu's links carry the choices
+        with menu:
+            _menu()
+        with st.sidebar:
+            component("theme_switch")(data={"pages": [each.name for each in catalogue.ENTRIES]}, key="theme")
+            st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
+    st.session_state["selection"], st.session_state["title line"] = selection, line
+    _name_after(entry, selection)
+    with line:
+        if entry.name != "tour" and (step := small_int(address.get("tour"))):
+            links.to("tour", f"Tour, step {step}", None, links.BACK, step=str(step))
+        if entry in catalogue.OF_HEADS:
+            head_panel.folded(entry.name, selection)
+
+
+def current() -> Selection:
+    """What `draw` has handed over: a page is a script, and takes no arguments."""
+    selection: Selection = st.session_state["selection"]
+    return selection
+
+
+def title_line() -> DeltaGenerator:
+    """The line of the title, in which a page may draw what leads on."""
+    line: DeltaGenerator = st.session_state["title line"]
+    return line
+
+
+def _title(entry: catalogue.Page) -> DeltaGenerator:
+    """The page's title, and where in the paper it stands."""
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
+    line.title(entry.title, anchor=False, width="content")
+    line.caption(messages.plain(entry.section), wrap=False)
+    return line
+
+
+def _choices(entry: catalogue.Page, line: DeltaGenerator, default_head: Callable[[str, Selection], Head]) -> Selection:
+    """Draw the line of controls, and the head's picker in the title's line."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="page-choices", wrap=False):
+        checkpoint = _model()
+        sources = corpora.choose(catalogue.corpora(entry))
+        settings, base = _settings(checkpoint, entry)
+    corpora.check(entry)
+    selection = Selection(checkpoint, sources, settings, Head(0, 0), base)
+    with line:
+        head = _head(checkpoint, default_head(entry.name, selection), base)
+    address.share()
+    return Selection(checkpoint, sources, settings, head, base)
+
+
+def _name_after(entry: catalogue.Page, selection: Selection) -> None:
+    """Name the browser's tab, files and figures after what is shown."""
+    model, settings = selection.checkpoint, selection.settings
+    sources = [selection.corpora[kind] for kind in catalogue.corpora(entry)]
+    names = "one text" if entry is catalogue.VIEWER else ", ".join(source.name for source in sources)
+    basis = "one text" if entry is catalogue.VIEWER else ", ".join(f"{s.name} ({s.digest[:8]})" for s in sources)
+    mode = "as in the paper" if settings.paper else "corrected"
+    if settings.weights == "norms" and entry.reads_maps:
+        mode += ", norms in place of weights"
+    files.name_after(model.label, names)
+    st.session_state["origin"] = f"{model.label} ({model.fingerprint()[:8]}), {basis}, {mode}; after Clark et al. 2019"
+    st.set_page_config(page_title=f"{entry.title}: {model.label} on {names}" if names else entry.title)
+
+
+def _menu() -> None:
+    for section, pages in catalogue.sections().items():
+        st.caption(section)
+        with st.container(gap="xxsmall"):
+            for page in pages:
+                name = page.url_path or catalogue.DEFAULT.name
+                st.page_link(page, width="stretch", query_params=links.last_visit(name))
+
+
+def _model() -> Checkpoint:
+    known: list[str] = st.session_state.setdefault("models", _known_models())
+    checkpoint, name = pick_model("Model", known, key="model", default=DEMO)
+    if name and st.session_state.get("model remembered") != name:
+        st.session_state["model remembered"] = name
+        if not services.access().public and name not in (DEMO, *allowed.models(services.access())):
+            services.uploads().remember_model(name)
+    return checkpoint
+
+
+def pick_model(label: str, known: list[str], *, key: str, default: str, **more: Any) -> tuple[Checkpoint, str]:
+    """Draw the choice of a model, and find it; `known` gets the one that the address names."""
+    access = services.access()
+    can_name = access.folders is None, access.downloads != 0
+    requested = choices.ahead(key, default)
+    if requested not in known:
+        known.append(requested)
+    names = short_names(known)
+    at = f" Chosen: `{requested}`." if names[requested] != requested else ""
+    name = choices.selectbox(
+        label,
+        known,
+        key=key,
+        default=default,
+        accept_new_options=any(can_name),
+        format_func=lambda name: names.get(name, name),
+        help=f"`demo` ships with the project. {HOW_TO_NAME[can_name]}{at}",
+        **more,
+    )
+    return find(name or DEMO, access=access), name
+
+
+def _known_models() -> list[str]:
+    """The demo, the models that this server offers, and on one's own machine those that were opened lately."""
+    latest = [] if services.access().public else services.uploads().models()
+    return list(dict.fromkeys([DEMO, *allowed.models(services.access()), *latest]))
+
+
+def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, int]:
+    """The settings, and the number that the first layer and head have."""
+    mode = choices.selectbox(
+        "Mode",
+        MODES,
+        default=MODES[0],
+        key="mode",
+        width=118,
+        help="`paper` follows the authors' code: all token types zero, smoothed entropies.",
+    )
+    weights = choices.selectbox(
+        "Weights",
+        WEIGHTS,
+        default=WEIGHTS[0],
+        key="weights",
+        width=118,
+        disabled=not entry.reads_maps,
+        help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
+        "(Kobayashi et al. 2020). It makes no difference to [SEP] gradients and ablation.",
+    )
+    with st.popover("", icon=":material/tune:", help="More settings", key="more-settings"):
+        length, limit, seed, dtype = _more_settings(checkpoint)
+        from_zero = choices.toggle("Count heads from 0", key="zero", help="Labels as in arrays: 0-0 for 1-1.")
+        millions = checkpoint.parameters() / 1e6
+        st.caption(
+            f"Model: {checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto."
+        )
+    return Settings(length, limit, seed, mode, dtype, weights), 0 if from_zero else 1
+
+
+def _more_settings(checkpoint: Checkpoint) -> tuple[int, int | None, int, str]:
+    """What is seldom changed; every change is another result, kept beside the others."""
+    max_length = checkpoint.max_length or 512
+    length = choices.number(
+        MAX_LENGTH,
+        8,
+        max_length,
+        min(128, max_length),
+        key="max_length",
+        follows=True,
+        help=f"At most {max_length} for this model. Longer inputs are cut or skipped, and counted.",
+    )
+    limit = choices.number("Limit inputs (0 = all)", 0, key="limit")
+    seed = choices.number("Random seed", 0, key="seed")
+    dtype = choices.selectbox(
+        "Precision", DTYPES, key="dtype", default=DTYPES[0], help="bfloat16 is for previews: errors up to 0.006 nats."
+    )
+    return length, limit or None, seed, dtype
+
+
+def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
+    """The picker with previous and next; it stands at the page's own head until the reader chooses."""
+    options = head_options(checkpoint)
+    with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
+        before = st.container(width="content")
+        label = choices.selectbox(
+            "Head",
+            options,
+            key="head",
+            default=default.label(),
+            follows=True,
+            format_func=lambda option: f"Head {Head.parse(option).label(base)}",
+            label_visibility="collapsed",
+            width=131,
+            unavailable=f"head {{}}: this model has heads {options[0]} to {options[-1]}",
+        )
+        for place, step, way in ((before, -1, "previous"), (st.container(width="content"), 1, "next")):
+            name = f"{way.capitalize()} head"
+            place.button(name, key=f"step-{way}", on_click=_step, args=(options, step))
+    return Head.parse(label)
+
+
+def _step(options: list[str], step: int) -> None:
+    address.choose(head=neighbor(st.session_state["head"], options, step))

@@ -1,0 +1,67 @@
+"""What a head does on one short sentence, beside every map of heads: stored, or measured in the background."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from contextlib import suppress
+from threading import Timer
+from typing import Any
+
+import streamlit as st
+
+from bertviz_core.errors import BertvizError
+from bertviz_core.viewer.preview import Preview, preview_key
+from pages.shared import messages, services
+from pages.shared.frame.selection import Selection
+
+DELAY = 2.0  # seconds, until the page is drawn
+
+
+def of(selection: Selection) -> dict[str, Any] | None:
+    """The preview of the chosen model as JSON; None until it is measured, and for a model that cannot run it."""
+    key = preview_key(selection.checkpoint, selection.settings)
+    try:
+        return _stored(key)
+    except LookupError:
+        _measured(key, selection)
+        return None
+
+
+def wait_for(selection: Selection) -> None:
+    """Draw the page again when the preview has been measured."""
+    key = preview_key(selection.checkpoint, selection.settings)
+    if not services.store().has(key) and not (measured := _measured(key, selection)).done():
+        _wait(measured)
+
+
+@messages.fragment(run_every=1.0)
+def _wait(measured: Future[None]) -> None:
+    if measured.done():
+        st.rerun()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _stored(key: str) -> dict[str, Any]:
+    """An absence is raised, because what raises is not cached."""
+    data = services.store().get(key)
+    if data is None:
+        raise LookupError(key)
+    return Preview.from_bytes(data).to_json()
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _measured(key: str, _selection: Selection) -> Future[None]:
+    """Measure and store it in the background, once for all readers."""
+    done: Future[None] = Future()
+    store, models = services.store(), services.loaded_models()
+
+    def measure() -> None:
+        with suppress(BertvizError, OSError):  # a map without previews is a map all the same
+            model = models.get(_selection.checkpoint, _selection.settings.dtype)
+            store.put(key, Preview.measure(model, _selection.settings).to_bytes())
+        done.set_result(None)
+
+    timer = Timer(DELAY, measure)
+    timer.daemon = True  # the server's end does not wait for it
+    timer.start()
+    return done
