@@ -29,7 +29,7 @@ UNTOUCHED = (  # they ask for new results
         "training",
         "possessives",
     ),
-    *("mean", "epochs", "rank", "decode"),
+    *("dtype", "training", "possessives", "mean", "epochs", "rank", "decode"),
 )
 NOT_IN_ADDRESS = {"guess", "paste", "everything"}  # which guess the link is for is not
 
