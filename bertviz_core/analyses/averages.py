@@ -12,7 +12,7 @@ import numpy as np
 
 from bertviz_core.analyses.document_sums import AverageSums
 from bertviz_core.analyses.head_averages import TOP
-from bertviz_core.analyses.proportions import error_by_document
+from bertviz_core.analyses.proportions import error_of_average
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.encoding import Encoded
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[["Batch", Any], "Tensor"]
 
-SUMS = ("count", "sum", "square", "top_values", "top")
+SUMS = ("count", "sum", "square", "cube", "top_values", "top")
 PACKED = ("numbers", "where", "ends", "ids")
 NO_IDS = np.zeros(0, dtype=np.int32)
 
@@ -50,8 +50,8 @@ class PackedExamples(Mapping[int, Encoded]):
 
 
 class SegmentAverages:
-    """Accumulates n, sum x, sum x^2 for every (layer, head, quantity), and what the error by document needs; mean =
-    sum / n at the end.
+    """Accumulates the count and the sums of x, x^2 and x^3 for every (layer, head, quantity), and what the error by
+    document needs; mean = sum / count at the end.
 
     Sums are float64 on the device; per-segment values are float32.
     """
@@ -62,7 +62,7 @@ class SegmentAverages:
         self.quantities, self.measure, self.device = tuple(quantities), measure, device
         shape = (layers, heads, len(self.quantities))
         self.count = torch.zeros(shape, dtype=torch.float64, device=device)
-        self.sum, self.square = torch.zeros_like(self.count), torch.zeros_like(self.count)
+        self.sum, self.square, self.cube = (torch.zeros_like(self.count) for _ in range(3))
         self.documents = AverageSums(*shape)
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
@@ -92,6 +92,7 @@ class SegmentAverages:
         self.count[layer] += (~values.isnan()).sum(0)
         self.sum[layer] += known.sum(0)
         self.square[layer] += known.square().sum(0)
+        self.cube[layer] += known.pow(3).sum(0)
         ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
         self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
 
@@ -99,6 +100,7 @@ class SegmentAverages:
         self.count += other.count
         self.sum += other.sum
         self.square += other.square
+        self.cube += other.cube
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         ours, others = self.examples, other.examples
@@ -158,11 +160,11 @@ class SegmentAverages:
 
     def result(self) -> dict[str, Any]:
         """The fields of HeadAverages, quantity axis first."""
-        count, total, square = (each.cpu().numpy() for each in (self.count, self.sum, self.square))
+        count, total, square, cube = (each.cpu().numpy() for each in (self.count, self.sum, self.square, self.cube))
         moments, unit = self.documents.whole().swapaxes(0, 1), "documents"
         if moments[0].max(initial=0) <= 1:  # the text has no blank line: each segment stands for itself
-            moments, unit = np.stack([count, count, total, square]), "segments"
-        error, effective = error_by_document(count, total, moments)
+            moments, unit = np.stack([count, count, total, square, count, total, square, cube]), "segments"
+        error, effective = error_of_average(count, total, moments)
         with np.errstate(invalid="ignore"):
             mean = total / count  # 0 / 0 is NaN: absent
         top = self.top.masked_fill(self.top_values.isinf(), -1)

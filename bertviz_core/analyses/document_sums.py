@@ -122,7 +122,7 @@ def _summed(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 class AverageSums(DocumentSums):
     """For averages: rows are values (segment, head, quantity), NaN where a segment has none; the sums of a document are
-    its number of values n and their sum s, and the moments 1 (where n > 0), n^2, n s and s^2."""
+    its number of values n and their sum s, and the moments 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2, s^3."""
 
     def __init__(self, layers: int, heads: int, quantities: int) -> None:
         super().__init__(layers, 2, heads, quantities)
@@ -134,6 +134,7 @@ class AverageSums(DocumentSums):
 
     @staticmethod
     def moments(sums: np.ndarray) -> np.ndarray:
-        """(4, head, quantity) from (document, 2, head, quantity)."""
+        """(8, head, quantity) from (document, 2, head, quantity)."""
         n, s = sums[:, 0], sums[:, 1]
-        return np.stack([each.sum(0) for each in (n > 0, n * n, n * s, s * s)])
+        squares, cubes = (n * n, n * s, s * s), (n**3, n * n * s, n * s * s, s**3)
+        return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])

@@ -70,7 +70,8 @@ def observed_attention(
     combine: Combine | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Softmax attention in float32 (float64 in a float64 model); shows (weights, logits, value) to the observer.
+    """Attention as the model's own eager function computes it, scores in the model's type and their softmax in float32
+    (float64 in a float64 model); shows (weights, logits, value) to the observer.
 
     A head is a query head: keys and values that several heads share are repeated. `combine` stands in for the product
     of weights and values: what switches heads off (`models.ablation`).
@@ -90,15 +91,15 @@ def observed_attention(
         key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     # Copied row by row first: the product itself would copy the transpose, element by element.
-    logits = at_least_float32(query @ key.contiguous().transpose(-1, -2)).mul_(scale)
+    logits = (query @ key.contiguous().transpose(-1, -2)).mul_(scale)
     if softcap is not None:
         logits = (logits / softcap).tanh() * softcap
     for added in (position_bias, attention_mask):
         if added is not None:
             logits.add_(added)
-    weights = logits.softmax(-1) if s_aux is None else _with_sink(logits, s_aux)
+    weights = at_least_float32(logits).softmax(-1) if s_aux is None else _with_sink(logits, s_aux)
     if observer is not None:
-        observer(weights, logits if s_aux is None else None, value)
+        observer(weights, at_least_float32(logits) if s_aux is None else None, value)
     mixed = weights.to(value.dtype)
     return (combine(mixed, value) if combine else mixed @ value).transpose(1, 2).contiguous(), weights
 
@@ -108,7 +109,8 @@ def _with_sink(logits: Tensor, sink: Tensor) -> Tensor:
     import torch
 
     column = sink.to(logits).view(1, -1, 1, 1).expand(*logits.shape[:3], 1)
-    return torch.cat([logits, column], -1).softmax(-1)[..., :-1]
+    joined = torch.cat([logits, column], -1)
+    return at_least_float32(joined - joined.amax(-1, keepdim=True)).softmax(-1)[..., :-1]
 
 
 def register() -> str:

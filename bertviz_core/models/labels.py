@@ -165,8 +165,10 @@ def token_labels(ids: np.ndarray, tokens: Tokens) -> tuple[str, ...]:
 
 
 def _readable(names: list[str], tokens: Tokens) -> str:
-    """The text of some tokens; the vocabulary's own names where they are no whole characters."""
+    """The text of some tokens; bytes in hexadecimal where they are no whole characters."""
     if prefix := _prefix(tokens):
         return "".join(name.removeprefix(prefix) for name in names)
-    text = tokens.tokenizer.convert_tokens_to_string(names).strip()
-    return text if text and "\ufffd" not in text else "".join(names)
+    text = tokens.tokenizer.convert_tokens_to_string(names)
+    if "\ufffd" in text and tokens.marks_spaces:
+        return "".join(f"<0x{byte:02X}>" for name in names for byte in tokens.bytes_of(name))
+    return text.strip() or text or "".join(names)

@@ -106,6 +106,8 @@ def test_the_sink_is_the_token_that_receives_most_whichever_it_is():
     assert found("surface_patterns.sink", two).sentence.endswith("more than 0.5 in layers 1, 2.")
     swapped = averages("surface_patterns", to_cls=values["to_sep"], to_sep=values["to_cls"])
     assert "is [SEP]: 0.80" in found("surface_patterns.sink", swapped).sentence
+    decoder = found("surface_patterns.sink", averages("surface_patterns", to_first=[[0.7]], to_punct=[[0.1]]))
+    assert "is the first token: 0.70" in decoder.sentence and decoder.quantity == "to_first"
     assert found("surface_patterns.sink", averages("surface_patterns", next=[[0.5]])).state == ABSENT
 
 

@@ -19,10 +19,13 @@ HEADS, COMPARISONS, MEAN = 72, 400, 0.3
 UNITS = (2, 3, 5, 10, 40)
 
 
-def averages(random: np.random.Generator, documents: int):
-    """The result of segments of so many documents, with several segments each."""
+def averages(random: np.random.Generator, documents: int, skewed: bool):
+    """The result of segments of so many documents, with several segments each; of skewed ones a few have high values (a
+    skewness of 1.4)."""
     of = np.repeat(np.arange(documents), random.integers(1, 7, documents))
-    effects = random.normal(0, 0.05, (documents, 1, 1, 1)) + random.normal(0, 0.05, (documents, 1, HEADS, 1))
+    shape = documents, 1, HEADS, 1
+    own = 0.1 * (random.gamma(1.5, size=shape) - 1.5) if skewed else random.normal(0, 0.05, shape)
+    effects = random.normal(0, 0.05, (documents, 1, 1, 1)) + own
     values = MEAN + effects[of] + random.normal(0, 0.05, (len(of), 1, HEADS, 1))
     sums = SegmentAverages(("q",), None, 1, HEADS, "cpu")
     sums.add(0, torch.from_numpy(values[:, 0]), torch.arange(len(of)), of)
@@ -42,7 +45,7 @@ def proportions(random: np.random.Generator, documents: int) -> tuple[Estimate, 
     return estimate, interval_by_document(*sums)
 
 
-@pytest.mark.parametrize("kind", ["averages", "proportions"])
+@pytest.mark.parametrize("kind", ["averages", "skewed averages", "proportions"])
 @pytest.mark.parametrize("units", UNITS)
 def test_heads_of_one_population_rarely_differ_and_intervals_cover(kind, units):
     random = np.random.default_rng(units)
@@ -50,8 +53,8 @@ def test_heads_of_one_population_rarely_differ_and_intervals_cover(kind, units):
     for _ in range(COMPARISONS):
         estimates = []
         for _ in "AB":
-            if kind == "averages":
-                result = averages(random, units)
+            if kind != "proportions":
+                result = averages(random, units, kind.startswith("skewed"))
                 half, mean = result.interval("q"), result["q"]
                 estimates.append(result.estimates()["q"])
                 low, high = mean - half, mean + half

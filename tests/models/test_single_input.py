@@ -94,6 +94,16 @@ def test_words_hold_whole_characters_in_any_script(family, text):
         assert words == text.split()
 
 
+def test_bytes_that_are_no_whole_character_are_hexadecimal_and_a_space_is_seen():
+    one = from_text("a 東", "", Tokens(FAMILIES["roberta"].tokenizer()), Settings())
+    assert one.layout.tokens.labels == ("<s>", "a", "␣", "<0xE6>", "<0x9D>", "<0xB1>", "</s>")
+
+
+def test_right_to_left_words_stay_in_reading_order(demo):
+    one = from_text("قرأت الكتاب", "", demo.tokens, Settings(), pre_split=True)
+    assert one.layout.words.labels[1:3] == ("قرأت", "الكتاب")
+
+
 def test_maps_are_those_of_a_plain_forward_pass(tiny):
     import torch
 

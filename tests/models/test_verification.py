@@ -47,6 +47,25 @@ def test_an_attention_that_differs_is_replaced_by_returned_maps(folder, monkeypa
     attention.register()
 
 
+def test_padding_that_changes_rounding_alone_is_decided_in_float64(folder, monkeypatch):
+    model, exact = load(folder), verification._moved
+    changes = {torch.float32: 2e-5, torch.float64: 0.0}
+    monkeypatch.setattr(verification, "_moved", lambda model, *_: changes[model.encoder.dtype])
+    assert verification.verify(model).observable and model.encoder.dtype == torch.float32
+    changes[torch.float64] = 2e-5
+    with pytest.raises(ModelError, match="change by up to 2e-05 when an input is padded"):
+        verification.verify(model)
+    monkeypatch.setattr(verification, "_moved", exact)
+    assert verification.verify(model).observable
+
+
+def test_bfloat16_weights_are_the_models_own(folder):
+    model = loading.load(checkpoint.find(str(folder)), "cpu", "bfloat16")
+    assert model.observable
+    weights = model.encoder.state_dict()["encoder.layer.0.attention.self.query.weight"]
+    assert weights.dtype == torch.bfloat16
+
+
 def test_an_unknown_argument_is_no_argument_unless_it_is_none():
     query = torch.randn(1, 1, 3, 4)
     observed_attention(None, query, query, query, None, sliding_window=3, use_cache=False, indices=None)

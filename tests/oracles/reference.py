@@ -14,7 +14,7 @@ NAN = math.nan
 # -- surface patterns (sections 3.1 and 3.2) -------------------------------------------------------------------------
 
 
-def surface_patterns(rows, kinds):
+def surface_patterns(rows, kinds, causal=False):
     """One head's quantities in one segment; NaN for one that the segment does not have."""
     n = len(kinds)
     current = previous = following = to_cls = to_sep = to_punct = 0.0
@@ -36,12 +36,13 @@ def surface_patterns(rows, kinds):
     return {
         "current": current / n,
         "previous": previous / n,
-        "next": following / n,
+        "next": NAN if causal else following / n,
         "to_cls": to_cls / n if "cls" in kinds else NAN,
         "to_sep": to_sep / n if has_sep else NAN,
         "to_punct": to_punct / n,
         "sep_to_sep": sum(sep_rows) / len(sep_rows) if has_sep else NAN,
         "other_to_sep": sum(other_rows) / len(other_rows) if has_sep and other_rows else NAN,
+        "to_first": sum(float(rows[i][0]) for i in range(1, n)) / (n - 1) if n > 1 else NAN,
     }
 
 

@@ -12,18 +12,25 @@ def kish(sizes):
 
 
 def by_document(documents):
-    """(mean, standard error, effective number) of values in lists, one for each document; empty lists do not count."""
+    """(mean, standard error, effective number) of values in lists, one for each document; empty lists do not count. The
+    error is wider where the documents are skewed."""
     documents = [values for values in documents if values]
     total = sum(len(values) for values in documents)
     mean = sum(sum(values) for values in documents) / total
     if len(documents) < 2:
         return mean, math.nan, math.nan
-    squares = 0.0
+    squares = cubes = 0.0
     for values in documents:
         residual = sum(value - mean for value in values)
-        squares += residual * residual
-    effective = kish([len(values) for values in documents])
-    return mean, math.sqrt(effective / (effective - 1) * squares) / total, effective
+        squares += residual**2
+        cubes += residual**3
+    effective, count = kish([len(values) for values in documents]), len(documents)
+    error = math.sqrt(effective / (effective - 1) * squares) / total
+    if count < 3 or squares < 1e-12:
+        return mean, error, effective
+    skewness = count**2 / (count - 1) / (count - 2) * cubes / (error * total) ** 3
+    t = t_quantile(max(effective - 1, 2))
+    return mean, error * (1 + skewness**2 * (t**4 + 2 * t**2 - 3) / 18), effective
 
 
 def t_tails(t, freedom):

@@ -14,7 +14,9 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_column import averaged_column
 from bertviz_core.plotting import palette
 
-QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep")
+QUANTITIES = (
+    *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
+)
 CLASSES = ("cls", "sep", "punct", "other")
 NORM_QUANTITIES = (*(f"norm_{name}" for name in CLASSES), "norm_correlation")
 
@@ -41,6 +43,13 @@ ANALYSIS = Analysis(
             "attention from other tokens to [SEP]",
             name="other tokens to [SEP]",
             marker=palette.OTHER_TO_SEP,
+            overview=False,
+        ),
+        _share(
+            "to_first",
+            "attention from later tokens to the first token",
+            name="the first token",
+            marker=palette.CLS,
             overview=False,
         ),
     ),

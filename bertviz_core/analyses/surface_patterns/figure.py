@@ -12,7 +12,7 @@ from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_
 
 GAP = 0.13  # between panels, as a share of the figure
 PANELS = (
-    ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct")),
+    ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct", "to_first")),
     ("Attention to [SEP], by where it comes from", ("sep_to_sep", "other_to_sep")),
     ("Attention to neighbors", ("current", "previous", "next")),
 )
@@ -26,7 +26,8 @@ def paper_figure(result: HeadAverages, base: int = 1, beside: HeadAverages | Non
         base: The number that heads are counted from.
         beside: Another result of the same quantities, whose layer means are added as dashed lines.
     """
-    panels = [(title, [key for key in keys if key in result.present]) for title, keys in PANELS]
+    drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
+    panels = [(title, [key for key in keys if key in drawn]) for title, keys in PANELS]
     panels = [(title, keys) for title, keys in panels if keys]
     titles = [title for title, _ in panels]
     figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)

@@ -72,7 +72,8 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
 
 def sink(result: HeadAverages, base: int) -> Answer:
     """The special token, the first token included, with the highest mean of a layer."""
-    means = {name: result[name].mean(1) for name in SINKS if name in result.present}
+    own_first = "to_cls" not in result.present  # else the first token is CLS
+    means = {name: result[name].mean(1) for name in SINKS[: 2 + own_first] if name in result.present}
     if not means:
         raise KeyError("special tokens")
     quantity = max(means, key=lambda name: float(means[name].max()))

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     """(batch, head, quantity): each head's average over query tokens i of A[i, i], A[i, i-1], A[i, i+1] and of the
     sums of A[i, j] over j in a class, with denominator N (all rows); `sep_to_sep` and `other_to_sep` average over
-    the rows that are SEP and over the others. NaN where a segment has no such token (sections 3.1 and 3.2)."""
+    the rows that are SEP and over the others, `to_first` over all rows but the first. NaN where a segment has no such
+    token, and for A[i, i+1] of a causal model (sections 3.1 and 3.2)."""
     import torch
 
     weights, rows = attention.weights, batch.row_weights  # (batch, head, query, key), (batch, query)
@@ -31,12 +32,16 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     current = (weights.diagonal(0, -2, -1) * rows[:, None]).sum(-1)
     previous = (weights.diagonal(-1, -2, -1) * rows[:, None, 1:]).sum(-1)
     following = (weights.diagonal(1, -2, -1) * rows[:, None, :-1]).sum(-1)
+    if attention.causal:
+        following = torch.full_like(following, torch.nan)
+    later = batch.mask[:, 1:]
+    to_first = (weights[..., 1:, 0] * mean_over(later)[:, None]).sum(-1) * _present(later)
     to_cls, to_sep, to_punct = pooled[:, :, 0].unbind(-1)
     sep_to_sep, other_to_sep = pooled[:, :, 1, 1], pooled[:, :, 2, 1]
     return torch.stack(
         [
             *(current, previous, following, to_cls * has_cls, to_sep * has_sep, to_punct),
-            *(sep_to_sep, other_to_sep * has_sep),
+            *(sep_to_sep, other_to_sep * has_sep, to_first),
         ],
         -1,
     )

@@ -53,7 +53,7 @@ def test_lengths_beside_other_tokens_and_the_head_with_the_lowest_correlation():
 def test_both_curves_stand_in_the_figure_when_asked():
     weights, moved = averages([[0.2, 0.4], [0.9, 0.7]]), averages([[0.1, 0.1], [0.2, 0.0]])
     dashed = [t for t in paper_figure(weights, 1, moved).data if t.mode == "lines" and t.line.dash == "dash"]
-    assert len(dashed) == len(QUANTITIES) + 1 and dashed[-1].name == "means of attention"
+    assert len(dashed) == len(QUANTITIES) and dashed[-1].name == "means of attention"
     line = next(t for t in dashed if t.hovertemplate.endswith("<extra>[SEP]</extra>"))
     assert list(line.y) == pytest.approx([0.1, 0.1])
     assert not [t for t in paper_figure(weights).data if t.mode == "lines" and t.line.dash == "dash"]
