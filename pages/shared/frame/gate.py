@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from streamlit import net_util, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -73,33 +74,23 @@ class Gate:
             await self.app(scope, receive, send)
 
     async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count a file while it arrives; past the room of its session, or of all, it is cut off."""
-        count, full, begun = 0, False, False
+        """Count a file while it arrives; past the room of its session, or of all, Streamlit's own handler ends."""
+        count = 0
 
         async def counted() -> Message:
-            nonlocal count, full
+            nonlocal count
             message = await receive()
             size = len(message.get("body", b""))
-            count, full = count + size, full or not self._fits(session, size)
-            self.arriving[session] += size
-            return {"type": "http.disconnect"} if full else message
-
-        async def answer(message: Message) -> None:
-            nonlocal begun
-            if not full:
-                begun = True
-                await send(message)
+            if not self._fits(session, size):
+                raise HTTPException(413, "There is not enough space for this file.")
+            count, self.arriving[session] = count + size, self.arriving[session] + size
+            return message
 
         try:
-            await self.app(scope, counted, answer)
-        except Exception:
-            if not full:  # else it is the end of a file that was cut off
-                raise
+            await self.app(scope, counted, send)
         finally:
             self.arriving[session] -= count
             self.arriving += Counter()  # forgets sessions at zero
-        if full and not begun:
-            await PlainTextResponse("There is not enough space for this file.", 413)(scope, receive, send)
 
     def _fits(self, session: str, size: int) -> bool:
         present, room = in_memory() + self.arriving, self.access.session_uploads
