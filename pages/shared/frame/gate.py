@@ -27,8 +27,9 @@ MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request",
 OPERATIONS = {"deferred_file", "dataframe_chunk"}  # of those that a message may ask for
 CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # of Streamlit's addresses: no page needs them
 LONGEST = 5_000_000  # bytes of a stranger's message: a paste is in each
-RATE, BURST = 2.0, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
-FRAGMENT = 0.25  # of a run: a part of the page
+RATE, BURST = 0.5, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
+FRAGMENT = 0.1  # of a run: a part of the page
+SLOWED = 30  # messages in a row that had to wait, after which a connection is closed
 HEADERS = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "frame-ancestors 'self'",
@@ -109,16 +110,13 @@ class Gate:
 
     def _checked(self, receive: Receive, send: Send) -> Receive:
         """Messages of one connection, those that no page sends left out; strangers' only so large and so often."""
-        credit, before = BURST, time.monotonic()
+        credit, before, slowed = BURST, time.monotonic(), 0
 
         async def checked() -> Message:
-            nonlocal credit, before
-            while True:
-                event = await receive()
+            nonlocal credit, before, slowed
+            while (event := await receive())["type"] == "websocket.receive":
                 data = event.get("bytes") or b""
-                if event["type"] != "websocket.receive" or not data:
-                    return event
-                if self.access.public and len(data) > LONGEST:
+                if self.access.public and (len(data) > LONGEST or slowed > SLOWED):
                     await send({"type": "websocket.close", "code": 1009})
                     return {"type": "websocket.disconnect", "code": 1009}
                 message = _parsed(data)
@@ -128,8 +126,10 @@ class Gate:
                     now = time.monotonic()
                     credit, before = min(BURST, credit + RATE * (now - before)), now
                     credit -= FRAGMENT if message.rerun_script.fragment_id else 1
+                    slowed = slowed + 1 if credit < 0 else 0
                     await asyncio.sleep(max(0.0, -credit / RATE))
-                return event
+                break
+            return event
 
         return checked
 
