@@ -13,6 +13,8 @@ from bertviz_core.errors import SettingsError
 
 def test_ones_own_machine_opens_everything_but_sends_no_token() -> None:
     assert from_environment({}) == Access(hub_token=False)
+    own = from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": "/"})
+    assert (own.public, own.folders, own.downloads) == (False, (Path("/"),), 0)
     assert LOCAL.folders is None and LOCAL.downloads is None and LOCAL.hub_token is None
 
 
@@ -32,11 +34,6 @@ def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
     }
     access = from_environment(given)
     assert access == Access(True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 10**9)
-
-
-def test_limits_hold_on_ones_own_machine_too(tmp_path: Path) -> None:
-    access = from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": str(tmp_path)})
-    assert (access.public, access.folders, access.downloads) == (False, (tmp_path.resolve(),), 0)
 
 
 @pytest.mark.parametrize(

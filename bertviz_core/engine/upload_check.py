@@ -100,8 +100,13 @@ class Check:
 
     def _ask(self, folder: str, task: dict[str, Any]) -> dict[str, str]:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen([*COMMAND, folder], **pipes, env=os.environ | {"PYTHONPATH": path}) as self._process:
+        with subprocess.Popen(
+            [*COMMAND, folder],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"PYTHONPATH": path},
+        ) as self._process:
             try:
                 if self._ended.is_set():
                     self._process.kill()

@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
@@ -69,7 +69,7 @@ class Gate:
         path = scope["path"].split("/")
         if CLOSED & {*pairwise(path)}:
             await PlainTextResponse("Not found", 404)(scope, receive, send)
-        elif scope["method"] in ("PUT", "POST") and "upload_file" in path[:-2] and self.access.public:
+        elif scope["method"] == "PUT" and "upload_file" in path[:-2] and self.access.public:
             await self._take_file(path[-2], scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -136,9 +136,7 @@ class Gate:
 
 def in_memory() -> Counter[str]:
     """Session -> bytes of the files that Streamlit holds for it."""
-    manager = runtime.get_instance().uploaded_file_mgr
-    if not isinstance(manager, MemoryUploadedFileManager):
-        return Counter()
+    manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
     sessions = list(manager.file_storage.items())
     return Counter({session: sum(len(file.data) for file in list(files.values())) for session, files in sessions})
 
