@@ -21,11 +21,11 @@ import psutil
 
 from pages.shared.frame.catalogue import ENTRIES
 from tests.browser import chromium as browser
-from tests.visitors import Visit, Visitor, crowd, visitor
+from tests.visitors import Run, Visit, Visitor, crowd, visitor
 
 PAGES = [entry.name for entry in ENTRIES]
-IDLE = 100  # sessions that stay, to weigh one
-CAME = 300  # sessions that come and go
+IDLE = 300  # sessions that stay, to weigh one
+CAME = 100  # sessions that come and go
 AT_ONCE = 10
 
 
@@ -79,19 +79,17 @@ def _report(name: str, visits: list[Visit], server: psutil.Process) -> str:
 
 def _memory(address: str, server: psutil.Process) -> None:
     crowd(address, 2, PAGES)  # caches are full
-    before = _mebibytes(server)
+    before, used = _mebibytes(server), server.cpu_times().user
     with ExitStack() as stack:
         readers = [stack.enter_context(visitor(address)) for _ in range(IDLE)]
-        for number, reader in enumerate(readers):
-            _open(reader, number)
-        print(f"an idle session: {(_mebibytes(server) - before) / IDLE:.2f} MiB ({IDLE} sessions)")
-    for done in range(0, CAME, IDLE):
-        for _ in range(IDLE // AT_ONCE):
-            with ThreadPoolExecutor(AT_ONCE) as pool:
-                list(pool.map(lambda number: _come_and_go(address, number), range(AT_ONCE)))
+        errors = sum(len(_open(reader, number).exceptions) for number, reader in enumerate(readers))
         print(
-            f"after {done + IDLE} sessions that came and went: {_mebibytes(server):,.0f} MiB (at first {before:,.0f})"
+            f"{IDLE} idle sessions: {(_mebibytes(server) - before) / IDLE:.2f} MiB each, {errors} error boxes, "
+            f"{server.num_fds()} file descriptors, {server.cpu_times().user - used:.0f} s of CPU for a page each"
         )
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        list(pool.map(lambda number: _come_and_go(address, number), range(CAME)))
+    print(f"after {CAME} more that came and went: {_mebibytes(server):,.0f} MiB (at first {before:,.0f})")
 
 
 def _come_and_go(address: str, number: int) -> None:
@@ -100,8 +98,8 @@ def _come_and_go(address: str, number: int) -> None:
         _open(reader, number + 1)
 
 
-def _open(reader: Visitor, number: int) -> None:
-    reader.open(PAGES[number % len(PAGES)], head=f"{number % 6 + 1}-{number % 8 + 1}")
+def _open(reader: Visitor, number: int) -> Run:
+    return reader.open(PAGES[number % len(PAGES)], head=f"{number % 6 + 1}-{number % 8 + 1}")
 
 
 def _mebibytes(server: psutil.Process) -> float:

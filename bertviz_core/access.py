@@ -14,7 +14,7 @@ YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The limits of one server; the defaults are those of one's own machine.
+    """The limits of one server; the defaults are those of one's own machine, and the last four of every server.
 
     Attributes:
         public: Whether strangers visit.
@@ -58,10 +58,6 @@ def from_environment(variables: Mapping[str, str] | None = None) -> Access:
         downloads=_downloads(env, 0 if public else None),
         hub_token=False,
         uploads=round(_number(env, "BERTVIZ_UPLOADS", LOCAL.uploads / 10**9) * 10**9),
-        upload_days=_at_least_one(env, "BERTVIZ_UPLOAD_DAYS", LOCAL.upload_days),
-        session_uploads=round(_number(env, "BERTVIZ_SESSION_UPLOADS", LOCAL.session_uploads / 10**6) * 10**6),
-        sessions=_at_least_one(env, "BERTVIZ_SESSIONS", LOCAL.sessions),
-        jobs=_at_least_one(env, "BERTVIZ_JOBS", LOCAL.jobs),
     )
 
 
@@ -81,10 +77,6 @@ def _number(variables: Mapping[str, str], name: str, default: float) -> float:
     if not 0 <= number < 10**6:
         raise SettingsError(f"{name} is {value!r}.", hint="Give a number, such as 5 or 0.5.")
     return number
-
-
-def _at_least_one(variables: Mapping[str, str], name: str, default: int) -> int:
-    return max(1, round(_number(variables, name, default)))
 
 
 def _downloads(variables: Mapping[str, str], default: int | None) -> int | None:

@@ -13,6 +13,8 @@ from bertviz_core.errors import SettingsError
 
 def test_ones_own_machine_opens_everything_but_sends_no_token() -> None:
     assert from_environment({}) == Access(hub_token=False)
+    own = from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": "/"})
+    assert (own.public, own.folders, own.downloads) == (False, (Path("/"),), 0)
     assert LOCAL.folders is None and LOCAL.downloads is None and LOCAL.hub_token is None
 
 
@@ -28,21 +30,10 @@ def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
         "BERTVIZ_PUBLIC": "yes",
         "BERTVIZ_MODELS": f"{tmp_path / 'link'}:{tmp_path}",
         "BERTVIZ_DOWNLOADS": "2.5",
-        "BERTVIZ_SESSION_UPLOADS": "20",
         "BERTVIZ_UPLOADS": "1",
-        "BERTVIZ_UPLOAD_DAYS": "2",
-        "BERTVIZ_JOBS": "5",
-        "BERTVIZ_SESSIONS": "3",
     }
     access = from_environment(given)
-    assert access == Access(
-        True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 10**9, 2, 20_000_000, 3, 5
-    )
-
-
-def test_limits_hold_on_ones_own_machine_too(tmp_path: Path) -> None:
-    access = from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": str(tmp_path)})
-    assert (access.public, access.folders, access.downloads) == (False, (tmp_path.resolve(),), 0)
+    assert access == Access(True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 10**9)
 
 
 @pytest.mark.parametrize(
@@ -52,9 +43,7 @@ def test_limits_hold_on_ones_own_machine_too(tmp_path: Path) -> None:
         ("BERTVIZ_DOWNLOADS", "lots"),
         ("BERTVIZ_DOWNLOADS", "-1"),
         ("BERTVIZ_UPLOADS", "nan"),
-        ("BERTVIZ_SESSION_UPLOADS", "1e99"),
-        ("BERTVIZ_JOBS", "many"),
-        ("BERTVIZ_SESSIONS", "-1"),
+        ("BERTVIZ_UPLOADS", "1e99"),
         ("BERTVIZ_MODELS", "/no/such/folder"),
     ],
 )
@@ -69,7 +58,4 @@ def test_every_variable_is_explained() -> None:
     rows = [row for row in (root / "docs/deploy.md").read_text().splitlines() if row.startswith("| `BERTVIZ_")]
     table = {cells[1].strip(" `"): cells[2].strip(" `") for row in rows if (cells := row.split("|"))}
     assert read - {"BERTVIZ_"} <= set(table)
-    assert float(table["BERTVIZ_SESSION_UPLOADS"]) * 10**6 == LOCAL.session_uploads
-    assert int(table["BERTVIZ_SESSIONS"]) == LOCAL.sessions
     assert float(table["BERTVIZ_UPLOADS"]) * 10**9 == LOCAL.uploads
-    assert int(table["BERTVIZ_UPLOAD_DAYS"]) == LOCAL.upload_days

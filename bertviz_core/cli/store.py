@@ -47,7 +47,7 @@ def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
         return {"what": "guesses of a result"}
     try:
         return _of_result(head)
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return {"what": "unreadable"}
 
 

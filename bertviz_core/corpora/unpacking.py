@@ -94,6 +94,8 @@ def paragraphs(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
                 hint = "Save its text as .txt."
                 raise InputError("The Word document has too much markup, or a tag over 1 MB.", where=name, hint=hint)
             yield from reader.take()
+            if sum(map(len, reader.line)) > CHUNK:
+                raise InputError("A paragraph of the Word document is longer than 1 MB.", where=name, hint="Split it.")
         reader.parser.Parse(b"", True)
     except expat.ExpatError as error:
         raise InputError(f"The Word document is damaged ({error}).", where=name, hint="Save it again.") from error

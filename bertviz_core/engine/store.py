@@ -161,7 +161,7 @@ class Store(StoreFolder):
     def entries(self) -> Iterator[Entry]:
         """What the store holds; the results that ship are not counted, nor what is not bytes."""
         with self.reading() as cache:
-            query = f"SELECT key, {SIZE}, store_time FROM Cache WHERE {BYTES} ORDER BY key"
+            query = f"SELECT key, {SIZE}, CAST(store_time AS REAL) FROM Cache WHERE {BYTES} ORDER BY key"
             rows = cache._sql(query, (time.time(),)).fetchall()
         for name, size, stored in rows:
             kind, _, key = name.partition("/")

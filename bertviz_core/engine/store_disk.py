@@ -19,7 +19,7 @@ from bertviz_core.errors import StoreError
 ERRORS = (OSError, sqlite3.Error, diskcache.Timeout)
 PATIENCE = 10  # seconds that a write waits for another process
 OLD = 3600  # seconds after which a file without a row is not a write in progress
-SIZE = "MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0))"
+SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # of a damaged row it may be text
 BYTES = f"raw = 1 AND mode IN ({MODE_RAW}, {MODE_BINARY}) AND (expire_time IS NULL OR expire_time > ?)"
 OF_KIND = "raw = 1 AND key >= ? AND key < ?"
 EMPTY = "file::memory:"

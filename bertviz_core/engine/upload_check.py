@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bertviz_core.errors import InputError
 
@@ -64,9 +65,7 @@ class Check:
         self.name = files[0][0]
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        self._max_size, self._seconds = max_size, seconds
-        limits = {"max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
-        task = {"kind": kind, "fixed": fixed, **limits}
+        task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
         self._future: Future[Checked] = _threads.submit(self._run, files, task)
 
     def done(self, seconds: float = 0.0) -> bool:
@@ -87,11 +86,10 @@ class Check:
         if process := self._process:
             process.kill()
 
-    def _run(self, files: Sequence[tuple[str, bytes]], task: dict[str, object]) -> Checked:
-        if sum(len(data) for _, data in files) > self._max_size:
-            raise InputError(
-                f"The file is over {self._max_size >> 20} MB.", where=self.name, hint="Use the command line."
-            )
+    def _run(self, files: Sequence[tuple[str, bytes]], task: dict[str, Any]) -> Checked:
+        if sum(len(data) for _, data in files) > task["max_size"]:
+            what = f"The file is over {task['max_size'] >> 20} MB."
+            raise InputError(what, where=self.name, hint="Use the command line.")
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
@@ -100,7 +98,7 @@ class Check:
                 raise InputError(found["error"], where=found["where"], hint=found["hint"])
             return Checked(Path(folder, "out").read_bytes(), found["name"], found["kind"], found["encoding"])
 
-    def _ask(self, folder: str, task: dict[str, object]) -> dict[str, str]:
+    def _ask(self, folder: str, task: dict[str, Any]) -> dict[str, str]:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         with subprocess.Popen(
             [*COMMAND, folder],
@@ -108,18 +106,14 @@ class Check:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             env=os.environ | {"PYTHONPATH": path},
-        ) as process:
-            self._process = process
+        ) as self._process:
             try:
                 if self._ended.is_set():
-                    process.kill()
-                answer, _ = process.communicate(json.dumps(task).encode(), timeout=PATIENCE * self._seconds)
+                    self._process.kill()
+                answer, _ = self._process.communicate(json.dumps(task).encode(), PATIENCE * task["seconds"])
                 found: dict[str, str] = json.loads(answer)
+                return found
             except (subprocess.TimeoutExpired, ValueError):
-                process.kill()
-                raise self._stopped() from None
-        return found
-
-    def _stopped(self) -> InputError:
+                self._process.kill()
         what = "The upload was interrupted." if self._ended.is_set() else "It takes too much time or memory to read."
-        return InputError(what, where=self.name, hint="Unpack or split it, or use the command line.")
+        raise InputError(what, where=self.name, hint="Unpack or split it, or use the command line.")

@@ -69,7 +69,8 @@ def _refused(folder: Path, what: str, hint: str) -> ModelError:
 
 def read_config(folder: Path) -> dict[str, Any]:
     """A model's config.json; raises ModelError where it cannot be read or asks for custom code."""
-    check_files(folder)
+    if (folder / "config.json").exists():  # else it is no model's folder, whatever it holds
+        check_files(folder)
     config = _object(folder / "config.json")
     if config is None:
         raise ModelError(

@@ -15,10 +15,14 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.writing import isolated
 from pages.shared import services
 
+ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where Markdown's bare addresses break
+PATH = re.compile(r"(?<![\w./:])(?:/[^/\s'\"“”]+)+/?")
+
 
 def plain(text: str) -> str:
     """Escape a text for Markdown, and keep it apart from text of another writing direction."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in isolated(text))
+    apart = ADDRESS.sub("\u2060", isolated(text))  # a backslash does not keep a bare address from becoming a link
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in apart)
 
 
 def joined(tokens: str) -> str:
@@ -57,12 +61,8 @@ def fragment(run_every: float | None = None) -> Callable[[Callable[..., None]], 
 
 
 def _without_folders(text: str) -> str:
-    """Escape an error text; on a public server without the names of folders."""
-    access = services.access()
-    if access.public:
-        for folder in (*(access.folders or ()), services.store().folder, Path.home()):
-            text = text.replace(f"{folder}/", "").replace(str(folder), folder.name)
-    return plain(text)
+    """Escape an error text; on a public server paths are the names at their ends, whether they exist or not."""
+    return plain(PATH.sub(lambda path: Path(path[0]).name, text) if services.access().public else text)
 
 
 def link_problems(problems: Sequence[str]) -> None:

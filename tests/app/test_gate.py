@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import http.client
 import socket
-import threading
 import time
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from urllib.parse import urlsplit
+from types import SimpleNamespace
+from urllib.parse import quote, urlsplit
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from bertviz_core.access import Access
@@ -44,8 +46,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "sitecustomize.py").write_text(RESOLVER)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BERTVIZ_PUBLIC", "1")
-        patch.setenv("BERTVIZ_SESSIONS", "20")
-        patch.setenv("BERTVIZ_SESSION_UPLOADS", "20")
         patch.setenv("ASKED", str(folder / "asked"))
         with browser.served(folder / "store", python_path=f"{folder}:{browser.ROOT}") as url:
             yield url
@@ -124,32 +124,51 @@ def test_what_no_page_sends_does_not_pass() -> None:
     assert passed.count("backend_operation_request") == 1  # it asked for nothing that no page asks for
 
 
-def test_a_flood_of_messages_is_slowed_and_a_huge_one_ends_its_connection(address: str) -> None:
-    with visitor(address) as flooding, visitor(address) as reader:
-        flooding.open("entropy")
-        flood = threading.Thread(target=lambda: [flooding.look() for _ in range(30)], daemon=True)
-        began = time.monotonic()
-        flood.start()
-        for _ in range(3):
-            assert reader.open("entropy").exceptions == []
-        flood.join(60)
-        assert time.monotonic() - began > (30 - gate.BURST) / gate.RATE / 2
-    with visitor(address) as large:
-        large.open("entropy")
-        with pytest.raises(ConnectionClosed):
-            large.set("paste", string_value="y" * (gate.LONGEST + 1))
+def rerun(characters: int = 0) -> bytes:
+    message = BackMsg()
+    message.rerun_script.query_string = "y" * characters
+    return message.SerializeToString()
 
 
-def test_only_so_many_connections_are_open(address: str) -> None:
-    opened = []
-    with pytest.raises(InvalidStatus) as refused:
-        for _ in range(21):
-            opened.append(connect(f"ws://{urlsplit(address).netloc}/_stcore/stream", subprotocols=["streamlit"]))
-    assert refused.value.response.status_code == 403 and len(opened) == 20
-    for each in opened:
-        each.close()
-    with visitor(address) as reader:
-        assert reader.open("entropy").text
+@pytest.mark.parametrize("message", [rerun(), rerun(gate.LONGEST + 1)], ids=["flood", "huge"])
+def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
+    message: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passed: list[object] = []
+    waits: list[float] = []
+
+    async def note(scope, receive, send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        while (event := await receive())["type"] == "websocket.receive":
+            passed.append(event)
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(gate, "time", SimpleNamespace(monotonic=lambda: 0.0))
+    monkeypatch.setattr(gate, "asyncio", SimpleNamespace(sleep=sleep))
+    application = TestClient(gate.Gate(note, Access(public=True)))
+    with application.websocket_connect("/_stcore/stream", headers={"host": "localhost"}) as socket:
+        for _ in range(100):
+            socket.send_bytes(message)
+        assert socket.receive()["code"] == 1009
+    flood = len(message) < gate.LONGEST
+    assert len(passed) == (gate.BURST + gate.SLOWED + 1 if flood else 0)
+    assert [wait > 0 for wait in waits] == ([False] * int(gate.BURST) + [True] * (gate.SLOWED + 1) if flood else [])
+
+
+def test_only_so_many_connections_are_open() -> None:
+    async def note(scope, receive, send) -> None:
+        await receive()
+        await send({"type": "websocket.accept"})
+        await receive()
+
+    application = TestClient(gate.Gate(note, Access(sessions=2)))
+    connected = partial(application.websocket_connect, "/_stcore/stream", headers={"host": "localhost"})
+    for _ in range(2):
+        with connected(), connected(), pytest.raises(WebSocketDisconnect), connected():
+            pass
 
 
 def put(address: str, session: str, megabytes: int) -> bytes:
@@ -177,6 +196,15 @@ def put(address: str, session: str, megabytes: int) -> bytes:
 def test_files_are_counted_as_they_arrive(address: str) -> None:
     with visitor(address) as reader:
         reader.open("entropy")
-        assert b"204" in put(address, reader.session, 15)
-        assert b"413" in put(address, reader.session, 15)
-        assert b"204" in put(address, reader.session, 3)
+        answers = [put(address, reader.session, megabytes).split()[1] for megabytes in (40, 40, 40, 10)]
+        assert answers == [b"204", b"204", b"413", b"204"]
+
+
+@pytest.mark.skipif(not browser.CHROMIUM, reason="needs Chromium")
+def test_an_address_in_a_link_becomes_no_link(address: str) -> None:
+    links = "[...document.querySelectorAll('[data-testid=stAlert] a')].map(a => a.href)"
+    with browser.browser() as chromium:
+        for name in ("https://evil.example/login", "www.evil.example", "help@evil.example"):
+            page = browser.open_page(chromium, f"{address}/entropy?seed={quote(name)}&corpus={quote(name)}")
+            page.wait_for_selector("[data-testid=stAlert]")
+            assert "evil.example" in page.inner_text("[data-testid=stAlert]") and page.evaluate(links) == []

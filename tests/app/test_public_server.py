@@ -69,6 +69,9 @@ def test_errors_name_no_folder_of_the_server(
     app = open_app(model="broken")
     assert "'broken' has no readable config.json" in unescaped(app.error[0].value)
     assert str(tmp_path) not in unescaped(app.error[0].value)
+    for folder in (Path.home(), "/nope"):  # no answer tells folders that exist from others
+        app = open_app("surface_patterns", corpus=str(folder))
+        assert f"no corpus “{Path(folder).name}”" in unescaped(app.error[0].value)
 
 
 def test_ones_own_machine_opens_folders(tiny_folder: Path) -> None:

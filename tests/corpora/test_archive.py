@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.corpora import archive
+from bertviz_core.corpora import archive, unpacking
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import InputError
 
@@ -150,8 +150,18 @@ def test_members_that_overlap_are_refused() -> None:
         list(from_bytes(packed[:directory] + entries + b"PK\x05\x06" + tail, "a.zip").lines())
 
 
-@pytest.mark.parametrize("body", [b'<w:p x="' + b"a" * 3_000_000 + b'"/>', b"<w:p/>" * 20_000_000], ids=["tag", "all"])
-def test_a_word_document_has_so_much_markup(body: bytes) -> None:
-    packed = zipped({"word/document.xml": b'<w:document xmlns:w="w">' + body + b"</w:document>"})
-    with pytest.raises(InputError, match="too much markup"):
-        deque(from_bytes(packed, "a.docx").lines(), maxlen=0)
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ('<w:p x="' + "a" * 3_000_000 + '"/>', "too much markup"),
+        ("<w:p/>" * 500_000, "too much markup"),
+        ("<w:p>" + f"<w:t>{'word ' * 1000}</w:t>" * 300 + "</w:p>", "paragraph of the Word document is longer than"),
+    ],
+    ids=["tag", "all", "paragraph"],
+)
+def test_a_word_document_has_so_much_markup_and_text_in_a_paragraph(
+    body: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "MAX_MARKUP", 3_000_000)
+    with pytest.raises(InputError, match=what):
+        deque(from_bytes(word(body), "a.docx").lines(), maxlen=0)

@@ -6,10 +6,11 @@ import asyncio
 import time
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
 from streamlit import net_util, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -26,8 +27,9 @@ MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request",
 OPERATIONS = {"deferred_file", "dataframe_chunk"}  # of those that a message may ask for
 CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # of Streamlit's addresses: no page needs them
 LONGEST = 5_000_000  # bytes of a stranger's message: a paste is in each
-RATE, BURST = 2.0, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
-FRAGMENT = 0.25  # of a run: a part of the page
+RATE, BURST = 0.5, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
+FRAGMENT = 0.1  # of a run: a part of the page
+SLOWED = 30  # messages in a row that had to wait, after which a connection is closed
 HEADERS = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "frame-ancestors 'self'",
@@ -67,39 +69,29 @@ class Gate:
         path = scope["path"].split("/")
         if CLOSED & {*pairwise(path)}:
             await PlainTextResponse("Not found", 404)(scope, receive, send)
-        elif scope["method"] in ("PUT", "POST") and "upload_file" in path[:-2] and self.access.public:
+        elif scope["method"] == "PUT" and "upload_file" in path[:-2] and self.access.public:
             await self._take_file(path[-2], scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
     async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count a file while it arrives; past the room of its session, or of all, it is cut off."""
-        count, full, begun = 0, False, False
+        """Count a file while it arrives; past the room of its session, or of all, Streamlit's own handler ends."""
+        count = 0
 
         async def counted() -> Message:
-            nonlocal count, full
+            nonlocal count
             message = await receive()
             size = len(message.get("body", b""))
-            count, full = count + size, full or not self._fits(session, size)
-            self.arriving[session] += size
-            return {"type": "http.disconnect"} if full else message
-
-        async def answer(message: Message) -> None:
-            nonlocal begun
-            if not full:
-                begun = True
-                await send(message)
+            if not self._fits(session, size):
+                raise HTTPException(413, "There is not enough space for this file.")
+            count, self.arriving[session] = count + size, self.arriving[session] + size
+            return message
 
         try:
-            await self.app(scope, counted, answer)
-        except Exception:
-            if not full:  # else it is the end of a file that was cut off
-                raise
+            await self.app(scope, counted, send)
         finally:
             self.arriving[session] -= count
             self.arriving += Counter()  # forgets sessions at zero
-        if full and not begun:
-            await PlainTextResponse("There is not enough space for this file.", 413)(scope, receive, send)
 
     def _fits(self, session: str, size: int) -> bool:
         present, room = in_memory() + self.arriving, self.access.session_uploads
@@ -118,16 +110,13 @@ class Gate:
 
     def _checked(self, receive: Receive, send: Send) -> Receive:
         """Messages of one connection, those that no page sends left out; strangers' only so large and so often."""
-        credit, before = BURST, time.monotonic()
+        credit, before, slowed = BURST, time.monotonic(), 0
 
         async def checked() -> Message:
-            nonlocal credit, before
-            while True:
-                event = await receive()
+            nonlocal credit, before, slowed
+            while (event := await receive())["type"] == "websocket.receive":
                 data = event.get("bytes") or b""
-                if event["type"] != "websocket.receive" or not data:
-                    return event
-                if self.access.public and len(data) > LONGEST:
+                if self.access.public and (len(data) > LONGEST or slowed > SLOWED):
                     await send({"type": "websocket.close", "code": 1009})
                     return {"type": "websocket.disconnect", "code": 1009}
                 message = _parsed(data)
@@ -137,17 +126,17 @@ class Gate:
                     now = time.monotonic()
                     credit, before = min(BURST, credit + RATE * (now - before)), now
                     credit -= FRAGMENT if message.rerun_script.fragment_id else 1
+                    slowed = slowed + 1 if credit < 0 else 0
                     await asyncio.sleep(max(0.0, -credit / RATE))
-                return event
+                break
+            return event
 
         return checked
 
 
 def in_memory() -> Counter[str]:
     """Session -> bytes of the files that Streamlit holds for it."""
-    manager = runtime.get_instance().uploaded_file_mgr
-    if not isinstance(manager, MemoryUploadedFileManager):
-        return Counter()
+    manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
     sessions = list(manager.file_storage.items())
     return Counter({session: sum(len(file.data) for file in list(files.values())) for session, files in sessions})
 

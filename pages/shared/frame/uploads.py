@@ -3,8 +3,6 @@ those that a link opened."""
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
 from bertviz_core.engine.upload_check import Checked
@@ -108,11 +106,6 @@ def open_link(address: str, kind: str) -> Upload:
         InputError: The link cannot be restored, with the reason.
     """
     token = address.removeprefix(PREFIX)
-    if re.fullmatch("[0-9a-f]{64}", token):
-        raise InputError(
-            CANNOT + "it was created by an earlier version, whose links no longer open.",
-            hint=CHOOSE,
-        )
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
     upload = _find(address)
