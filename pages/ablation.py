@@ -41,7 +41,7 @@ with controls:
 change, worse = result["loss_change"], int(result.matters.sum())
 findings_view.headline(ANALYSIS.column_finding(column, result, base))
 entries = [
-    ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
+    ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.predicted:,} right"),
     ("Heads that matter", f"{worse} of {change.size}", "a corrected interval above 0"),
 ]
 if "to_sep_loss_change" in result.present:
@@ -52,7 +52,7 @@ correlation = result.correlation()
 entries.append(("Gradient estimate", f"{correlation:.2f}", "Spearman's correlation"))
 
 figure, squares = page.drawn(paper_figure, result, base), derived(change_map, result, column, base)
-alt = "Change of the masked-word loss by layer, a dot for each head: without the head, and without [SEP] alone"
+alt = f"Change of the {result.loss_name} by layer, a dot for each head: without the head, and without [SEP] alone"
 heading = "**Change of the loss** by layer, a dot for each head"
 head_view.figure_and_map(figure, alt, squares, column.short, "ablation", selection, heading, column.label)
 page.metrics(entries)
@@ -73,7 +73,7 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.subheader("How many heads are needed?")
     st.caption(ablation_view.needed(result))
-    alt = "Curve: the masked-word loss while heads are switched off, the least important first"
+    alt = f"Curve: the {result.loss_name} while heads are switched off, the least important first"
     page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
 with right:
     st.subheader("Groups of heads")
@@ -94,8 +94,8 @@ page.ending(
     r"\Delta_{lh} = \frac{1}{S}\sum_{s=1}^{S} \bigl(L_s^{\text{without } lh} - L_s\bigr) \qquad"
     r"E_{lh} = \frac{1}{S}\sum_{s=1}^{S} \frac{1}{N_s}\sum_{i=1}^{N_s}"
     r"\left|o_i^{lh} \cdot \frac{\partial L_s}{\partial o_i^{lh}}\right|",
-    "Beyond the paper. L is the masked-word loss of a segment, with the same masked words as on the page [SEP] "
-    "gradients. A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
+    "Beyond the paper. L is the loss of a segment, with the same words asked for as on the page [SEP] gradients. A "
+    "head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
     "“without [SEP]” sets only its attention to [SEP] to 0, and leaves the other weights as they are. Changes are "
     "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
     "those of Figure 6, measured on the same segments. Without another limit the first 64 segments are read.",

@@ -104,7 +104,7 @@ class Analysis:
         limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
-        masked_lm: Whether the analysis needs the head that predicts masked words.
+        language_model: Whether the analysis needs the head that predicts masked or next words.
         chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` or `measure.run_stages` is
             given the whole corpus where it is not.
         reads_maps: Whether the analysis reads attention maps, so that norms can stand in for them.
@@ -129,7 +129,7 @@ class Analysis:
     overhead: float = 0.0
     limit: int | None = None
     shared: bool = False
-    masked_lm: bool = False
+    language_model: bool = False
     chunked: bool = True
     reads_maps: bool = True
 

@@ -38,7 +38,8 @@ class AttentionModel:
     Attributes:
         observable: The family calls the registered attention function; otherwise maps come the ordinary way.
         causal: A token sees only itself and what stands before it.
-        masked_lm: The model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
+        language_model: The model with the head that predicts masked or next words, of which `encoder` is the base; None
+            where it was not asked for.
         factors: What norms need of each layer, see `output_factors`; None where attention weights are observed.
     """
 
@@ -51,7 +52,7 @@ class AttentionModel:
     has_types: bool
     observable: bool = True
     causal: bool = False
-    masked_lm: Any = None
+    language_model: Any = None
     factors: tuple[Tensor, ...] | None = None
 
     @property

@@ -32,6 +32,11 @@ def error(problem: BertvizError) -> None:
     st.error(f"{where}{_without_folders(problem.what)}  \n{_without_folders(problem.hint)}", icon=":material/error:")
 
 
+def note(problem: BertvizError) -> None:
+    """Say what a model lacks: nothing has failed."""
+    st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
+
+
 def fragment(run_every: float | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """st.fragment whose errors are drawn in its place when it runs alone, without the frame that draws them else."""
 

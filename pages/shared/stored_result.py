@@ -12,7 +12,8 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.skipped import UNKNOWN
-from pages.shared import services
+from bertviz_core.errors import ModelError
+from pages.shared import boxes, services
 from pages.shared.frame import address
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
@@ -28,20 +29,22 @@ def result_or_stop(request: Request, result_class: type[R]) -> R:
     if isinstance(result, result_class):
         warn_of_unknown(result)
         return result
-    offer(request)
-    st.skeleton(height=420)
+    if offer(request):
+        st.skeleton(height=420)
     address.stop()
 
 
-def offer(request: Request) -> None:
-    """Draw the running job, its error, or the button that computes what is not stored.
-
-    Raises:
-        ModelError: The model lacks what the analysis needs.
-    """
-    check_model(request)
+def offer(request: Request) -> bool:
+    """Draw the running job, its error, or the button that computes what is not stored; where the model lacks what the
+    analysis needs, draw a sentence that says so, and return False."""
+    try:
+        check_model(request)
+    except ModelError as lacking:
+        boxes.note(lacking)
+        return False
     if not job_panel.is_running(reader_jobs.job_of(request)):
         _offer(request)
+    return True
 
 
 def warn_of_unknown(result: Result) -> None:

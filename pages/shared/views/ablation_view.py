@@ -15,11 +15,11 @@ TOLERANCE = 0.05  # of the whole model's loss
 
 @boxes.fragment()
 def words(result: Ablation, selection: Selection) -> None:
-    """The masked words whose loss rises most without the chosen head, with the guesses before and after."""
+    """The words whose loss rises most without the chosen head, with the guesses before and after."""
     worst = list(result.words(selection.head))
     st.markdown(f"**Words that head {selection.label} helps to predict**, the largest rise of the loss first")
     if not worst:
-        st.caption("No masked word gets worse without this head.")
+        st.caption("No word gets worse without this head.")
     for word in worst:
         rise = word.loss_after - word.loss_before
         st.markdown(

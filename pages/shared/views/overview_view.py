@@ -81,7 +81,7 @@ def panel(page: str, selection: Selection) -> None:
 def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
-    lacking = "no masked-word head" if ANALYSES[request.analysis].masked_lm else "norms not known"
+    lacking = "no head for words" if ANALYSES[request.analysis].language_model else "norms not known"
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,

@@ -10,14 +10,13 @@ import streamlit as st
 from bertviz_core.analyses.findings import STATES, Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
-from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
 from bertviz_core.tour.steps import STEPS, Step, answers
 from bertviz_core.tour.steps import address as address_of
-from pages.shared import boxes, stored, stored_result
+from pages.shared import stored, stored_result
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
 from pages.shared.frame import address, catalogue, choices, links
@@ -132,10 +131,7 @@ def compute(step: Step, results: Results, selection: Selection) -> bool:
         return False
     source = stored.sources(ANALYSES[missing].corpus, "tour", selection)[0]
     st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(source.name)}.")
-    try:
-        stored_result.offer(of_weights(selection).request(missing).on(source))
-    except ModelError as problem:
-        boxes.error(problem)
+    stored_result.offer(of_weights(selection).request(missing).on(source))
     return True
 
 
