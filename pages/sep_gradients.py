@@ -53,8 +53,8 @@ TEXT = (
     "segment's number. Of a decoder L is the mean loss of all tokens but the first, each predicted from those before "
     "it, and only pairs of tokens that its mask allows count. A is the attention after the softmax. Classes c refer to "
     "the original tokens; [CLS] is a class of its own, so is a first token that is no special token, and “other” is "
-    "the rest. Values are averaged within each segment that has the class, then over those segments. Attention × gradient "
-    "measures how much of the loss's first-order sensitivity flows through a class. "
+    "the rest. Values are averaged within each segment that has the class, then over those segments. Attention × "
+    "gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers."
 )
 analysis_page.show(ANALYSIS, analysis_page.Parts(numbers=numbers, below=no_op, text=TEXT, section=3))
