@@ -169,7 +169,7 @@ def report(
     """
     path = Path(out)
     check_out(path)
-    given = {"text": text, "treebank": treebank, "coreference": coreference}
+    given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     request = ReportRequest(checkpoint_of(model), corpora, Settings(**settings))
     request.settings.check(request.checkpoint.max_length)

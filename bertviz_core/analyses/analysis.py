@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
 
-Kind = Literal["text", "treebank", "coreference"]
+Kind = Literal["text", "treebank", "coreference", "random"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Analysis:
         section: Section of the paper, shown beside the title.
         icon: In the navigation.
         result: Name of the Result class in `package.result`; HeadAverages without it.
-        corpus: Kind of corpus that is read.
+        corpus: Kind of corpus that is read; "random" for sequences that are drawn, of which the settings say how many.
         options: Its settings that are part of a result's key.
         view: How its command shows a result.
         columns: What it says of every head.

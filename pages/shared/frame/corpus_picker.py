@@ -33,6 +33,9 @@ LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every
 def choose(entry: catalogue.Page) -> Source:
     """Draw the choice; raises InputError for a link or an upload that opens nothing (any more)."""
     kind = entry.corpus
+    if kind == "random":
+        st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
+        return sample(kind)
     problem = _follow_address(kind) or _forget_deleted(kind)
     if _keep_checked(kind):
         problem = None

@@ -84,7 +84,7 @@ def _heads(
         head_view.numbers(analysis, result, selection, chosen)
     page.metrics(entries)
     parts.below(result, selection)
-    if isinstance(result, HeadAverages) and chosen.quantity in result.present:
+    if isinstance(result, HeadAverages) and chosen.quantity in result.present and analysis.corpus == "text":
         head_view.examples(result, selection, chosen)
     st.subheader("All heads")
     frame = head_frame({column.quantity: read for column, read in values.items()})
