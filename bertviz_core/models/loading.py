@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
@@ -23,9 +25,8 @@ BYTES = {"float32": 4, "bfloat16": 2}
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails. With
-    `language_model` the model has the head that predicts masked words, or a decoder's that predicts the next one;
-    raises ModelError where the checkpoint has neither."""
+    """Load weights (safetensors only, no remote code) and tokenizer, with `language_model` also the head that predicts
+    masked or next words; raises ModelError where that fails, or where the checkpoint has no such head."""
     with IMPORTING:
         import torch
         from transformers import AutoModel, AutoModelForTextEncoding
@@ -33,6 +34,7 @@ def load(
 
     logging.disable_progress_bar()
     device = choose_device(device)
+    check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
     if language_model:
         check_head(checkpoint)
@@ -114,6 +116,33 @@ def choose_device(device: str) -> str:
     if device == "cuda" and not torch.cuda.is_available():
         raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
     return device
+
+
+def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
+    """Raises ModelError, before a weight is read, where the weights alone are more than the memory that is free."""
+    import torch
+
+    needed = checkpoint.parameters() * getattr(torch, dtype).itemsize
+    for memory, free in _free_memory(device).items():
+        if needed > free:
+            raise ModelError(
+                f"The weights of {checkpoint.name!r} take {needed / 1e9:.1f} GB in {dtype}, and {free / 1e9:.1f} GB of "
+                f"{memory} memory are free.",
+                hint="Choose a smaller model, or --dtype bfloat16.",
+            )
+
+
+def _free_memory(device: str) -> dict[str, int]:
+    """Bytes by kind of memory, where the system says: weights pass through the machine's on their way to a GPU."""
+    import torch
+
+    free = {}
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free["the machine's"] = 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
+    if device.startswith("cuda"):
+        free["the GPU's"] = torch.cuda.mem_get_info(device)[0]
+    return free
 
 
 def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, set[str], bool]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
 GPU_BATCH_TOKENS = 65_536
 BERT = "encoder.layer.{}.attention.output.dense"
+LLAMA = "layers.{}.self_attn.o_proj"
 OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
     "bert": BERT,
     "camembert": BERT,
@@ -28,6 +29,9 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
     "electra": BERT,
     "roberta": BERT,
     "xlm-roberta": BERT,
+    "llama": LLAMA,
+    "mistral": LLAMA,
+    "qwen3": LLAMA,
 }
 
 
