@@ -14,7 +14,7 @@ import numpy as np
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.local_runner import needs_masked_lm
+from bertviz_core.analyses.local_runner import needs_language_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.api_results import AnalysisResult, AttentionLines
@@ -169,7 +169,7 @@ def report(
     """
     path = Path(out)
     check_out(path)
-    given = {"text": text, "treebank": treebank, "coreference": coreference}
+    given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     request = ReportRequest(checkpoint_of(model), corpora, Settings(**settings))
     request.settings.check(request.checkpoint.max_length)
@@ -211,8 +211,8 @@ def _find_or_compute(request: Request, model: Model, store: Store | None, execut
         return result
     if isinstance(model, str | Path):
         return requests.compute(request, store, execution)
-    masked_lm = needs_masked_lm([request])
-    with lent(model, request.checkpoint, execution.device, request.settings.dtype, masked_lm) as loaded:
+    language_model = needs_language_model([request])
+    with lent(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
         return requests.compute(request, store, execution, model=loaded)
 
 
@@ -223,15 +223,15 @@ def _compute_report(request: ReportRequest, model: Model, store: Store, executio
         return {}
     if isinstance(model, str | Path):
         return request.compute(store, execution)
-    masked_lm = in_memory.predicts_masked_words(in_memory.transformers_model(model[0]))
-    with lent(model, request.checkpoint, execution.device, request.settings.dtype, masked_lm) as loaded:
+    language_model = in_memory.predicts_words(in_memory.transformers_model(model[0]))
+    with lent(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
         return request.compute(store, execution, load=partial(_same, loaded))
 
 
 def _same(loaded: AttentionModel, together: Sequence[Request], execution: Execution) -> AttentionModel:
     """The caller's model; raises ModelError where the requests need a head that its class lacks."""
-    if needs_masked_lm(together) and loaded.masked_lm is None:
-        raise no_head(loaded.checkpoint, "it is not of the class that predicts masked words")
+    if needs_language_model(together) and loaded.language_model is None:
+        raise no_head(loaded.checkpoint, "its class predicts no words")
     return loaded
 
 

@@ -30,6 +30,7 @@ PAGES = {
     "probes": "probes",
     "clustering": f"clustering?head={CLEAREST}",
     "ablation": f"ablation?head={CLEAREST}",
+    "induction": "induction",
 }
 
 

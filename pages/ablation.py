@@ -35,7 +35,7 @@ def request(selection: Selection) -> Request:
 def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]]:
     change, worse = result["loss_change"], int(result.matters.sum())
     entries = [
-        ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
+        ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.predicted:,} right"),
         ("Heads that matter", f"{worse} of {change.size}", "a corrected interval above 0"),
     ]
     if "to_sep_loss_change" in result.present:
@@ -55,7 +55,7 @@ def groups_and_words(result: Ablation, selection: Selection) -> None:
         page.chart(page.drawn(estimate_figure, result, selection.base), "ablation-estimate", alt, head=selection.head)
         st.subheader("How many heads are needed?")
         st.caption(needed(result))
-        alt = "Curve: the masked-word loss while heads are ablated, the least important first"
+        alt = "Curve: the loss while heads are ablated, the least important first"
         page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
     with right:
         words(result, selection)
@@ -72,11 +72,11 @@ def groups_and_words(result: Ablation, selection: Selection) -> None:
 
 @messages.fragment()
 def words(result: Ablation, selection: Selection) -> None:
-    """The masked words whose loss rises most without the chosen head, with the guesses before and after."""
+    """The words whose loss rises most without the chosen head, with the guesses before and after."""
     worst = list(result.words(selection.head))
     st.markdown(f"**Words that head {selection.label} helps to predict**, the largest rise of the loss first")
     if not worst:
-        st.caption("No masked word gets worse without this head.")
+        st.caption("No word gets worse without this head.")
     for word in worst:
         rise = word.loss_after - word.loss_before
         st.markdown(
@@ -104,8 +104,8 @@ def _marked(guess: str, original: str) -> str:
 
 
 TEXT = (
-    "Beyond the paper. L is the masked-word loss of a segment, with the same masked words as on the page [SEP] "
-    "gradients. A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
+    "Beyond the paper. L is the loss of a segment, with the same words asked for as on the page [SEP] gradients. "
+    "A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
     "“without [SEP]” sets only its attention to [SEP] to 0, and leaves the other weights as they are. Changes are "
     "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
     "those of Figure 6, measured on the same segments. Without another limit the first 64 segments are read."

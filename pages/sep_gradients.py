@@ -5,18 +5,19 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.sep_gradients import ANALYSIS
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure, shares_figure
-from bertviz_core.analyses.sep_gradients.findings import sink
+from bertviz_core.analyses.sep_gradients.findings import sink, sinks
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.plotting.palette import TOKENS
 from pages.shared import page
 from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
 from pages.shared.views import analysis_page
 
 
 def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, str]]:
     entries = [
-        ("Masked-word loss", f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
-        ("Masked-word accuracy", f"{result.accuracy:.1%}", f"of {result.masked:,}"),
+        (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
+        ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
     ]
     if ANALYSIS.findings(result)[0].quantity:
         token, peak, attention, ratio = sink(result)
@@ -29,16 +30,17 @@ def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, 
 
 
 def no_op(result: SepGradients, selection: Selection) -> None:
-    if not {"to_sep", "to_other", "attention_to_sep"} <= set(result.present):
+    if not sinks(result):
         return
-    st.subheader("Is attention to [SEP] a no-op?")
+    name = TOKENS[sink(result).token][0]
+    st.subheader(f"Is attention to {plain(name)} a no-op?")
     st.caption(
         "The gradient says how much the loss would change if a weight changed slightly. Much attention with a gradient "
-        f"near 0 is a no-op: the paper finds that in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
+        f"near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
     )
     left, right = st.columns(2, gap="medium")
     with left:
-        alt = "Attention to [SEP] by layer, and under it the gradient to [SEP] and to other tokens"
+        alt = f"Attention to {name} by layer, and under it the gradient to {name} and to other tokens"
         page.chart(page.drawn(no_op_figure, result, selection.base), "no-op-figure", alt, head=selection.head)
     with right:
         alt = "Stacked bars by layer: the share of each class in attention, and in attention times gradient"
@@ -48,9 +50,11 @@ def no_op(result: SepGradients, selection: Selection) -> None:
 TEXT = (
     "Section 3.2. L is the masked-word loss of one segment alone: 15% of its non-special tokens are predicted (80% of "
     "them are replaced by the mask token, 10% by a random token, 10% are unchanged), sampled with the seed and the "
-    "segment's number. A is the attention after the softmax. Classes c refer to the original tokens; [CLS] is a class "
-    "of its own, and “other” is the rest. Values are averaged within each segment that has the class, then over those "
-    "segments. Attention × gradient measures how much of the loss's first-order sensitivity flows through a class. "
+    "segment's number. Of a decoder L is the mean loss of all tokens but the first, each predicted from those before "
+    "it, and only pairs of tokens that its mask allows count. A is the attention after the softmax. Classes c refer to "
+    "the original tokens; [CLS] is a class of its own, so is a first token that is no special token, and “other” is "
+    "the rest. Values are averaged within each segment that has the class, then over those segments. Attention × "
+    "gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers."
 )
 analysis_page.show(ANALYSIS, analysis_page.Parts(numbers=numbers, below=no_op, text=TEXT, section=3))

@@ -72,6 +72,17 @@ def gpt2_bpe() -> Any:
     return PreTrainedTokenizerFast(tokenizer_object=_byte_level([end]), unk_token=end, bos_token=end, eos_token=end)
 
 
+def bos_bpe() -> Any:
+    """Byte-level BPE with <s> before every text, as decoders have it, and no CLS or SEP."""
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer = _byte_level(["<s>", "</s>", "<pad>"])
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="<s> $A", pair="<s> $A $B:1", special_tokens=[("<s>", 0)]
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+
+
 def unigram() -> Any:
     """SentencePiece-like: Unigram pieces with ▁ for a leading space; framed A <sep> B <sep> <cls>; <unk> is 0."""
     from transformers import PreTrainedTokenizerFast

@@ -1,10 +1,14 @@
-"""Models that predict masked words, and the text that their analyses are tested on."""
+"""Models that predict masked or next words, and the text that their analyses are tested on."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from bertviz_core.analyses.sep_gradients.measure import labeled_examples
 from bertviz_core.models import checkpoint, loading
+from bertviz_core.models.masking import targets_of
+from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import families
 
@@ -19,11 +23,51 @@ home
 SETTINGS = Settings(max_length=24, seed=5)
 
 
-def save(family: str, folder: Path, auto: str = "AutoModelForMaskedLM") -> Path:
-    """A tiny model of a family with its masked-word head, as save_pretrained writes it."""
-    return families.save(families.FAMILIES[family], folder, auto=auto)
+_LLAMA = {
+    "hidden_size": 16,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "intermediate_size": 32,
+    "max_position_embeddings": 64,
+}
+DECODERS = {
+    "gpt2": families.FAMILIES["gpt2"],
+    "llama": families.Family("LlamaConfig", _LLAMA, families.bos_bpe, causal=True, heads=4),
+    "opt": families.Family(
+        "OPTConfig",
+        {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 32}
+        | {"max_position_embeddings": 64, "word_embed_proj_dim": 16},
+        families.bos_bpe,
+        causal=True,
+    ),
+}
+
+
+def auto_class(family: str) -> str:
+    """The class of transformers that has the head of a family."""
+    return "AutoModelForCausalLM" if family in DECODERS else "AutoModelForMaskedLM"
+
+
+def save(family: str, folder: Path, auto: str = "") -> Path:
+    """A tiny model of a family with the head that predicts words, as save_pretrained writes it."""
+    return families.save((families.FAMILIES | DECODERS)[family], folder, auto=auto or auto_class(family))
+
+
+def eager(family: str, folder: Path) -> Any:
+    """The model as transformers loads it, with its own attention, in float64."""
+    import transformers
+
+    auto = getattr(transformers, auto_class(family))
+    return auto.from_pretrained(folder, attn_implementation="eager", dtype="float64")
+
+
+def labeled(model: loading.AttentionModel, segments: Segments) -> list[dict[str, list[int]]]:
+    """The inputs of a model and what its loss asks for."""
+    targets = targets_of(model.checkpoint, model.tokens, segments.settings.seed)
+    return list(labeled_examples(segments, targets, types=model.has_types))
 
 
 def load(folder: Path, dtype: str = "float32") -> loading.AttentionModel:
     """The model with that head."""
-    return loading.load(checkpoint.find(str(folder)), "cpu", dtype, masked_lm=True)
+    return loading.load(checkpoint.find(str(folder)), "cpu", dtype, language_model=True)

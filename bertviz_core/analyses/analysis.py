@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.checkpoint import Checkpoint
     from bertviz_core.models.model import AttentionModel
 
-Kind = Literal["text", "treebank", "coreference"]
+Kind = Literal["text", "treebank", "coreference", "random"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Analysis:
         section: Section of the paper, shown beside the title.
         icon: In the navigation.
         result: Name of the Result class in `package.result`; HeadAverages without it.
-        corpus: Kind of corpus that is read.
+        corpus: Kind of corpus that is read; "random" for sequences that are drawn, of which the settings say how many.
         options: Its settings that are part of a result's key.
         view: How its command shows a result.
         columns: What it says of every head.
@@ -104,7 +104,7 @@ class Analysis:
         limit: How many inputs it reads where the settings give no limit; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
-        masked_lm: Whether the analysis needs the head that predicts masked words.
+        language_model: Whether the analysis needs the head that predicts masked or next words.
         chunked: Whether it is a sum over the inputs, computed chunk by chunk; `measure.run` or `measure.run_stages` is
             given the whole corpus where it is not.
         reads_maps: Whether the analysis reads attention maps, so that norms can stand in for them.
@@ -129,7 +129,7 @@ class Analysis:
     overhead: float = 0.0
     limit: int | None = None
     shared: bool = False
-    masked_lm: bool = False
+    language_model: bool = False
     chunked: bool = True
     reads_maps: bool = True
 

@@ -7,6 +7,7 @@ the store; what it took of another model is scaled by the operations that each n
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -24,8 +25,13 @@ from bertviz_core.errors import BertvizError, StoreError
 RECORDS = 8  # of each kind of pass, the latest
 LOADING = 3.0  # seconds of the first pass, before any was timed: libraries and the model
 LOADING_NEXT = 0.8  # seconds, of each further pass: the model or another, the corpus, the results
-PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6}  # tokens a word; windows overlap by half
-LENGTHS = {"text": 1.0, "treebank": 0.13, "coreference": 1.0}  # of one input, as a share of the maximum length
+PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf}  # tokens a word; windows overlap
+LENGTHS = {
+    "text": 1.0,
+    "treebank": 0.13,
+    "coreference": 1.0,
+    "random": 1.0,
+}  # of one input, as a share of the maximum length
 SPEED = 0.75  # of the multiplication that is measured, what a pass of a wide model reaches
 NARROW = 250.0  # dimensions; so narrow a model reaches half of it
 WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
@@ -98,7 +104,7 @@ def _overhead(together: Sequence[Request]) -> float:
 
 def _length(request: Request) -> float:
     """Tokens of one input."""
-    return max(8.0, LENGTHS[ANALYSES[request.analysis].corpus] * request.settings.max_length)
+    return max(8.0, LENGTHS.get(ANALYSES[request.analysis].corpus, 1.0) * request.settings.max_length)
 
 
 def _tokens(request: Request) -> float:

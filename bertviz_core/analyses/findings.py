@@ -1,7 +1,7 @@
 """Findings: the paper's statements with this run's numbers, each decided by its rule. Every analysis declares its own
 in its module `findings`; pages, tour, report, exports, notebooks and commands show them, and word none again.
 
-The decision is the same for all (docs/methods.md, section 15): enough units, accuracies of chosen heads held out,
+The decision is the same for all (docs/methods.md, section 6): enough units, accuracies of chosen heads held out,
 intervals widened for everything that was looked at.
 """
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     Load = Callable[[Sequence[Request], Execution], AttentionModel]
 
 
-def needs_masked_lm(together: Sequence[Request]) -> bool:
-    """Whether one of the requests needs the model with its masked-word head."""
-    return any(ANALYSES[request.analysis].masked_lm for request in together)
+def needs_language_model(together: Sequence[Request]) -> bool:
+    """Whether one of the requests needs the model with the head that predicts words."""
+    return any(ANALYSES[request.analysis].language_model for request in together)
 
 
 def load_model(together: Sequence[Request], execution: Execution) -> AttentionModel:
@@ -31,7 +31,7 @@ def load_model(together: Sequence[Request], execution: Execution) -> AttentionMo
     from bertviz_core.models.loading import load
 
     first = together[0]
-    return load(first.checkpoint, execution.device, first.settings.dtype, masked_lm=needs_masked_lm(together))
+    return load(first.checkpoint, execution.device, first.settings.dtype, language_model=needs_language_model(together))
 
 
 class LastModel:
@@ -44,7 +44,7 @@ class LastModel:
         """The model that these requests need; the last one where it will do, and never two at once."""
         first = together[0]
         key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
-        if self._last and self._last[0] == key and (self._last[1].masked_lm or not needs_masked_lm(together)):
+        if self._last and self._last[0] == key and (self._last[1].language_model or not needs_language_model(together)):
             return self._last[1]
         self._last = None
         gc.collect()  # modules refer to one another in circles

@@ -17,7 +17,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
-from bertviz_core.models.masking import check_masked_head
+from bertviz_core.models.masking import check_head
 from bertviz_core.models.model import check_norms
 from bertviz_core.models.reading import CorpusReading, Reading
 from bertviz_core.paper import CITATION
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 def check_model(request: Request) -> None:
     """Raises ModelError, without importing torch, where the model lacks a head that the analysis needs, or norms."""
     check_norms(request.checkpoint, request.settings.weights)
-    if ANALYSES[request.analysis].masked_lm:
-        check_masked_head(request.checkpoint)
+    if ANALYSES[request.analysis].language_model:
+        check_head(request.checkpoint)
 
 
 def can_compute(request: Request) -> bool:

@@ -23,6 +23,7 @@ BUILT_IN = (
     "probes",
     "clustering",
     "ablation",
+    "induction",
 )
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
@@ -84,7 +85,13 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
 def examples_class(kind: Kind) -> type[Examples[Encoded]]:
     """Class that reads corpora of one kind as encoded examples."""
     from bertviz_core.models.annotated import Sentences, Windows
+    from bertviz_core.models.random_sequences import RandomSequences
     from bertviz_core.models.segments import Segments
 
-    classes: dict[Kind, type[Examples[Encoded]]] = {"text": Segments, "treebank": Sentences, "coreference": Windows}
+    classes: dict[Kind, type[Examples[Encoded]]] = {
+        "text": Segments,
+        "treebank": Sentences,
+        "coreference": Windows,
+        "random": RandomSequences,
+    }
     return classes[kind]

@@ -14,7 +14,7 @@ from bertviz_core.settings import Settings
 FORMAT = 4  # raise it when a stored result would mean something else
 CHANGES = {  # how often the results of a single analysis have changed besides
     "coreference_heads": 3,
-    **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 2),
+    **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
 
 

@@ -126,6 +126,7 @@ def report(
         "text": text or ["encyclopedia"],
         "treebank": treebank or ["treebank"],
         "coreference": coreference or ["coreference"],
+        "random": ["random"],
     }
     corpora = {kind: find_sources(names, console.text_column) for kind, names in named.items() if names != [NONE]}
     request = ReportRequest(console.checkpoint(), corpora, console.settings())

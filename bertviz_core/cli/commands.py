@@ -41,7 +41,8 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
     command.__name__, command.__doc__ = analysis.name, analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-    app.command(analysis.command)(with_console(command))
+    without = ("input", "text_column") if analysis.corpus == "random" else ()
+    app.command(analysis.command)(with_console(command, without))
 
 
 def _of(options: type, values: dict[str, Any]) -> dict[str, Any]:

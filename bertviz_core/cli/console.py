@@ -19,7 +19,7 @@ from bertviz_core.analyses import durations, model_pass, requests
 from bertviz_core.analyses.analysis import Analysis, Options, View
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.corpora.files import COLUMN, find_sources
+from bertviz_core.corpora.files import COLUMN, find_sources, sample
 from bertviz_core.corpora.readers import open_corpus
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -70,8 +70,10 @@ class Console:
     def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
         """What these options ask of an analysis, with the further `files` that it reads, by what they are to it. Raises
         InputError for an input that it cannot read, before a model is downloaded or loaded."""
-        source, settings = self.source(), analysis.relevant(self.settings())
-        open_corpus(analysis.corpus, source)
+        drawn, settings = analysis.corpus == "random", analysis.relevant(self.settings())
+        source = sample("random") if drawn else self.source()
+        if not drawn:
+            open_corpus(analysis.corpus, source)
         return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
 
     def opened_store(self) -> Store | None:

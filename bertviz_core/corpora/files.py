@@ -24,6 +24,7 @@ SAMPLES: dict[str, dict[str, str]] = {
     "text": {"encyclopedia": "encyclopedia.txt"},
     "treebank": {"treebank": "treebank.conllu"},
     "coreference": {"coreference": "coreference.conll"},
+    "random": {"random": "random.txt"},  # what stands for sequences that are drawn
 }
 
 

@@ -27,13 +27,15 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
         corpus: A file's path, a sample's name, a Source, or a list: of texts (each a document; each of its lines a
             paragraph), of (words, governors, relations), or of dicts: the authors' examples for a text, documents with
             `sentences` and `clusters` for coreference. The sample of the kind where it is None.
-        kind: "text", "treebank" or "coreference", which decides how dicts are written.
+        kind: "text", "treebank" or "coreference", which decides how dicts are written, or "random", which takes none.
 
     Raises:
         InputError: The corpus is none of these, or one of its entries cannot be written.
     """
     if isinstance(corpus, Source):
         return corpus
+    if kind == "random" and corpus is not None:
+        raise InputError("This analysis draws its own sequences.", hint="Omit the corpus.")
     if corpus is None:
         return sample(next(iter(SAMPLES[kind])))
     if isinstance(corpus, str | Path):

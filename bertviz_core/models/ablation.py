@@ -1,4 +1,4 @@
-"""Masked-word predictions of a model whose heads are switched off (docs/methods.md, section 12).
+"""Predictions of a model whose heads are switched off (docs/methods.md, section 12).
 
 The layers below a head that is switched off do not change, so a pass may begin at any layer, from the input that the
 layer had in the whole model.
@@ -15,8 +15,8 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.encoding import collate, encode_words
-from bertviz_core.models.masked_lm import Predictions, predictions_of, selecting
 from bertviz_core.models.masking import IGNORED
+from bertviz_core.models.word_loss import Predictions, logits_at, predictions_of, selecting
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -62,7 +62,7 @@ class SwitchedOff:
 
 
 class Restart:
-    """Runs a masked-word model from the input of any of its layers.
+    """Runs a model that predicts words from the input of any of its layers.
 
     While a pass runs, the forward functions of the model's layers are replaced: no other thread may use the model.
 
@@ -107,8 +107,8 @@ class Restart:
 
     def _logits(self, batch: Batch, selected: Tensor, combine: Any) -> Tensor:
         with selecting(self.model, selected):
-            output = self.model.masked_lm(**batch.inputs(self.model), combine=combine)
-        return at_least_float32(output.logits[0])
+            output = self.model.language_model(**batch.inputs(self.model), combine=combine)
+        return logits_at(selected, output)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Whole:
     """A batch in the whole model.
 
     Attributes:
-        predictions: Predictions of the masked words.
+        predictions: Predictions of the words asked for.
         inputs: (row, token, width) input of each layer.
         estimates: Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a
             token and L the loss of the row alone; nats (Michel et al. 2019).
@@ -128,7 +128,7 @@ class Whole:
 
 
 def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> Whole:
-    """One pass forward and one back of masked segments; labels: (row, token), IGNORED where not predicted."""
+    """One pass forward and one back of labeled segments; labels: (row, token), IGNORED where not predicted."""
     import torch
 
     outputs: list[Tensor] = []
@@ -163,7 +163,7 @@ def predict_without(
 
     Args:
         restart: The model.
-        batch: Masked segments.
+        batch: Labeled segments.
         labels: (row, token), IGNORED where a token is not predicted.
         inputs: (row, token, width) input of each layer in the whole model.
         heads: (set, layer, head) bool.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.masking import MASKED_WORDS, NEXT_WORDS
 from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
     something else than a tokenizer."""
     if not callable(getattr(tokenizer, "get_vocab", None)):
         raise ModelError(f"A {type(tokenizer).__name__} is no tokenizer.", hint="Give (model, tokenizer).")
-    config = model.config.to_dict()
+    config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
     total = hashlib.sha256(json.dumps(stable, sort_keys=True, default=str).encode())
     total.update(json.dumps(_tokenizer(tokenizer), sort_keys=True, default=str).encode())
@@ -109,13 +110,13 @@ def borrowed(
         for part in (encoder, model):
             part.to(device=device, dtype=getattr(torch, dtype))
         observable = _register(encoder)
-        masked_lm = model if predicts_masked_words(model) else None
-        yield prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable, masked_lm=masked_lm)
+        predicting = model if predicts_words(model) else None
+        yield prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable, language_model=predicting)
 
 
-def predicts_masked_words(model: Any) -> bool:
-    """Whether the model's class is the one of its family that predicts masked words."""
-    return type(model).__name__.endswith("ForMaskedLM")
+def predicts_words(model: Any) -> bool:
+    """Whether the model's class is the one of its family that predicts masked words, or next ones."""
+    return type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
 
 
 def _register(encoder: Any) -> bool:

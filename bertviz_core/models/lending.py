@@ -28,12 +28,12 @@ def checkpoint_of(model: Model) -> Checkpoint:
 
 
 def lent(
-    model: Model, checkpoint: Checkpoint, device: str, dtype: str, masked_lm: bool = False
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str, language_model: bool = False
 ) -> AbstractContextManager[AttentionModel]:
-    """A model in memory for as long as the context lasts; raises ModelError where `masked_lm` asks for words that its
-    class cannot predict."""
+    """A model in memory for as long as the context lasts; raises ModelError where `language_model` asks for words that
+    its class cannot predict."""
     inside, tokenizer = _pair(model)
-    if masked_lm and not in_memory.predicts_masked_words(inside):
+    if language_model and not in_memory.predicts_words(inside):
         raise no_head(checkpoint, f"its class is {type(inside).__name__}")
     return in_memory.borrowed(inside, tokenizer, checkpoint, device, dtype)
 

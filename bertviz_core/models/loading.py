@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import astuple
+from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.masking import check_masked_head, no_head
+from bertviz_core.models.masking import check_head, no_head, predicts_next_words
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.models.verification import maps_of, no_maps
@@ -21,32 +23,36 @@ BYTES = {"float32": 4, "bfloat16": 2}
 
 
 def load(
-    checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, masked_lm: bool = False
+    checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer; raises ModelError where that fails. With
-    `masked_lm` the model has the head that predicts masked words; raises ModelError where the checkpoint has none."""
+    """Load weights (safetensors only, no remote code) and tokenizer, with `language_model` also the head that predicts
+    masked or next words; raises ModelError where that fails, or where the checkpoint has no such head."""
     with IMPORTING:
         import torch
-        from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForTextEncoding
+        from transformers import AutoModel, AutoModelForTextEncoding
         from transformers.utils import logging
 
     logging.disable_progress_bar()
     device = choose_device(device)
+    check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
-    if masked_lm:
-        check_masked_head(checkpoint)
-        _check_family(checkpoint)
-    auto = AutoModelForMaskedLM if masked_lm else AutoModelForTextEncoding if _has_encoder(checkpoint) else AutoModel
+    if language_model:
+        check_head(checkpoint)
+    plain = AutoModelForTextEncoding if _has_encoder(checkpoint) else AutoModel
+    auto = _with_head(checkpoint) if language_model else plain
     options = {"use_safetensors": True, "dtype": getattr(torch, dtype)}
     try:
         loaded, missing, observable = _load_observable(auto, checkpoint, options)
     except Exception as error:  # any of the many ways in which files can be wrong
         raise _cannot_load(checkpoint, error) from error
-    if not masked_lm:
+    if not language_model:
         return prepare(loaded, tokens, checkpoint, device, observable=observable)
     if missing:
         raise no_head(checkpoint, f"missing weights: {', '.join(sorted(missing)[:3])}")
-    return prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, masked_lm=loaded)
+    model = prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, language_model=loaded)
+    if predicts_next_words(checkpoint) and not model.causal:
+        raise no_head(checkpoint, "its tokens see those after them")
+    return model
 
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
@@ -69,10 +75,10 @@ def prepare(
     device: str = "cpu",
     *,
     observable: bool = True,
-    masked_lm: Any = None,
+    language_model: Any = None,
 ) -> AttentionModel:
     """Wrap a loaded encoder, and find how its maps can be read (`models.verification`)."""
-    for module in (encoder, masked_lm):
+    for module in (encoder, language_model):
         if module is not None:
             module.eval().requires_grad_(False).to(device)
     known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
@@ -95,7 +101,7 @@ def prepare(
     except Exception as error:  # what a model of another kind does with two inputs is anyone's guess
         raise _cannot_load(checkpoint, error) from error
     model.observable, model.layers, model.heads, model.causal = astuple(maps)
-    model.masked_lm = masked_lm
+    model.language_model = language_model
     return model
 
 
@@ -110,6 +116,33 @@ def choose_device(device: str) -> str:
     if device == "cuda" and not torch.cuda.is_available():
         raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
     return device
+
+
+def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
+    """Raises ModelError, before a weight is read, where the weights alone are more than the memory that is free."""
+    import torch
+
+    needed = checkpoint.parameters() * getattr(torch, dtype).itemsize
+    for memory, free in _free_memory(device).items():
+        if needed > free:
+            raise ModelError(
+                f"The weights of {checkpoint.name!r} take {needed / 1e9:.1f} GB in {dtype}, and {free / 1e9:.1f} GB of "
+                f"{memory} memory are free.",
+                hint="Choose a smaller model, or --dtype bfloat16.",
+            )
+
+
+def _free_memory(device: str) -> dict[str, int]:
+    """Bytes by kind of memory, where the system says: weights pass through the machine's on their way to a GPU."""
+    import torch
+
+    free = {}
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        free["the machine's"] = 1024 * int(next(line for line in lines if line.startswith("MemAvailable")).split()[1])
+    if device.startswith("cuda"):
+        free["the GPU's"] = torch.cuda.mem_get_info(device)[0]
+    return free
 
 
 def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, set[str], bool]:
@@ -148,13 +181,16 @@ def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[s
     return model, head
 
 
-def _check_family(checkpoint: Checkpoint) -> None:
-    """Raises ModelError for a family in which transformers knows no masked-word head."""
-    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES
+def _with_head(checkpoint: Checkpoint) -> Any:
+    """The class that loads the model with its head; raises ModelError where transformers knows none of its family."""
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers.models.auto import modeling_auto as known
 
-    family = checkpoint.config.get("model_type")
-    if family not in MODEL_FOR_MASKED_LM_MAPPING_NAMES:
-        raise no_head(checkpoint, f"models of the family {family!r} are not trained to predict masked words")
+    is_next = predicts_next_words(checkpoint)
+    families = known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES if is_next else known.MODEL_FOR_MASKED_LM_MAPPING_NAMES
+    if (family := checkpoint.config.get("model_type")) not in families:
+        raise no_head(checkpoint, f"models of the family {family!r} are not trained to predict words")
+    return AutoModelForCausalLM if is_next else AutoModelForMaskedLM
 
 
 def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:
@@ -165,9 +201,9 @@ def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """The model with its masked-word head where the checkpoint has one, and without it where not."""
+    """The model with its masked-word head where the checkpoint has one, and without a head where not."""
     try:
-        return load(checkpoint, device, dtype, masked_lm=True)
+        return load(checkpoint, device, dtype, language_model=not predicts_next_words(checkpoint))
     except ModelError:
         return load(checkpoint, device, dtype)
 

@@ -1,10 +1,10 @@
-"""Which tokens a masked-language-model loss asks for, and what the model sees in their place (methods, section 3);
-whether a checkpoint has a head that predicts them."""
+"""Which tokens a language model's loss asks for: masked words, and what the model sees in their place, or next words
+(methods, section 3); whether a checkpoint has a head that predicts them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -31,12 +31,13 @@ HEAD_WEIGHTS = {
     "xlm": ("pred_layer.",),
     "xlm-roberta": ("lm_head.",),
 }
-TRAINED_WITH_ONE = ("ForMaskedLM", "ForPreTraining")
+MASKED_WORDS = ("ForMaskedLM", "ForPreTraining")  # classes of models trained with such a head
+NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 
 
-class Masked(NamedTuple):
-    """An example as the model is to see it; `labels` are the original ids of the tokens selected, else IGNORED. Both
-    (token,) int64."""
+class Labeled(NamedTuple):
+    """An example as the model is to see it; `labels` are the ids that it is to predict at each token, else IGNORED.
+    Both (token,) int64."""
 
     ids: np.ndarray
     labels: np.ndarray
@@ -56,6 +57,7 @@ class Masking:
     special: np.ndarray
     ordinary: np.ndarray
     seed: int
+    shift: ClassVar[int] = 0  # how many tokens after a label's position the word stands that it asks for
 
     @classmethod
     def of(cls, tokens: Tokens, seed: int) -> Self:
@@ -72,7 +74,7 @@ class Masking:
         """Positions of the tokens that are not special."""
         return np.flatnonzero(~np.isin(ids, self.special))
 
-    def apply(self, example: Encoded) -> Masked:
+    def apply(self, example: Encoded) -> Labeled:
         """Select 15% of the tokens that are not special, at least one where there is any; 80% of those become the mask
         token, 10% a random token that is not special, 10% stay."""
         # A seed may be negative; numpy takes none that is.
@@ -85,24 +87,55 @@ class Masking:
         shown = np.where(fate < MASKED, self.mask, np.where(fate < MASKED + RANDOM, random, example.ids[selected]))
         ids, labels = example.ids.copy(), np.full_like(example.ids, IGNORED)
         ids[selected], labels[selected] = shown, example.ids[selected]
-        return Masked(ids, labels)
+        return Labeled(ids, labels)
 
 
-def check_masked_head(checkpoint: Checkpoint) -> None:
-    """Raises ModelError where the weights hold no such head; a family that is not known is asked for its class."""
+@dataclass(frozen=True, slots=True)
+class NextWords:
+    """Every token but the first, each predicted from those before it."""
+
+    shift: ClassVar[int] = 1
+
+    def candidates(self, ids: np.ndarray) -> np.ndarray:
+        """Positions of the tokens that are asked for."""
+        return np.arange(1, len(ids))
+
+    def apply(self, example: Encoded) -> Labeled:
+        """The example unchanged, at each token the next one as its label."""
+        return Labeled(example.ids, np.append(example.ids[1:], IGNORED))
+
+
+Targets = Masking | NextWords
+
+
+def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
+    """What the model's loss asks for; raises ModelError where words are to be masked and there is no mask token."""
+    return NextWords() if predicts_next_words(checkpoint) else Masking.of(tokens, seed)
+
+
+def predicts_next_words(checkpoint: Checkpoint) -> bool:
+    """Whether the model was saved with a head that predicts the next word."""
+    if checkpoint.config.get("model_type") in HEAD_WEIGHTS:
+        return bool(checkpoint.config.get("is_decoder"))
+    return any(str(name).endswith(NEXT_WORDS) for name in checkpoint.config.get("architectures") or [])
+
+
+def check_head(checkpoint: Checkpoint) -> None:
+    """Raises ModelError where the weights hold no head that predicts words; a family that is not known is asked for its
+    class."""
     family = str(checkpoint.config.get("model_type"))
     if family in HEAD_WEIGHTS:
         if not any(name.startswith(HEAD_WEIGHTS[family]) for name in checkpoint.weights()):
             raise no_head(checkpoint, "none of its weights belong to one")
         return
     classes = checkpoint.config.get("architectures") or []
-    if classes and not any(str(name).endswith(TRAINED_WITH_ONE) for name in classes):
+    if classes and not any(str(name).endswith((*MASKED_WORDS, *NEXT_WORDS)) for name in classes):
         raise no_head(checkpoint, f"it was saved as {', '.join(map(str, classes))}")
 
 
 def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
     """transformers would draw such a head at random, and every gradient through it would mean nothing."""
     return ModelError(
-        f"The model {checkpoint.name!r} has no masked-word head ({why}); this analysis needs one.",
+        f"The model {checkpoint.name!r} has no head that predicts masked or next words ({why}), so it has no loss.",
         hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
 GPU_BATCH_TOKENS = 65_536
 BERT = "encoder.layer.{}.attention.output.dense"
+LLAMA = "layers.{}.self_attn.o_proj"
 OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
     "bert": BERT,
     "camembert": BERT,
@@ -28,6 +29,9 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
     "electra": BERT,
     "roberta": BERT,
     "xlm-roberta": BERT,
+    "llama": LLAMA,
+    "mistral": LLAMA,
+    "qwen3": LLAMA,
 }
 
 
@@ -38,7 +42,8 @@ class AttentionModel:
     Attributes:
         observable: The family calls the registered attention function; otherwise maps come the ordinary way.
         causal: A token sees only itself and what stands before it.
-        masked_lm: The model with its masked-word head, of which `encoder` is the base; None where it was not asked for.
+        language_model: The model with the head that predicts masked or next words, of which `encoder` is the base; None
+            where it was not asked for.
         factors: What norms need of each layer, see `output_factors`; None where attention weights are observed.
     """
 
@@ -51,7 +56,7 @@ class AttentionModel:
     has_types: bool
     observable: bool = True
     causal: bool = False
-    masked_lm: Any = None
+    language_model: Any = None
     factors: tuple[Tensor, ...] | None = None
 
     @property

@@ -197,12 +197,12 @@ def predict(
     from bertviz_core.models.ablation import SwitchedOff
 
     positions = np.flatnonzero(original.example.ids != masked.example.ids)
-    if model.masked_lm is None or not len(positions):
+    if model.language_model is None or not len(positions):
         return ()
     batch = collate([masked.example], model.tokens, model.device)
     without = {} if off is None else {"combine": SwitchedOff(torch.from_numpy(off)[None].to(model.device))}
     with torch.inference_mode():
-        logits = model.masked_lm(**batch.inputs(model), **without).logits[0, positions]
+        logits = model.language_model(**batch.inputs(model), **without).logits[0, positions]
     shares = logits.float().softmax(-1).cpu().numpy()  # (position, vocabulary)
     return tuple(_prediction(int(p), row, original, model.tokens) for p, row in zip(positions, shares, strict=True))
 

@@ -14,6 +14,7 @@ NEXT: Marker = ("#e03131", "triangle-right")
 BROAD: Marker = ("#e8890c", "triangle-up")
 CLS: Marker = ("#9c36b5", "diamond")
 SEP: Marker = ("#2b9348", "circle")
+FIRST: Marker = ("#e8590c", "star")
 PUNCTUATION: Marker = ("#0c9aa8", "square")
 OTHER_TO_SEP: Marker = ("#e8890c", "diamond-open")
 # Classes of tokens: name, marker.
@@ -22,4 +23,5 @@ TOKENS: dict[str, tuple[str, Marker]] = {
     "punct": (". or ,", PUNCTUATION),
     "cls": ("[CLS]", CLS),
     "other": ("other tokens", NEUTRAL),
+    "first": ("the first token", FIRST),
 }

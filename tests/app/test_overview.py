@@ -95,7 +95,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert not app.metric
     assert any(b.label.startswith("Run all") for b in app.button)
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
-    assert {stored.pop(name) for name in ("[SEP] gradients", "Ablation")} == {"no masked-word head"}
+    assert {stored.pop(name) for name in ("[SEP] gradients", "Ablation")} == {"no head for words"}
     assert set(stored) == {"not yet"}
     assert "6 analyses are missing" in words(app)
 

@@ -26,7 +26,7 @@ def test_json_holds_arrays_groups_curve_and_loss(tmp_path: Path, text: Path, mas
     assert result["curve"]["loss"][0] == pytest.approx(result["loss"])
     used = json.loads(examples.read_text())
     assert len(used) == result["provenance"]["segments"] == 3
-    assert result["arrays"]["masked_tokens"] == sum(label != -100 for e in used for label in e["labels"])
+    assert result["arrays"]["predicted_tokens"] == sum(label != -100 for e in used for label in e["labels"])
     assert run("ablation", *given, "--mean", "--out", out).returncode == 0
     means = json.loads(out.read_text())
     assert means["provenance"]["options"] == {"mean": True}

@@ -47,7 +47,7 @@ def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path, maske
     assert len(used) == result["provenance"]["segments"] > 1
     np.testing.assert_allclose(result["arrays"]["to_sep"], np.mean(values, axis=0), rtol=1e-4)
     assert result["arrays"]["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
-    assert result["arrays"]["masked_tokens"] == sum(label != -100 for e in used for label in e["labels"])
+    assert result["arrays"]["predicted_tokens"] == sum(label != -100 for e in used for label in e["labels"])
 
 
 def test_the_terminal_says_loss_and_accuracy_with_their_digits() -> None:
@@ -55,4 +55,4 @@ def test_the_terminal_says_loss_and_accuracy_with_their_digits() -> None:
     row = next(line for line in shown.splitlines() if line.strip().startswith("1-1 "))
     assert float(row.split()[3]) > 0, "a small gradient is not rounded away"
     assert "\nloss: " in shown
-    assert "\nmasked_tokens: " in shown
+    assert "\npredicted_tokens: " in shown

@@ -11,7 +11,7 @@ import pytest
 
 from bertviz_core.analyses import local_runner, requests
 from bertviz_core.analyses.requests import compute_all
-from bertviz_core.analyses.sep_gradients.measure import masked_examples
+from bertviz_core.analyses.sep_gradients.measure import labeled_examples
 from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.result import compare
 from bertviz_core.corpora.files import sample
@@ -97,7 +97,7 @@ def test_the_loss_is_that_of_a_literal_loop_over_the_masked_tokens(folder, serie
     training = series(folder)
     found = computed(training, store)
     segments = Segments(training.text, load_tokens(training.training.first), SETTINGS)
-    inputs = list(masked_examples(segments, types=True))
+    inputs = list(labeled_examples(segments, types=True))
     for place, one in enumerate(training.training.checkpoints):
         model = AutoModelForMaskedLM.from_pretrained(one.folder, attn_implementation="eager", dtype="float32").eval()
         loss, right = reference_emergence.masked_word_loss(model, inputs)

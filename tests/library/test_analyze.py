@@ -80,7 +80,7 @@ def test_gradients_of_a_masked_word_model_in_memory(tiny_folder, planted_folder)
     np.testing.assert_allclose(here["to_sep"], there["to_sep"], rtol=1e-5)
     assert all(one.requires_grad and one.grad is None for one in model.parameters())
     other = AutoModelForSequenceClassification.from_pretrained(tiny_folder)
-    with pytest.raises(bv.BertvizError, match="no masked-word head"):
+    with pytest.raises(bv.BertvizError, match="no head that predicts"):
         bv.analyze("sep_gradients", model=(other, tokenizer), **asked)
 
 

@@ -202,3 +202,13 @@ def test_the_one_longest_unused_makes_room(loads):
     models.get(asked("large", 1000), "float32")
     models.get(asked("large", 1000), "float32")
     assert [load.split()[0] for load in loads][4:] == ["large"]
+
+
+@pytest.mark.parametrize("memory", ["the machine's", "the GPU's"])
+def test_a_model_that_does_not_fit_says_so_before_it_is_loaded(memory, tmp_path, monkeypatch):
+    found = checkpoint.find(str(families.save(families.FAMILIES["bert"], tmp_path)))
+    monkeypatch.setattr(loading, "_free_memory", lambda device: {memory: 4 * found.parameters() - 1})
+    monkeypatch.setattr(loading, "load_tokens", None)  # nothing is loaded
+    with pytest.raises(ModelError, match=f"0.0 GB of {memory} memory are free.*bfloat16"):
+        loading.load(found, "cpu")
+    loading.check_memory(found, "cpu", "bfloat16")

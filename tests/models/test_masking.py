@@ -9,9 +9,10 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load
-from bertviz_core.models.masking import IGNORED, Masking, check_masked_head
+from bertviz_core.models.masking import IGNORED, Masking, check_head, targets_of
 from bertviz_core.models.tokens import Tokens
 from tests import families
+from tests.predicting import DECODERS, save
 
 CLS, SEP, MASK = 2, 3, 4
 SPECIAL = np.arange(5)
@@ -86,15 +87,15 @@ WITH_HEAD = sorted(families.FAMILIES.keys() - {"gpt2", "xlnet"})
 @pytest.mark.parametrize("family", WITH_HEAD)
 def test_a_head_that_loads_is_found(family, tmp_path):
     folder = families.save(families.FAMILIES[family], tmp_path, auto="AutoModelForMaskedLM")
-    check_masked_head(find(str(folder)))
-    assert load(find(str(folder)), "cpu", masked_lm=True).masked_lm is not None
+    check_head(find(str(folder)))
+    assert load(find(str(folder)), "cpu", language_model=True).language_model is not None
 
 
 @pytest.mark.parametrize("family", sorted(families.FAMILIES))
 def test_a_bare_encoder_has_none(family, tmp_path):
     checkpoint = find(str(families.save(families.FAMILIES[family], tmp_path)))
-    with pytest.raises(ModelError, match="no masked-word head") as caught:
-        check_masked_head(checkpoint)
+    with pytest.raises(ModelError, match="no head that predicts") as caught:
+        check_head(checkpoint)
     assert caught.value.hint
 
 
@@ -103,13 +104,23 @@ def test_a_head_whose_class_has_another_name_is_found(config, tmp_path):
     sizes = {"emb_dim": 16, "n_layers": 2, "n_heads": 2}
     family = families.Family(config, sizes, families.wordpiece)
     folder = families.save(family, tmp_path, auto="AutoModelForMaskedLM")
-    assert load(find(str(folder)), "cpu", masked_lm=True).masked_lm is not None
+    assert load(find(str(folder)), "cpu", language_model=True).language_model is not None
 
 
-def test_a_causal_head_is_another_thing(tmp_path):
-    folder = families.save(families.FAMILIES["gpt2"], tmp_path, auto="AutoModelForCausalLM")
-    with pytest.raises(ModelError, match="GPT2LMHeadModel"):
-        check_masked_head(find(str(folder)))
+@pytest.mark.parametrize("family", DECODERS)
+def test_the_head_of_a_decoder_predicts_next_words(family, tmp_path):
+    checkpoint = find(str(save(family, tmp_path)))
+    check_head(checkpoint)
+    model = load(checkpoint, "cpu", language_model=True)
+    labeled = targets_of(checkpoint, model.tokens, 0).apply(segment(3))
+    assert labeled.ids.tolist() == segment(3).ids.tolist()
+    assert labeled.labels.tolist() == [*segment(3).ids[1:], IGNORED]
+
+
+def test_a_next_word_head_that_sees_the_next_word_is_refused(tmp_path):
+    folder = families.save(families.FAMILIES["xlnet"], tmp_path, auto="AutoModelForCausalLM")
+    with pytest.raises(ModelError, match="see those after them"):
+        load(find(str(folder)), "cpu", language_model=True)
 
 
 def test_every_position_is_as_likely_as_another() -> None:

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModel
 
 from bertviz_core.analyses.entropy.measure import measure as entropy
 from bertviz_core.analyses.model_pass import check_model
@@ -28,6 +29,7 @@ from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
 from tests.oracles import norms as oracle
 from tests.oracles import reference
+from tests.predicting import DECODERS
 
 TEXT = "the cat sat on the mat .\nthe dog slept .\n\na river .\n"
 KNOWN = ("bert", "roberta", "electra", "distilbert")
@@ -86,6 +88,33 @@ def test_every_vector_built_gives_the_same(model, folder, batch):
                 np.testing.assert_allclose(seen.weights[row, head, :n, :n].numpy(), expected, atol=1e-5)
                 lengths = [oracle.length(vector) for vector in vectors[head]]
                 np.testing.assert_allclose(seen.vector_norms[row, head, :n].numpy(), lengths, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", ["LlamaConfig", "MistralConfig", "Qwen3Config"])
+def test_heads_that_share_values_have_outputs_of_their_own(shape, tmp_path, source):
+    """Four query heads, two value heads: by loops from the input of the value projection, which is normalized."""
+    folder = save(replace(DECODERS["llama"], config=shape), tmp_path)
+    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    batch = collate(list(Segments(source(TEXT), model.tokens, Settings(max_length=24))), model.tokens, "cpu")
+    eager = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    for seen in capture(observing(model, "norms"), batch):
+        attention, states = eager.layers[seen.layer].self_attn, []
+        hook = attention.v_proj.register_forward_hook(lambda _m, inputs, _o, states=states: states.append(inputs[0]))
+        for row, example in enumerate(batch.examples):
+            with torch.inference_mode():
+                alone = collate([example], model.tokens, "cpu")
+                maps = eager(**alone.inputs(model), output_attentions=True).attentions[seen.layer][0].tolist()
+            weight = attention.v_proj.weight.unflatten(0, (2, -1)).repeat_interleave(2, 0).flatten(0, 1)
+            bias = getattr(attention.v_proj, "bias", None)
+            wide = [0.0] * len(weight) if bias is None else bias.view(2, -1).repeat_interleave(2, 0).flatten().tolist()
+            output = attention.o_proj.weight.tolist()
+            vectors = oracle.passed_on(states[row][0].tolist(), weight.tolist(), wide, output, model.heads)
+            n = len(example)
+            for head in range(model.heads):
+                expected = oracle.shares([each[: i + 1] + [0.0] * (n - i - 1) for i, each in enumerate(maps[head])],
+                                         vectors[head])  # fmt: skip
+                np.testing.assert_allclose(seen.weights[row, head, :n, :n].numpy(), expected, atol=1e-5)
+        hook.remove()
 
 
 def test_lengths_and_their_correlation_with_the_weights_received(model, batch):

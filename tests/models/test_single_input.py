@@ -196,7 +196,7 @@ def test_predictions_are_the_softmax_of_the_masked_word_head(predicting):
     assert (first.position, first.original, second.original) == (2, "cat", "mat")
     ids = torch.tensor(masked.example.ids)[None]
     with torch.inference_mode():
-        logits = predicting.masked_lm(input_ids=ids).logits[0, 2].double().tolist()
+        logits = predicting.language_model(input_ids=ids).logits[0, 2].double().tolist()
     total = sum(np.exp(value) for value in logits)
     shares = {predicting.tokens.names([i])[0]: float(np.exp(value) / total) for i, value in enumerate(logits)}
     ranked = sorted(shares, key=lambda name: -shares[name])
@@ -210,7 +210,7 @@ def test_a_model_without_that_head_predicts_nothing(tiny, tiny_folder):
     one = from_text("the cat sat", "", tiny.tokens, Settings())
     masked = mask(one, [2], tiny.tokens)
     assert predict(tiny, one, masked) == ()
-    assert load_to_view(checkpoint.find(str(tiny_folder)), "cpu").masked_lm is None
+    assert load_to_view(checkpoint.find(str(tiny_folder)), "cpu").language_model is None
 
 
 def test_predictions_without_heads_equal_hooks_on_their_outputs(predicting):

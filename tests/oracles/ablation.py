@@ -24,12 +24,14 @@ PROJECTIONS = {
         "albert.encoder.albert_layer_groups.0.albert_layers.0.attention.dense",
         "albert.encoder.albert_layer_groups.0.albert_layers.0.attention.value",
     ),
+    "gpt2": ("transformer.h.{}.attn.c_proj", "transformer.h.{}.attn.c_attn"),
+    "llama": ("model.layers.{}.self_attn.o_proj", "model.layers.{}.self_attn.v_proj"),
     "modernbert": ("model.layers.{}.attn.Wo", "model.layers.{}.attn.Wqkv"),
 }
 
 
 class Ablated:
-    """An eager masked-word model whose heads can be switched off by hooks."""
+    """An eager model that predicts words, whose heads can be switched off by hooks."""
 
     def __init__(self, model: Any, family: str, layers: int, heads: int) -> None:
         self.model, self.layers, self.heads = model.requires_grad_(False).eval(), layers, heads
@@ -37,7 +39,8 @@ class Ablated:
         self.shared = "{}" not in outputs
         self.outputs = [model.get_submodule(outputs.format(layer)) for layer in range(layers)]
         self.values = [model.get_submodule(values.format(layer)) for layer in range(layers)]
-        self.width = self.outputs[0].in_features // heads
+        output = self.outputs[0]  # GPT-2's has its weights transposed
+        self.width = getattr(output, "in_features", output.weight.shape[0]) // heads
 
     @contextmanager
     def hooked(self, modules: list[Any], attach: str, act: Callable[[int, Any], Any]) -> Any:

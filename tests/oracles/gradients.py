@@ -35,7 +35,8 @@ def gradient(model: Any, ids: Sequence[int], types: Sequence[int] | None, labels
 def token_classes(tokenizer: Any, ids: Sequence[int]) -> list[str]:
     """The class of every token, by the original ids."""
     names = {tokenizer.sep_token: "sep", tokenizer.cls_token: "cls", ".": "punct", ",": "punct"}
-    return [names.get(token.removeprefix("Ġ"), "other") for token in tokenizer.convert_ids_to_tokens(list(ids))]
+    classes = [names.get(token.removeprefix("Ġ"), "other") for token in tokenizer.convert_ids_to_tokens(list(ids))]
+    return classes if classes[0] in ("sep", "cls") else ["first", *classes[1:]]
 
 
 def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], name: str) -> dict[str, np.ndarray]:
@@ -49,11 +50,15 @@ def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], n
     for layer in range(layers):
         for head in range(heads):
             slope = product = share = 0.0
+            pairs = 0
             for i in range(n):
                 for j in columns:
+                    if maps[layer, head, i, j] == 0:  # hidden by a mask
+                        continue
+                    pairs += 1
                     slope += abs(slopes[layer, head, i, j])
                     product += maps[layer, head, i, j] * abs(slopes[layer, head, i, j])
                     share += maps[layer, head, i, j]
-            for quantity, value in zip(quantities, (slope / len(columns), product, share), strict=True):
+            for quantity, value in zip(quantities, (slope * n / pairs, product, share), strict=True):
                 values[quantity][layer, head] = value / n
     return values

@@ -7,7 +7,7 @@ import math
 
 def passed_on(states, value_weight, value_bias, output_weight, heads):
     """[head][token][dimension]: f(x) = (x W_V + b_V) W_O^h. Weights as torch keeps them, [out][in]."""
-    hidden, width = len(value_bias), len(value_bias) // heads
+    hidden, width = len(output_weight), len(value_bias) // heads
     vectors = []
     for head in range(heads):
         rows = range(head * width, (head + 1) * width)

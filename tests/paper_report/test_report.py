@@ -96,7 +96,7 @@ def test_the_command_computes_what_is_missing_and_says_so(tiny_folder, tmp_path,
     said = capsys.readouterr().err
     assert re.search(r"analyses are not stored yet \(.*Entropy.*\): about \d+ s", said)
     page = out.read_text("utf-8")
-    assert "has no masked-word head" in page and "No treebank was given." in page
+    assert "has no head that predicts" in page and "No treebank was given." in page
     assert "t.txt and 1 more" in page
     app([*arguments, *more, "--out", str(out)], standalone_mode=False)
     assert "not stored yet" not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Ablation: how much the masked-word loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
+"""Ablation: how much the loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis, Options
 from bertviz_core.analyses.head_column import averaged_column
-from bertviz_core.analyses.sep_gradients import MaskedInputs
+from bertviz_core.analyses.sep_gradients import LabeledInputs
 from bertviz_core.plotting.palette import BROAD, SEP
 
 if TYPE_CHECKING:
@@ -33,13 +33,13 @@ ANALYSIS = Analysis(
     name="ablation",
     package=__name__,
     title="Ablation",
-    summary="Change of the masked-word loss when heads are switched off, one by one and in groups, or only their "
+    summary="Change of the loss when heads are switched off, one by one and in groups, or only their "
     "attention to [SEP].",
     section="Does a head matter?",
     icon=":material/power_settings_new:",
     result="Ablation",
     options=Replacement,
-    view=MaskedInputs,
+    view=LabeledInputs,
     columns=(
         averaged_column("loss_change", "change of the loss without the head, nats", name="loss, no head"),
         averaged_column(
@@ -69,7 +69,7 @@ ANALYSIS = Analysis(
     control="change",
     forwards=forwards,
     limit=64,
-    masked_lm=True,
+    language_model=True,
     chunked=False,
     reads_maps=False,
 )

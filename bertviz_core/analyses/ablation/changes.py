@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.masked_lm import Predictions
-    from bertviz_core.models.masking import Masking
+    from bertviz_core.models.masking import Targets
     from bertviz_core.models.tokens import Tokens
+    from bertviz_core.models.word_loss import Predictions
 
 CONTEXT = 14  # tokens of a segment shown on either side of a word
 FIELDS = ("change", "place", "original", "guess_before", "guess_after", "loss_before", "loss_after")
@@ -32,8 +32,8 @@ class Changes:
     Attributes:
         layer: The layer; 0 for sets.
         values: (batch, head or set, quantity).
-        words: (head, masked word, field) for FIELDS.
-        predictions: The whole model's predictions of the masked words.
+        words: (head, word, field) for FIELDS.
+        predictions: The whole model's predictions.
     """
 
     layer: int
@@ -77,7 +77,7 @@ class HeadChanges(GradientAverages):
         own = (places[~places.isinf()] // PLACES).unique().long().tolist()
         return sorted({*super()._numbers(), *own})
 
-    def worst_words(self, masking: Masking, tokens: Tokens) -> dict[str, Any]:
+    def worst_words(self, targets: Targets, tokens: Tokens) -> dict[str, Any]:
         """The fields of an Ablation that describe its worst words."""
         known = ~self.worst[..., 1].isinf()
         whole = self.worst.masked_fill(~known[..., None], 0)
@@ -86,7 +86,7 @@ class HeadChanges(GradientAverages):
         vocabulary, contexts = np.unique(ids), {}
         for place in places[known].unique().tolist():
             number, position = divmod(place, PLACES)
-            contexts[f"{number}:{position}"] = _context(self.examples[number], position, masking, tokens)
+            contexts[f"{number}:{position}"] = _context(self.examples[number], position, targets, tokens)
         return {
             "word_numbers": (places // PLACES).masked_fill(~known, -1).cpu().numpy(),
             "word_positions": (places % PLACES).cpu().numpy(),
@@ -97,9 +97,11 @@ class HeadChanges(GradientAverages):
         }
 
 
-def _context(example: Encoded, position: int, masking: Masking, tokens: Tokens) -> dict[str, str]:
-    """The word's surroundings as the model sees them."""
-    names = tokens.names(masking.apply(example).ids)
+def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) -> dict[str, str]:
+    """The word's surroundings as the model sees them; it sees nothing of a next word and what follows."""
+    names = tokens.names(targets.apply(example).ids)
+    if targets.shift:
+        names[position:] = ["…"]
     left, right = names[max(0, position - CONTEXT) : position], names[position + 1 : position + 1 + CONTEXT]
     return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
 
@@ -132,8 +134,8 @@ class MeanOutputs:
 
 
 def measure(whole: Predictions, without: Predictions) -> Tensor:
-    """(segment, 2): the loss without the heads minus the loss of the whole model, in nats per masked word, and the same
-    difference of the share of right guesses."""
+    """(segment, 2): the loss without the heads minus the loss of the whole model, in nats per word asked for, and
+    the same difference of the share of right guesses."""
     import torch
 
     return torch.stack([without.loss - whole.loss, (without.right - whole.right) / whole.selected], -1)

@@ -97,7 +97,7 @@ def curve_figure(result: Ablation) -> go.Figure:
     )
     figure.add_hline(y=result.loss, line={"dash": "dot", "color": NEUTRAL[0], "width": 1})
     figure.update_xaxes(title="share of the heads switched off, the least important first", tickformat=".0%")
-    figure.update_yaxes(title="masked-word loss, nats")
+    figure.update_yaxes(title="loss, nats")
     return finish(figure, 360, showlegend=False)
 
 

@@ -16,7 +16,7 @@ def matter(result: Ablation, base: int) -> Answer:
     head, change = result.largest("loss_change"), result["loss_change"]
     return Answer(
         decide(of_heads(result, "loss_change").at(highest(change))),
-        f"Without head {head.label(base)} the masked-word loss changes most, by {change[head]:+.3f} ± "
+        f"Without head {head.label(base)} the {result.loss_name} changes most, by {change[head]:+.3f} ± "
         f"{half_width(result.interval('loss_change')[head], '.3f')} nats; {int(result.matters.sum())} of {change.size} "
         "heads matter.",
         head,
@@ -33,7 +33,7 @@ def no_op(result: Ablation, base: int) -> Answer:
     together = next((group for group in result.groups if group["name"] == "to_sep"), None)
     return Answer(
         decide(size.negative(), -NO_OP * result.loss),
-        f"Without the attention of head {head.label(base)} to [SEP] the masked-word loss of {result.loss:.2f} nats "
+        f"Without the attention of head {head.label(base)} to [SEP] the {result.loss_name} of {result.loss:.2f} nats "
         f"changes most, by {change[head]:+.3f} ± {half_width(result.interval('to_sep_loss_change')[head], '.3f')}; "
         + (
             f"the {len(together['heads'])} heads that attend mostly to [SEP] change it by "

@@ -1,4 +1,4 @@
-"""Ablation: the masked-word loss without each head, without groups of heads, and without attention to [SEP] (beyond the
+"""Ablation: the loss without each head, without groups of heads, and without attention to [SEP] (beyond the
 paper; docs/methods.md, section 12)."""
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
+from bertviz_core.models.masking import targets_of
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Encoded
+    from bertviz_core.models.masking import Targets
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
     from bertviz_core.settings import Settings
@@ -52,6 +54,7 @@ class Measured:
     """The values that the passes of one request measure, in the order of the passes."""
 
     request: Request
+    targets: Targets
     heads: HeadChanges
     groups: list[Group] = field(default_factory=list)
     removals: list[np.ndarray] = field(default_factory=list)
@@ -61,7 +64,8 @@ class Measured:
 
 def accumulator(model: AttentionModel, request: Request) -> Measured:
     """The accumulator that the passes of `run` fill."""
-    return Measured(request, HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device))
+    sums = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
+    return Measured(request, targets_of(model.checkpoint, model.tokens, request.settings.seed), sums)
 
 
 def run(
@@ -75,17 +79,16 @@ def run(
     """The passes of each request: behaviors; mean outputs, where they are asked for; each head; sets of heads."""
     from bertviz_core.analyses.ablation.passes import Passes
     from bertviz_core.models.ablation import Restart
-    from bertviz_core.models.masking import Masking
 
-    masking = Masking.of(model.tokens, settings.seed)
-    passes = Passes(Restart(model), examples, masking, progress, progress.total, batch_tokens or model.batch_tokens)
+    targets, size = accumulators[0].targets, batch_tokens or model.batch_tokens
+    passes = Passes(Restart(model), examples, targets, progress, progress.total, size)
     for measured in accumulators:
         labels = passes.behaviors(measured.request)
         mean = passes.mean_outputs() if measured.request.options.get("mean") else None
         passes.heads(measured.heads, mean)
         if not measured.heads.predicted[3]:
             hint = "Give text with words."
-            raise InputError("No segment has a token to mask.", where=measured.request.source.name, hint=hint)
+            raise InputError("No segment has a token to predict.", where=measured.request.source.name, hint=hint)
         measured.removals = removals(measured.heads.result()["mean"][0])
         measured.groups = groups(labels, settings.seed)
         sets = [*measured.removals[1:], *(heads for group in measured.groups for heads in (group.heads, *group.draws))]
@@ -95,27 +98,24 @@ def run(
 
 def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -> Ablation:
     """The result of an ablation from what its passes measured."""
-    from bertviz_core.models.masking import Masking
-
     heads, sets = measured.heads, measured.sets
     assert sets is not None, "every pass was run"
-    loss, right, masked, count = heads.predicted.tolist()
+    loss, right, predicted, count = heads.predicted.tolist()
     averages = sets.result()
     change = averages["mean"][0, 0]
     interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
     points = len(measured.removals) - 1
-    masking = Masking.of(segments.tokens, segments.settings.seed)
     return Ablation(
         provenance=with_skipped(provenance, measured.skipped),
         **heads.result(),
         texts=heads.texts(segments.tokens),
         loss=loss / count,
         right=int(right),
-        masked=int(masked),
+        predicted=int(predicted),
         groups=[*_records(measured.groups, zip(change[points:].tolist(), interval[points:].tolist(), strict=True))],
         removed=np.array([int(removal.sum()) for removal in measured.removals]),
         removed_loss=loss / count + np.concatenate([[0.0], change[:points]]),
-        **heads.worst_words(masking, segments.tokens),
+        **heads.worst_words(measured.targets, segments.tokens),
     )
 
 

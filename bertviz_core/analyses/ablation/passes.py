@@ -20,15 +20,15 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.ablation import Restart, Whole, predict_whole, predict_without
-from bertviz_core.models.masked_lm import Predictions, mask
 from bertviz_core.models.masking import IGNORED
+from bertviz_core.models.word_loss import Predictions, label
 
 if TYPE_CHECKING:
     from torch import Tensor
 
     from bertviz_core.analyses.request import Request
     from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.masking import Masking
+    from bertviz_core.models.masking import Targets
     from bertviz_core.models.model import AttentionModel
 
 Observe = Callable[[Any], None]
@@ -36,11 +36,11 @@ Observe = Callable[[Any], None]
 
 @dataclass
 class Passes:
-    """Passes over the masked segments of a corpus, about `count` of them."""
+    """Passes over the labeled segments of a corpus, about `count` of them."""
 
     restart: Restart
     examples: Sequence[Encoded]
-    masking: Masking
+    targets: Targets
     progress: Progress
     count: int
     batch_tokens: int
@@ -56,7 +56,7 @@ class Passes:
         return behaviors({**means[0], **means[1]}, Thresholds())
 
     def mean_outputs(self) -> Tensor:
-        """(layer, head, width of a head): the mean output of each head over the tokens of the masked segments."""
+        """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
         self.progress.start("Measuring the mean outputs of heads", self.count)
         outputs = MeanOutputs()
         self._stream(outputs, self._outputs)
@@ -79,9 +79,9 @@ class Passes:
         return sums
 
     def _stream(self, sums: Any, passing: stream.PassFunction) -> None:
-        """One pass over the masked segments; `passing` counts the progress, in finer steps than batches."""
+        """One pass over the labeled segments; `passing` counts the progress, in finer steps than batches."""
         self.skipped = Skipped()
-        examples = with_words(self.examples, self.masking, self.skipped)
+        examples = with_words(self.examples, self.targets, self.skipped)
         batches = Progress(cancelled=self.progress.cancelled)
         stream.run(self.restart.model, examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
 
@@ -94,19 +94,19 @@ class Passes:
             return output
 
         with torch.inference_mode():
-            model.encoder(**mask(batch, self.masking)[0].inputs(model), combine=combine)
+            model.encoder(**label(batch, self.targets)[0].inputs(model), combine=combine)
         self.progress.advance(len(batch.examples))
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe, mean: Tensor | None) -> None:
-        masked, labels = mask(batch, self.masking)
-        whole = predict_whole(self.restart, masked, labels)
-        words = _words(batch, labels, whole.predictions)
+        shown, labels = label(batch, self.targets)
+        whole = predict_whole(self.restart, shown, labels)
+        words = _words(batch, labels, whole.predictions, self.targets.shift)
         has_sep = batch.sep.any(1)[None, :, None]  # without SEP there is no attention to it: absent, not zero
         for layer in range(model.layers):
             heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool, device=labels.device)
             heads[:, layer].fill_diagonal_(True)
-            without = list(self._without(masked, labels, whole, heads, mean=mean))
-            to_sep = list(self._without(masked, labels, whole, heads, to_sep=True))
+            without = list(self._without(shown, labels, whole, heads, mean=mean))
+            to_sep = list(self._without(shown, labels, whole, heads, to_sep=True))
             output, attention = (torch.stack([measure(whole.predictions, p) for p in ps]) for ps in (without, to_sep))
             attention = attention.where(has_sep, torch.nan)
             values = torch.cat([output, attention, whole.estimates[layer].T[..., None]], -1)  # (head, batch, quantity)
@@ -116,35 +116,35 @@ class Passes:
     def _each_set(
         self, model: AttentionModel, batch: Batch, observe: Observe, sets: Tensor, mean: Tensor | None
     ) -> None:
-        masked, labels = mask(batch, self.masking)
-        whole = predict_whole(self.restart, masked, labels)
+        shown, labels = label(batch, self.targets)
+        whole = predict_whole(self.restart, shown, labels)
         first = sets.any(-1).int().argmax(-1)  # the lowest layer of each set
         change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
         for layer in first.unique().tolist():
             which = (first == layer).nonzero()[:, 0]
-            for at, after in zip(which, self._without(masked, labels, whole, sets[which], mean=mean), strict=True):
+            for at, after in zip(which, self._without(shown, labels, whole, sets[which], mean=mean), strict=True):
                 change[:, at] = measure(whole.predictions, after)[:, :1]
         observe(Changes(0, change))
 
-    def _without(self, masked: Batch, labels: Tensor, whole: Whole, heads: Tensor, **how: Any) -> Iterator[Predictions]:
+    def _without(self, shown: Batch, labels: Tensor, whole: Whole, heads: Tensor, **how: Any) -> Iterator[Predictions]:
         """`predict_without`, whose sets (set, layer, head) begin at one layer; counts the progress."""
         layers = self.restart.model.layers - int(heads.any(0).any(-1).int().argmax())
-        arguments = (self.restart, masked, labels, whole.inputs, heads)
+        arguments = (self.restart, shown, labels, whole.inputs, heads)
         for predictions in predict_without(*arguments, batch_tokens=self.batch_tokens, **how):
             yield predictions
             self.progress.advance(layers * len(labels))
 
 
-def _words(batch: Batch, labels: Tensor, whole: Predictions) -> Tensor:
-    """(masked word, field) in the order of FIELDS; fields that need the model without a head are 0."""
+def _words(batch: Batch, labels: Tensor, whole: Predictions, shift: int) -> Tensor:
+    """(word, field) in the order of FIELDS; fields that need the model without a head are 0."""
     rows, positions = (labels != IGNORED).nonzero().T
-    place, zero = batch.numbers[rows] * PLACES + positions, torch.zeros(len(rows), device=labels.device)
+    place, zero = batch.numbers[rows] * PLACES + positions + shift, torch.zeros(len(rows), device=labels.device)
     fields = (zero, place, labels[rows, positions], whole.guess, zero, whole.word_loss, zero)
     return torch.stack([field.double() for field in fields], -1)
 
 
 def _with_guess(words: Tensor, after: Predictions) -> Tensor:
-    """(masked word, field) as `_words` gives them, with the prediction of a model without a head filled in."""
+    """(word, field) as `_words` gives them, with the prediction of a model without a head filled in."""
     words = words.clone()
     words[:, 0], words[:, 4], words[:, 6] = after.word_loss - words[:, 5], after.guess, after.word_loss
     return words

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.findings import SHOWN, decide, of_heads
-from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.results import to_lists
+from bertviz_core.analyses.sep_gradients.result import LossAverages
 from bertviz_core.heads import Head, all_heads, highest
 
 QUANTITIES = ("loss_change", "right_change", "to_sep_loss_change", "to_sep_right_change", "gradient_estimate")
@@ -20,13 +20,13 @@ GUESSES = ("original", "before", "after")  # of `word_ids`
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A masked word that a model without one head predicts worse, as the model sees it in its segment.
+    """A word that a model without one head predicts worse, as the model sees it in its segment.
 
     Attributes:
         number, position: Of the segment in the corpus and of the token in its segment, from 0.
         where: Location of the segment in the corpus, for people.
         left, right: Tokens before and after the word, as the model sees them.
-        shown: What the model sees in the word's stead: most often the mask token.
+        shown: What the model sees in the word's stead: most often the mask token; a next word has an ellipsis.
         original: The token that is asked for.
         before, after: The likeliest token of the whole model, and without the head.
         loss_before, loss_after: The loss at this word of the whole model, and without the head, nats.
@@ -46,17 +46,14 @@ class Word:
 
 
 @dataclass(frozen=True)
-class Ablation(HeadAverages):
+class Ablation(LossAverages):
     """Changes when a head is switched off: without it minus with it, so that a loss that gets worse is positive.
 
-    `loss_change`, `right_change`: of the masked-word loss, nats per masked word, and of the share of right guesses.
+    `loss_change`, `right_change`: of the loss, nats per word asked for, and of the share of right guesses.
     `to_sep_loss_change`, `to_sep_right_change`: the same where only the head's attention to SEP is set to 0.
     `gradient_estimate`: the mean over tokens of |out . dL/d out| of the head's output, in nats.
 
     Attributes:
-        loss: The whole model's loss, the mean over segments, in nats.
-        right: How many masked tokens the whole model gets right.
-        masked: How many there are.
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
             `interval` (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of
             `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
@@ -71,9 +68,6 @@ class Ablation(HeadAverages):
     """
 
     analysis: ClassVar[str] = "ablation"
-    loss: float
-    right: int
-    masked: int
     groups: list[dict[str, Any]]
     removed: np.ndarray
     removed_loss: np.ndarray
@@ -83,11 +77,6 @@ class Ablation(HeadAverages):
     word_losses: np.ndarray
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
-
-    @property
-    def accuracy(self) -> float:
-        """The share of masked tokens that the whole model gets right."""
-        return self.right / self.masked
 
     def largest(self, quantity: str) -> Head:
         """The head with the largest change, in either direction."""
@@ -105,7 +94,7 @@ class Ablation(HeadAverages):
         return float(pd.DataFrame(columns).rank().corr().iloc[0, 1])
 
     def words(self, head: Head) -> Iterator[Word]:
-        """The masked words whose loss rises most without a head, the largest rise first."""
+        """The words whose loss rises most without a head, the largest rise first."""
         fields = (self.word_numbers, self.word_positions, self.word_ids, self.word_losses)
         for number, position, ids, (loss, worse) in zip(*(each[head].tolist() for each in fields), strict=True):
             if number >= 0 and worse > loss:
@@ -115,9 +104,8 @@ class Ablation(HeadAverages):
 
     def arrays(self) -> dict[str, Any]:
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}
-        counts = {"accuracy": self.accuracy, "right_tokens": self.right, "masked_tokens": self.masked}
         correlation = {"gradient_correlation": to_lists(np.array(self.correlation()))}
-        return super().arrays() | intervals | counts | correlation
+        return super().arrays() | intervals | self.counts() | correlation
 
     def tables(self) -> dict[str, pd.DataFrame]:
         groups = pd.DataFrame(self.groups).drop(columns="random_draws")

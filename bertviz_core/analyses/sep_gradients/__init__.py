@@ -23,27 +23,26 @@ OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
 
 
 @dataclass(frozen=True, slots=True)
-class MaskedInputs(View):
-    """Option of the command that writes the masked inputs, from which a gradient can be recomputed."""
+class LabeledInputs(View):
+    """Option of the command that writes the inputs, from which a gradient can be recomputed."""
 
-    examples: Annotated[Path | None, Doc("Also write the masked inputs to a .json file.")] = None
+    examples: Annotated[Path | None, Doc("Also write the inputs and what is asked for to a .json file.")] = None
 
     def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
-        from bertviz_core.analyses.sep_gradients.measure import masked_inputs
+        from bertviz_core.analyses.sep_gradients.measure import labeled_inputs
 
-        return {self.examples: lambda: masked_inputs(request)} if self.examples else {}
+        return {self.examples: lambda: labeled_inputs(request)} if self.examples else {}
 
 
 ANALYSIS = Analysis(
     name="sep_gradients",
     package=__name__,
     title="[SEP] gradients",
-    summary="Gradients of the masked-word loss in attention to [SEP] and other classes of tokens (section 3.2; "
-    "Figure 3).",
+    summary="Gradients of the loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3).",
     section="Section 3.2, Figure 3",
     icon=":material/trending_down:",
     result="SepGradients",
-    view=MaskedInputs,
+    view=LabeledInputs,
     columns=tuple(
         averaged_column(
             quantity := form.format(token),
@@ -62,6 +61,6 @@ ANALYSIS = Analysis(
     r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}",
     prefix="gradient_",
     forwards=2.2,
-    masked_lm=True,
+    language_model=True,
     reads_maps=False,
 )

@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.sep_gradients.findings import sink, sinks
 from bertviz_core.analyses.sep_gradients.result import CLASSES, SepGradients
 from bertviz_core.plotting.palette import TOKENS
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
@@ -28,12 +29,13 @@ def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
 
 
 def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
-    """Attention to [SEP] over its gradient, layer by layer: a no-op is high above and low below. The gradient to other
-    tokens stands beside it, for all gradients may fall or rise from layer to layer."""
-    titles = ["How much attention goes to [SEP]", "How much that attention matters to the loss"]
+    """Attention to the sink over its gradient, layer by layer: a no-op is high above and low below. The gradient to
+    other tokens stands beside it, for all gradients may fall or rise from layer to layer."""
+    token = sink(result).token
+    titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
     figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
-    by_layer(figure, [_series(result, "sep", "attention_to_{}")], 1, base=base)
-    series = [_series(result, name) for name in ("sep", "other") if f"to_{name}" in result.present]
+    by_layer(figure, [_series(result, token, "attention_to_{}")], 1, base=base)
+    series = [_series(result, name) for name in (token, "other") if f"to_{name}" in result.present]
     by_layer(figure, series, 2, base=base)
     figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
     _log_axis(figure, 2, [each.values for each in series])
@@ -73,8 +75,11 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
 
 
 def more_figures(result: SepGradients) -> dict[str, go.Figure]:
-    """Attention to [SEP] over its gradient, and the shares of attention and of attention × gradient."""
-    return {"Is attention to [SEP] a no-op?": no_op_figure(result), "Shares by layer": shares_figure(result)}
+    """Attention to the sink over its gradient, and the shares of attention and of attention × gradient."""
+    shares = {"Shares by layer": shares_figure(result)}
+    if not sinks(result):
+        return shares
+    return {f"Is attention to {TOKENS[sink(result).token][0]} a no-op?": no_op_figure(result)} | shares
 
 
 def _series(result: SepGradients, name: str, form: str = "to_{}") -> Series:

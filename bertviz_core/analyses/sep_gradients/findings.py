@@ -13,12 +13,14 @@ from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.heads import highest
 from bertviz_core.plotting.palette import TOKENS
 
+SINKS = ("sep", "cls", "first")  # classes of special tokens, and the first token where it is none of them
 NO_OP = 0.5  # of the gradient to other tokens
 
 
 class Sink(NamedTuple):
-    """The special token that receives the most attention of a layer: its class, that layer (from 0), the share of the
-    layer's attention, and the mean gradient there over that to other tokens (NaN where no attention has one)."""
+    """The special token, or first token, that receives the most attention of a layer: its class, that layer (from 0),
+    the share of the layer's attention, and the mean gradient there over that to other tokens (NaN where no attention
+    has one)."""
 
     token: str
     layer: int
@@ -26,9 +28,14 @@ class Sink(NamedTuple):
     ratio: float
 
 
+def sinks(result: SepGradients) -> list[str]:
+    """The classes among which the sink is."""
+    return [name for name in SINKS if f"to_{name}" in result.present]
+
+
 def sink(result: SepGradients) -> Sink:
     """Find the sink of a result; raises KeyError where no input has a special token."""
-    means = {name: result[f"attention_to_{name}"].mean(1) for name in ("sep", "cls") if f"to_{name}" in result.present}
+    means = {name: result[f"attention_to_{name}"].mean(1) for name in sinks(result)}
     if not means:
         raise KeyError("special tokens")
     token = max(means, key=lambda name: float(means[name].max()))

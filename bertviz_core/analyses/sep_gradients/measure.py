@@ -1,4 +1,4 @@
-"""[SEP] gradients: how much the masked-word loss would change with attention to [SEP], and to other classes of tokens
+"""[SEP] gradients: how much the loss would change with attention to [SEP], and to other classes of tokens
 (3.2; Figure 3; methods, section 3)."""
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
-from bertviz_core.models.masked_lm import backward
-from bertviz_core.models.masking import Masking
+from bertviz_core.models.masking import Targets, targets_of
+from bertviz_core.models.word_loss import backward
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.request import Request
     from bertviz_core.engine.progress import Progress
     from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.masked_lm import LayerGradient
     from bertviz_core.models.model import AttentionModel
     from bertviz_core.models.segments import Segments
+    from bertviz_core.models.word_loss import LayerGradient
     from bertviz_core.settings import Settings
 
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
 
 class GradientAverages(SegmentAverages):
-    """Segment averages of the gradients, sums of L, tokens right, tokens masked and segments, and what was skipped."""
+    """Segment averages of the gradients, sums of L, tokens right, tokens asked for and segments; what was skipped."""
 
     def __init__(self, *args: Any) -> None:
         import torch
@@ -66,12 +66,17 @@ class GradientAverages(SegmentAverages):
 
 def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     """(batch, head, quantity) for QUANTITIES, G = |dL/dA|: the mean of G over rows i and keys j in a class, the sums
-    over j of A G and of A, mean over i. NaN where a segment lacks the class; padding never counts (section 3.2)."""
+    over j of A G and of A, mean over i. NaN where a segment lacks the class; padding never counts, nor does a key that
+    a mask hides from a row: its weight is 0, and nothing can change it (section 3.2)."""
     import torch
 
-    other = batch.mask & ~(batch.sep | batch.punctuation | batch.cls)
-    size = gradients.gradient.abs()  # (batch, head, query, key)
-    classes = torch.stack([batch.sep, batch.punctuation, batch.cls, other], -1).to(size)  # (batch, key, class)
+    first = ~(batch.sep | batch.cls)
+    first[:, 1:] = False
+    punctuation = batch.punctuation & ~first
+    other = batch.mask & ~(batch.sep | punctuation | batch.cls | first)
+    visible = (gradients.weights > 0).to(gradients.weights)  # (batch, head, query, key)
+    size = gradients.gradient.abs() * visible
+    classes = torch.stack([batch.sep, punctuation, batch.cls, other, first], -1).to(size)  # (batch, key, class)
     counts = classes.sum(1)[:, None]  # (batch, 1, class)
     rows = batch.row_weights[:, None, None].to(size)  # (batch, 1, 1, query)
 
@@ -80,7 +85,8 @@ def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
         return (rows @ values)[:, :, 0] @ classes * (counts / counts)
 
     return torch.cat(
-        [to_classes(size) / counts, to_classes(size * gradients.weights), to_classes(gradients.weights)], -1
+        [to_classes(size) / to_classes(visible), to_classes(size * gradients.weights), to_classes(gradients.weights)],
+        -1,
     )
 
 
@@ -97,60 +103,58 @@ def run(
     progress: Progress,
     batch_tokens: int | None,
 ) -> None:
-    """One forward and one backward pass of every segment, masked by the settings' seed."""
+    """One forward and one backward pass of every segment, its masked words drawn from the settings' seed."""
     from bertviz_core.engine import stream
 
-    masking = Masking.of(model.tokens, settings.seed)
+    targets = targets_of(model.checkpoint, model.tokens, settings.seed)
     skipped = Skipped()
-    segments = with_words(examples, masking, skipped)
+    segments = with_words(examples, targets, skipped)
     size = batch_tokens or min(model.batch_tokens, BATCH_TOKENS)
-    stream.run(model, segments, accumulators, progress, size, partial(backward, masking=masking))
+    stream.run(model, segments, accumulators, progress, size, partial(backward, targets=targets))
     for accumulator in accumulators:
         accumulator.skipped = skipped
 
 
 def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[str, Any]) -> SepGradients:
     """The result, with the texts of the segments that stand out; raises InputError where no segment had a word."""
-    loss, right, masked, count = accumulator.predicted.tolist()
+    loss, right, predicted, count = accumulator.predicted.tolist()
     if not count:
-        raise InputError(
-            "No segment has a token that could be masked.", where=segments.source.name, hint="Give text with words."
-        )
+        raise InputError("No segment has a token to predict.", where=segments.source.name, hint="Give text with words.")
     return SepGradients(
         provenance=with_skipped(provenance, accumulator.skipped),
         **accumulator.result(),
         texts=accumulator.texts(segments.tokens),
         loss=loss / count,
-        correct=int(right),
-        masked=int(masked),
+        right=int(right),
+        predicted=int(predicted),
     )
 
 
-def masked_inputs(request: Request) -> Iterator[dict[str, list[int]]]:
-    """`masked_examples` of a request's corpus."""
+def labeled_inputs(request: Request) -> Iterator[dict[str, list[int]]]:
+    """`labeled_examples` of a request's corpus."""
     from bertviz_core.models.loading import load_tokens
     from bertviz_core.models.segments import Segments
 
     segments = Segments(request.source, load_tokens(request.checkpoint), request.settings)
-    return masked_examples(segments, types=request.checkpoint.has_types)
+    targets = targets_of(request.checkpoint, segments.tokens, request.settings.seed)
+    return labeled_examples(segments, targets, types=request.checkpoint.has_types)
 
 
-def masked_examples(segments: Segments, *, types: bool) -> Iterator[dict[str, list[int]]]:
+def labeled_examples(segments: Segments, targets: Targets, *, types: bool) -> Iterator[dict[str, list[int]]]:
     """The inputs whose gradients are taken, in the corpus's order, so that anyone can recompute one: `original_ids`,
     `input_ids` as the model sees them, `token_type_ids` (zeros where the model has no `types`), and `labels` (-100
     where a token is not asked for)."""
-    masking = Masking.of(segments.tokens, segments.settings.seed)
-    for example in with_words(segments, masking, Skipped()):
-        ids, labels = masking.apply(example)
+    for example in with_words(segments, targets, Skipped()):
+        ids, labels = targets.apply(example)
         arrays = (example.ids, ids, example.types if types else 0 * example.types, labels)
         names = ("original_ids", "input_ids", "token_type_ids", "labels")
         yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 
 
-def with_words(segments: Iterable[Encoded], masking: Masking, skipped: Skipped) -> Iterable[Encoded]:
+def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) -> Iterable[Encoded]:
     """The segments that have a token to predict; the others are left out and counted."""
     for example in segments:
-        if len(masking.candidates(example.ids)):
+        if len(targets.candidates(example.ids)):
             yield example
         else:
             skipped.add("a segment of special tokens only, with nothing to predict", example.where)

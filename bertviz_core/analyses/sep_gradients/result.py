@@ -1,4 +1,4 @@
-"""What the gradients of the masked-word loss store."""
+"""What the gradients of the loss store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.proportions import share
 
-CLASSES = ("sep", "punct", "cls", "other")  # they partition the tokens of a segment
+CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens of a segment
 QUANTITIES = (
     *(f"to_{name}" for name in CLASSES),
     *(f"to_{name}_times_attention" for name in CLASSES),
@@ -19,29 +19,45 @@ QUANTITIES = (
 
 
 @dataclass(frozen=True)
-class SepGradients(HeadAverages):
-    """Gradients for each class of target tokens j (by the original token, before masking), over the segments that have
-    the class.
-
-    `to_CLASS`: the mean of G = |dL/dA| over all (i, j), in nats for a unit of attention.
-    `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
-    `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
+class LossAverages(HeadAverages):
+    """Averages that rest on the loss of a model that predicts words.
 
     Attributes:
-        loss: The mean over segments of L, in nats.
-        correct: How many masked tokens the model got right.
-        masked: Number of masked tokens.
+        loss: The whole model's loss, the mean over segments, in nats.
+        right: How many of the tokens asked for it gets right.
+        predicted: How many tokens are asked for.
     """
 
-    analysis: ClassVar[str] = "sep_gradients"
     loss: float
-    correct: int
-    masked: int
+    right: int
+    predicted: int
 
     @property
     def accuracy(self) -> float:
-        """The share of masked tokens that the model got right."""
-        return self.correct / self.masked
+        """The share of the tokens asked for that the model gets right."""
+        return self.right / self.predicted
+
+    def counts(self) -> dict[str, Any]:
+        """What is right of what is asked for, as `arrays` lists it."""
+        return {"accuracy": self.accuracy, "right_tokens": self.right, "predicted_tokens": self.predicted}
+
+    @property
+    def loss_name(self) -> str:
+        """ "masked-word loss", or that of a decoder."""
+        return "next-word loss" if self.provenance["model"]["causal"] else "masked-word loss"
+
+
+@dataclass(frozen=True)
+class SepGradients(LossAverages):
+    """Gradients for each class of target tokens j (by the original token, before masking), over the segments that have
+    the class; `first` is the first token where it is no special token of another class.
+
+    `to_CLASS`: the mean of G = |dL/dA| over the pairs (i, j) that a mask allows, in nats for a unit of attention.
+    `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
+    `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
+    """
+
+    analysis: ClassVar[str] = "sep_gradients"
 
     def shares(self, form: str) -> dict[str, np.ndarray]:
         """Share of each class in a layer's attention, or in its attention × gradient.
@@ -57,9 +73,4 @@ class SepGradients(HeadAverages):
         return {name: share(values, total) for name, values in sums.items()}
 
     def arrays(self) -> dict[str, Any]:
-        return super().arrays() | {
-            "loss": self.loss,
-            "accuracy": self.accuracy,
-            "right_tokens": self.correct,
-            "masked_tokens": self.masked,
-        }
+        return super().arrays() | {"loss": self.loss} | self.counts()

@@ -39,16 +39,19 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     Returns:
         The chosen corpus of every kind; without those of a link or an upload that opens nothing (any more).
     """
+    kinds = [kind for kind in kinds if kind in KEYS]
     for kind in KEYS:
         _follow_address(kind)
         _forget_deleted(kind)
     _keep_checked(kinds)
     for kind in kinds:
         _select(kind)
-    if kinds:
+    if not kinds:
+        st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
+    else:
         with st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus"):
             _add_corpus(kinds)
-    sources = {}
+    sources: dict[Kind, Source] = {"random": sample("random")}
     for kind, corpus in _chosen().items():
         default = corpus == next(iter(SAMPLES[kind]))
         address.put(KEYS[kind], "" if default else uploads.in_address(corpus))
@@ -64,7 +67,7 @@ def check(entry: catalogue.Page) -> None:
         messages.error(refused)
     _offer_page(entry)
     for kind in catalogue.corpora(entry):
-        if _chosen()[kind] is None:
+        if kind in KEYS and _chosen()[kind] is None:
             raise _problems().get(kind) or missing()
 
 

@@ -125,7 +125,7 @@ def quoted(label: str, bold: bool) -> str:
 
 def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarray | None:
     """Draw the choice; (layer, head) bool, or None where no head is switched off, or none can be."""
-    if model.masked_lm is None or not model.observable:
+    if model.language_model is None or not model.observable:
         return None
     labels = memoize(head_panel.labels_of, stored.results(selection), Thresholds())
     named = switches(model.layers, model.heads, labels)

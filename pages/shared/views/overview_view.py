@@ -91,7 +91,7 @@ def panel(selection: Selection) -> None:
 def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
-    lacking = "needs an MLM head" if ANALYSES[request.analysis].masked_lm else "norms not known"
+    lacking = "no head for words" if ANALYSES[request.analysis].language_model else "norms not known"
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,

@@ -46,7 +46,7 @@ BY_LAYER: dict[str, tuple[Callable[..., go.Figure], str]] = {  # page -> its fig
     "surface_patterns": (surface_figure, "Average attention to special tokens, punctuation and neighbors by layer"),
     "sep_gradients": (no_op_figure, "Attention to [SEP] by layer, and under it the gradient to [SEP] and to others"),
     "entropy": (entropy_figure, "Entropy of attention by layer in nats, a dot for each head"),
-    "ablation": (ablation_figure, "Change of the masked-word loss by layer without each head, and without [SEP] alone"),
+    "ablation": (ablation_figure, "Change of the loss by layer without each head, and without [SEP] alone"),
 }
 
 

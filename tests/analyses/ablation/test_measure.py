@@ -18,7 +18,6 @@ from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.analyses.sep_gradients.measure import masked_examples
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError
@@ -29,7 +28,7 @@ from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import uncertainty
 from tests.oracles.ablation import PROJECTIONS, Ablated
-from tests.predicting import SETTINGS, TEXT, load, save
+from tests.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
 
 SOURCE = from_bytes(TEXT.encode(), "text.txt")
 
@@ -69,12 +68,8 @@ class Literal:
     """The oracle on the same masked segments."""
 
     def __init__(self, family: str, folder: Path, model: loading.AttentionModel, mean: bool) -> None:
-        import transformers
-
-        eager = transformers.AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype="float64")
-        self.model, self.types = Ablated(eager, family, model.layers, model.heads), model.has_types
-        segments = Segments(SOURCE, model.tokens, SETTINGS)
-        self.examples = list(masked_examples(segments, types=model.has_types))
+        self.model, self.types = Ablated(eager(family, folder), family, model.layers, model.heads), model.has_types
+        self.examples = labeled(model, Segments(SOURCE, model.tokens, SETTINGS))
         self.seps = [np.flatnonzero(np.array(e["original_ids"]) == model.tokens.sep).tolist() for e in self.examples]
         self.mean = self.model.mean_outputs(self.examples, self.types) if mean else None
         self.whole = np.array([self.model.without(e, self.types, set()) for e in self.examples])
@@ -101,13 +96,18 @@ def test_equals_hooks_one_head_at_a_time(family: str, mean: bool, tmp_path: Path
     assert result.loss == pytest.approx(literal.whole[:, 0].mean(), abs=1e-5)
     for layer in range(model.layers):
         for head in range(model.heads):
-            change, to_sep = literal.without({(layer, head)}), literal.without_sep((layer, head))
-            found = [result[name][layer, head] for name in result.quantities[:4]]
-            np.testing.assert_allclose(found, [*change.mean(0), *to_sep.mean(0)], atol=1e-5, rtol=0)
+            change = expected = literal.without({(layer, head)})
+            if family not in DECODERS:
+                expected = np.hstack([change, literal.without_sep((layer, head))])
+            found = [result[name][layer, head] for name in result.quantities[: expected.shape[1]]]
+            np.testing.assert_allclose(found, expected.mean(0), atol=1e-5, rtol=0)
             interval = half_width(change[:, 0], model)
             assert result.interval("loss_change")[layer, head] == pytest.approx(interval, rel=1e-3, abs=1e-4)
     np.testing.assert_allclose(result["gradient_estimate"], literal.estimates(), atol=1e-5, rtol=0)
-    assert abs(result["to_sep_loss_change"]).max() > 1e-3
+    if family in DECODERS:
+        assert "to_sep_loss_change" not in result.present
+    else:
+        assert abs(result["to_sep_loss_change"]).max() > 1e-3
     assert abs(result["loss_change"]).max() > 1e-2
 
 
@@ -213,7 +213,7 @@ def test_reads_64_segments_where_no_limit_is_given() -> None:
 
 
 def test_the_model_is_left_as_it_was(model: loading.AttentionModel, result: Ablation) -> None:
-    assert not any("forward" in vars(module) for module in model.masked_lm.modules())
+    assert not any("forward" in vars(module) for module in model.language_model.modules())
 
 
 def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
@@ -225,7 +225,7 @@ def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
 
     with pytest.raises(Cancelled):
         compute(Request("ablation", model.checkpoint, SOURCE, SETTINGS), None, progress=Ends(), model=model)
-    assert not any("forward" in vars(module) for module in model.masked_lm.modules())
+    assert not any("forward" in vars(module) for module in model.language_model.modules())
 
 
 def test_progress_reaches_its_end(model: loading.AttentionModel) -> None:

@@ -8,18 +8,20 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure, paper_figure, shares_figure
-from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
+from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients
 
 LAYERS, HEADS = 3, 2
 
 
 @pytest.fixture
 def result() -> SepGradients:
-    """Random values; the classes' shares of attention add up to 1."""
+    """Random values, most attention to SEP; the classes' shares add up to 1; no first token is a class of its own."""
     draw = np.random.default_rng(0)
     mean = draw.random((len(QUANTITIES), LAYERS, HEADS)) * 1e-3
-    mean[8:] = draw.dirichlet(np.ones(4), (LAYERS, HEADS)).transpose(2, 0, 1)
-    return _result(mean, np.full(len(QUANTITIES), 7))
+    mean[-len(CLASSES) : -1] = draw.dirichlet([9, 1, 1, 1], (LAYERS, HEADS)).transpose(2, 0, 1)
+    present = np.array(["first" not in name for name in QUANTITIES])
+    mean[~present] = np.nan
+    return _result(mean, 7 * present)
 
 
 def _result(mean: np.ndarray, segments: np.ndarray) -> SepGradients:

@@ -1,4 +1,4 @@
-"""Gradients of the masked-word loss, by class of target token."""
+"""Gradients of the loss of masked and of next words, by class of target token."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.encoding import Encoded, collate
-from bertviz_core.models.masked_lm import LayerGradient, backward
 from bertviz_core.models.masking import Masking
 from bertviz_core.models.segments import Segments
+from bertviz_core.models.word_loss import LayerGradient, backward
 from bertviz_core.settings import Execution, Settings
 from tests import families
 from tests.oracles import gradients as reference
-from tests.predicting import SETTINGS, TEXT, load, save
+from tests.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
 
 PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert", "deberta-v2", "mpnet")
 
@@ -74,21 +74,15 @@ class Shuffled:
         return iter(self.examples)
 
 
-def eager(folder: Path) -> Any:
-    import transformers
-
-    return transformers.AutoModelForMaskedLM.from_pretrained(folder, attn_implementation="eager", dtype="float64")
-
-
-@pytest.mark.parametrize("family", PREDICTING)
+@pytest.mark.parametrize("family", (*PREDICTING, *DECODERS))
 def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path: Path) -> None:
     model = load(save(family, tmp_path))
-    assert model.observable == families.FAMILIES[family].observable
+    assert model.observable == (families.FAMILIES | DECODERS)[family].observable
     result = computed(model, segments(model))
-    plain = eager(tmp_path)
+    plain = eager(family, tmp_path)
     found: dict[str, list[np.ndarray]] = {}
     losses, right, masked = [], 0, 0
-    for example in sep_gradients.masked_examples(segments(model), types=model.has_types):
+    for example in labeled(model, segments(model)):
         types = example["token_type_ids"] if model.has_types else None
         maps, slopes, loss, hits = reference.gradient(plain, example["input_ids"], types, example["labels"])
         classes = reference.token_classes(model.tokens.tokenizer, example["original_ids"])
@@ -98,14 +92,16 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
         losses, right = [*losses, loss], right + hits
         masked += sum(label != -100 for label in example["labels"])
     assert len(losses) == 4
-    assert sorted(found) == sorted(QUANTITIES)
+    absent = {"sep", "cls"} if family in DECODERS else {"first"}
+    classes = [name for name in CLASSES if name not in absent]
+    assert set(result.present) == set(found) and {f"to_{name}" for name in classes} <= set(found)
     for quantity, per_segment in found.items():
         np.testing.assert_allclose(
             result[quantity], np.mean(per_segment, axis=0), rtol=2e-4, atol=1e-8, err_msg=quantity
         )
         assert result.segments[QUANTITIES.index(quantity)] == len(per_segment)
     assert result.loss == pytest.approx(np.mean(losses), rel=1e-5)
-    assert (result.correct, result.masked) == (right, masked)
+    assert (result.right, result.predicted) == (right, masked)
     assert result.accuracy == right / masked
 
 
@@ -120,7 +116,7 @@ def test_equals_finite_differences(precise: loading.AttentionModel) -> None:
     batch = collate(segments(precise), precise.tokens, "cpu")
     masking = Masking.of(precise.tokens, 5)
     seen: dict[int, LayerGradient] = {}
-    backward(precise, batch, lambda layer: seen.__setitem__(layer.layer, layer), masking=masking)
+    backward(precise, batch, lambda layer: seen.__setitem__(layer.layer, layer), targets=masking)
     draw = np.random.default_rng(0)
     step = 1e-5
     for layer in range(precise.layers):
@@ -154,7 +150,7 @@ def _losses(model: Any, batch: Any, masking: Masking, layer: int, place: Any, mo
 
     with torch.no_grad():
         inputs = batch.inputs(model) | {"input_ids": ids}
-        logs = model.masked_lm(**inputs, observer=observer).logits.log_softmax(-1).numpy()
+        logs = model.language_model(**inputs, observer=observer).logits.log_softmax(-1).numpy()
     return np.array(
         [np.mean([-logs[b, i, labels[b, i]] for i in range(width) if labels[b, i] != -100]) for b in range(len(labels))]
     )
@@ -169,7 +165,7 @@ def test_neither_batch_nor_order_matters(model: loading.AttentionModel, batch_to
         np.testing.assert_array_equal(other.segments, alone.segments)
         np.testing.assert_array_equal(other.top[: len(CLASSES)], alone.top[: len(CLASSES)])
         assert other.loss == pytest.approx(alone.loss, rel=1e-6)
-        assert (other.correct, other.masked) == (alone.correct, alone.masked)
+        assert (other.right, other.predicted) == (alone.right, alone.predicted)
 
 
 def test_the_classes_partition_the_total(model: loading.AttentionModel) -> None:
@@ -177,7 +173,7 @@ def test_the_classes_partition_the_total(model: loading.AttentionModel) -> None:
 
     def check(layer: LayerGradient) -> None:
         values = sep_gradients.measure(batch, layer).nan_to_num()  # an absent class takes no part
-        shares, attention = values[..., 4:8].sum(-1), values[..., 8:].sum(-1)
+        shares, attention = values[..., 5:9].sum(-1), values[..., 10:14].sum(-1)
         for row, example in enumerate(batch.examples):
             n = len(example)
             product = (layer.weights * layer.gradient.abs())[row, :, :n, :n]
@@ -186,7 +182,7 @@ def test_the_classes_partition_the_total(model: loading.AttentionModel) -> None:
         layers.append(layer.layer)
 
     layers: list[int] = []
-    backward(model, batch, check, masking=Masking.of(model.tokens, 5))
+    backward(model, batch, check, targets=Masking.of(model.tokens, 5))
     assert layers == [1, 0], "every layer once, the last first"
 
 
@@ -204,7 +200,7 @@ def test_padding_has_gradients_that_do_not_count(model: loading.AttentionModel) 
         lengths.append(int(pads.sum()))
 
     lengths: list[int] = []
-    backward(model, batch, check, masking=Masking.of(model.tokens, 5))
+    backward(model, batch, check, targets=Masking.of(model.tokens, 5))
     assert min(lengths) > 0, "the batch has padding"
 
 
@@ -218,7 +214,7 @@ def test_halves_the_batch_where_memory_runs_out(model: loading.AttentionModel) -
                 raise RuntimeError("can't allocate memory")
 
         tried.append(len(batch.examples))
-        backward(model, batch, late, masking=Masking.of(model.tokens, 5))
+        backward(model, batch, late, targets=Masking.of(model.tokens, 5))
 
     halved = computed(model, segments(model), passing=cramped)
     np.testing.assert_allclose(halved.mean, computed(model, segments(model)).mean, rtol=1e-5)
@@ -242,7 +238,7 @@ def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
 
     gc.disable()  # a cycle that waits for the collector would hold a map too long
     try:
-        backward(model, batch, check, masking=Masking.of(model.tokens, 5))
+        backward(model, batch, check, targets=Masking.of(model.tokens, 5))
         assert [ref.expired() for ref in alive] == [True] * 4
     finally:
         gc.enable()
@@ -250,9 +246,9 @@ def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
 
 def test_nothing_is_left_on_the_model(model: loading.AttentionModel) -> None:
     computed(model, segments(model))
-    modules = list(model.masked_lm.modules())
+    modules = list(model.language_model.modules())
     assert not any(module._forward_hooks for module in modules)
-    assert all(not weight.requires_grad and weight.grad is None for weight in model.masked_lm.parameters())
+    assert all(not weight.requires_grad and weight.grad is None for weight in model.language_model.parameters())
 
 
 @pytest.mark.parametrize("auto", ["AutoModel", "AutoModelForSequenceClassification"])
@@ -260,21 +256,21 @@ def test_nothing_is_left_on_the_model(model: loading.AttentionModel) -> None:
 def test_a_checkpoint_without_the_head_is_refused(auto: str, family: str, tmp_path: Path) -> None:
     """Tied decoder weights count as present: the transform before them is what is missing."""
     found = checkpoint.find(str(save(family, tmp_path, auto)))
-    with pytest.raises(ModelError, match="no masked-word head"):
-        loading.load(found, "cpu", masked_lm=True)
-    assert loading.load(found, "cpu").masked_lm is None
+    with pytest.raises(ModelError, match="no head that predicts"):
+        loading.load(found, "cpu", language_model=True)
+    assert loading.load(found, "cpu").language_model is None
 
 
 def test_a_family_without_such_a_head_is_refused(tmp_path: Path) -> None:
     folder = save("bert", tmp_path)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
-    with pytest.raises(ModelError, match=r"no masked-word head \(models of the family 'gpt2'"):
+    with pytest.raises(ModelError, match=r"no head that predicts masked or next words \(models of the family 'gpt2'"):
         load(folder)
 
 
 def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -> None:
-    made = list(sep_gradients.masked_examples(segments(model), types=model.has_types))
+    made = labeled(model, segments(model))
     used: list[Encoded] = list(segments(model))
     assert [example["original_ids"] for example in made] == [one.ids.tolist() for one in used]
     assert [example["token_type_ids"] for example in made] == [one.types.tolist() for one in used]
@@ -283,7 +279,7 @@ def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -
         assert (example["input_ids"], example["labels"]) == (masked.ids.tolist(), masked.labels.tolist())
     assert json.loads(json.dumps(made)) == made
     assert any(any(example["token_type_ids"]) for example in made)
-    untyped = sep_gradients.masked_examples(segments(model), types=False)
+    untyped = sep_gradients.labeled_examples(segments(model), Masking.of(model.tokens, 5), types=False)
     assert not any(any(example["token_type_ids"]) for example in untyped)
 
 
@@ -298,7 +294,7 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path,
             "where": ["line 1, object 2"],
         }
     ]
-    with pytest.raises(InputError, match="could be masked"):
+    with pytest.raises(InputError, match="token to predict"):
         _requested(folder, json.dumps([records[1]]), Store(tmp_path))
 
 
@@ -311,7 +307,7 @@ def test_a_request_stores_what_it_returns(folder: Path, model: loading.Attention
     assert (stored.loss, stored.accuracy) == (result.loss, result.accuracy)
     arrays = json.loads(json.dumps(stored.arrays()))
     assert np.shape(arrays["to_sep_times_attention"]) == (2, 2)
-    assert (arrays["loss"], arrays["masked_tokens"]) == (result.loss, result.masked)
+    assert (arrays["loss"], arrays["predicted_tokens"]) == (result.loss, result.predicted)
 
 
 def _requested(folder: Path, text: str, store: Store) -> SepGradients:

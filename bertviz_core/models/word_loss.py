@@ -1,4 +1,5 @@
-"""The masked-word loss of every segment, and its gradient in the attention of every layer (3.2; methods, section 3).
+"""The loss of every segment, of masked or of next words, and its gradient in every layer's attention (3.2; methods,
+section 3).
 
 The graph begins at the embeddings' output, because no parameter requires a gradient, and the backward pass ends at the
 first layer's maps. A map is read and freed as soon as the backward pass reaches its layer.
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
     from torch.utils.hooks import RemovableHandle
 
     from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.masking import Masking
+    from bertviz_core.models.masking import Targets
     from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Masked-word predictions of a batch.
+    """Predictions of a batch's masked or next words.
 
     Attributes:
         loss: (batch,) nats, the mean cross-entropy over a segment's selected tokens.
@@ -54,7 +55,7 @@ class LayerGradient:
         weights: (batch, head, query, key) float32.
         gradient: (batch, head, query, key) float32, of each segment's own loss, with its sign, in that segment's
             softmaxed weights. Padding keys and queries hold numbers that mean nothing and must be masked by the reader.
-        predictions: Predictions of the masked words.
+        predictions: Predictions of the words asked for.
     """
 
     layer: int
@@ -64,9 +65,9 @@ class LayerGradient:
 
 
 def backward(
-    model: AttentionModel, batch: Batch, observe: Callable[[LayerGradient], None], *, masking: Masking
+    model: AttentionModel, batch: Batch, observe: Callable[[LayerGradient], None], *, targets: Targets
 ) -> None:
-    """Mask a batch and run the model forward and back; `observe` sees every layer once, the last layer first.
+    """Label a batch and run the model forward and back; `observe` sees every layer once, the last layer first.
 
     What is differentiated is the sum over segments of each one's own mean loss, so that a segment's gradient does not
     depend on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model
@@ -82,8 +83,8 @@ def backward(
         observe(gradient)
 
     with torch.enable_grad():
-        masked, labels = mask(batch, masking)
-        logits, maps = _forward(model, masked, labels != IGNORED)
+        shown, labels = label(batch, targets)
+        logits, maps = _forward(model, shown, labels != IGNORED)
         total, predictions = predictions_of(logits, labels)
         first = _watch(maps, predictions, show)
         # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
@@ -96,14 +97,14 @@ def backward(
         )
 
 
-def mask(batch: Batch, masking: Masking) -> tuple[Batch, Tensor]:
+def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
     """The batch as the model is to see it, its classes still those of the original tokens; labels (batch, token)."""
     import torch
 
     ids = batch.ids.cpu().numpy().copy()
     labels = np.full_like(ids, IGNORED)
     for row, example in enumerate(batch.examples):
-        ids[row, : len(example)], labels[row, : len(example)] = masking.apply(example)
+        ids[row, : len(example)], labels[row, : len(example)] = targets.apply(example)
     device = batch.ids.device
     return replace(batch, ids=torch.from_numpy(ids).to(device)), torch.from_numpy(labels).to(device)
 
@@ -118,11 +119,11 @@ def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Ten
 
     with model.encoder.get_input_embeddings().register_forward_hook(begin), selecting(model, selected):
         if model.observable:
-            output = model.masked_lm(**batch.inputs(model), observer=lambda weights, *_: maps.append(weights))
+            output = model.language_model(**batch.inputs(model), observer=lambda weights, *_: maps.append(weights))
         else:
-            output = model.masked_lm(**batch.inputs(model), output_attentions=True)
+            output = model.language_model(**batch.inputs(model), output_attentions=True)
             maps = list(output.attentions)
-    return at_least_float32(output.logits[0]), maps
+    return logits_at(selected, output), maps
 
 
 def selecting(model: AttentionModel, selected: Tensor) -> RemovableHandle:
@@ -134,6 +135,12 @@ def selecting(model: AttentionModel, selected: Tensor) -> RemovableHandle:
 
     handle: RemovableHandle = model.encoder.register_forward_hook(select)
     return handle
+
+
+def logits_at(selected: Tensor, output: Any) -> Tensor:
+    """(selected token, vocabulary) logits of a pass with `selecting`, which some decoders, such as OPT, pass by."""
+    logits: Tensor = output.logits
+    return at_least_float32(logits[selected] if logits.shape[:2] == selected.shape else logits[0])
 
 
 def predictions_of(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:

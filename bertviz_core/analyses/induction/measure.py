@@ -1,0 +1,35 @@
+"""Attention from each token of a repetition to three places: after its first occurrence, there, and just before it."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.induction.result import Induction
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.random_sequences import RandomSequences
+
+
+def measure(batch: Batch, attention: LayerAttention) -> Tensor:
+    """Mean attention from the tokens of an input's second half.
+
+    Returns:
+        (batch, head, quantity): prefix matching, duplicate token and previous token, 0 to 1, NaN where nothing is
+        repeated; then the weights to the same places, NaN where the sequence is repeated.
+    """
+    places = batch.examples[0].words  # all inputs are of one length
+    assert places is not None, "random sequences have places"
+    start, size = int((places >= 0).argmax()), int((places >= 0).sum()) // 2
+    rows = torch.arange(start + size, start + 2 * size, device=batch.ids.device)
+    keys = torch.stack([rows - size + 1, rows - size, rows - 1])  # (quantity, row)
+    values = attention.weights[:, :, rows, keys].mean(-1)
+    repeated = (batch.ids[:, rows] == batch.ids[:, rows - size]).all(-1)[:, None, None]
+    return torch.cat([values.where(repeated, torch.nan), values.where(~repeated, torch.nan)], -1)
+
+
+def finish(accumulator: SegmentAverages, examples: RandomSequences, provenance: dict[str, Any]) -> Induction:
+    """The result: every sequence is drawn for itself, and so a unit."""
+    values = accumulator.result() | {"unit": "sequences", "texts": accumulator.texts(examples.tokens)}
+    return Induction(provenance=provenance, length=examples.size, **values)

@@ -1,0 +1,52 @@
+"""Induction heads: which heads look for what followed a token the last time?"""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from bertviz_core.analyses.induction import ANALYSIS, CONTROL, KINDS
+from bertviz_core.analyses.induction.result import Induction
+from bertviz_core.heads import highest
+from bertviz_core.models.labels import layout_of
+from bertviz_core.models.random_sequences import RandomSequences
+from bertviz_core.viewer.figure import heatmap
+from bertviz_core.viewer.view import View, apply_view
+from pages.shared import page, services
+from pages.shared.frame import choices
+from pages.shared.frame.selection import Selection
+from pages.shared.views import analysis_page
+
+SHOWN = 34  # tokens of the sequence whose attention is drawn
+
+
+def numbers(result: Induction, selection: Selection) -> list[tuple[str, str, str]]:
+    entries = []
+    for name, (_, short, _) in KINDS.items():
+        head = highest(result[name])
+        control = result[CONTROL.format(name)][head]
+        value = f"{result[name][head]:.1%}"
+        entries.append((f"{short.capitalize()}: head {head.label(selection.base)}", value, f"control: {control:.1%}"))
+    return entries
+
+
+def sequence(result: Induction, selection: Selection) -> None:
+    """The chosen head on one short sequence and its repetition: the model runs only when a reader asks."""
+    if not choices.toggle(f"Draw head {selection.label} on one repeated sequence", key="sequence"):
+        return
+    settings = replace(selection.settings, max_length=min(SHOWN, selection.settings.max_length))
+    model = services.model(selection.checkpoint, settings.dtype)
+    example = next(iter(RandomSequences(selection.corpora["random"], model.tokens, settings)))
+    shown = apply_view(layout_of(example, model.tokens), services.attention(model, example, settings.weights), View())
+    st.caption("The second half repeats the first. An induction head draws a line one place right of the first half's.")
+    alt = f"Attention of head {selection.label} on a repeated sequence of random tokens, from each row to each column"
+    page.chart(heatmap(shown, selection.head), "induction-sequence", alt, clickable=False)
+
+
+TEXT = (
+    "Beyond the paper, after Olsson et al. (2022), *In-context Learning and Induction Heads*. n distinct tokens are "
+    "drawn from the model's vocabulary and repeated once, in the tokenizer's own frame; i counts tokens without that "
+    "frame. From each token of the repetition, a prefix-matching head attends to what followed its first occurrence. "
+    "The controls are the same places in inputs whose second half is n other tokens. “More settings” has the seed, the "
+    "number of inputs (every other one a control; 100 where there is no limit) and their length."
+)
+analysis_page.show(ANALYSIS, analysis_page.Parts(numbers=numbers, below=sequence, text=TEXT, section=15))
