@@ -64,9 +64,9 @@ class LayerGradient:
 
 
 def backward(
-    model: AttentionModel, batch: Batch, observe: Callable[[LayerGradient], None], *, masking: Masking
+    model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], masking: Masking
 ) -> None:
-    """Mask a batch and run the model forward and back; `observe` sees every layer once, the last layer first.
+    """Mask a batch and run the model forward and back; the observers see every layer once, the last layer first.
 
     What is differentiated is the sum over segments of each one's own mean loss, so that a segment's gradient does not
     depend on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model
@@ -79,7 +79,8 @@ def backward(
     def show(gradient: LayerGradient) -> None:
         nonlocal layers
         layers += 1
-        observe(gradient)
+        for observe in observers:
+            observe(gradient)
 
     with torch.enable_grad():
         masked, labels = mask(batch, masking)

@@ -36,7 +36,8 @@ def test_an_upload_is_opened_by_its_token_and_by_nothing_else(uploads: Uploads) 
 
 def test_the_store_knows_no_upload_by_its_digest(uploads: Uploads) -> None:
     kept = uploads.keep(b"private\n", "p.txt", "text")
-    assert not any(kept.digest in key for key in uploads.store.cache.iterkeys())
+    with uploads.store.writing() as cache:
+        assert not any(kept.digest in key for key in cache.iterkeys())
 
 
 def test_tokens_are_random_and_long(uploads: Uploads) -> None:
@@ -48,7 +49,7 @@ def test_a_deleted_upload_is_gone_even_for_those_who_have_its_source(uploads: Up
     kept = uploads.keep(b"line\n", "x.txt", "text")
     source = uploads.source(kept.token)
     uploads.delete(kept.token)
-    assert uploads.latest("text") == [] and list(uploads.store.cache.iterkeys()) == []
+    assert uploads.latest("text") == [] and list(uploads.store.entries()) == []
     with pytest.raises(InputError, match="not on this server"):
         list(source.lines())
 
@@ -62,10 +63,10 @@ def test_an_upload_expires_and_results_stay(store: Store) -> None:
 
 
 def test_what_an_older_version_stored_opens_nothing(uploads: Uploads) -> None:
-    cache, digest = uploads.store.cache, "0" * 64
+    digest = "0" * 64
     for token in (digest, "A" * 43):
-        cache.set(f"upload/{token}", b"old\n")
-        cache.set(f"name/{token}", b"old.txt")
+        uploads.store.write(f"upload/{token}", b"old\n")
+        uploads.store.write(f"name/{token}", b"old.txt")
         assert uploads.find(token) is None
     assert uploads.latest("text") == []
 
