@@ -17,5 +17,5 @@ def until_cancelled(_task, progress) -> None:
 session.GRACE = 0.5
 services.Worker = lambda: until_cancelled
 if "ask" in st.query_params:
-    reader_jobs._submit(st.query_params["ask"], "Work", lambda: {})
+    reader_jobs.submit(st.query_params["ask"], "Work", lambda: {})
 st.text(f"{len(reader_jobs.unfinished())} mine, {len(services.jobs()._jobs)} in all")

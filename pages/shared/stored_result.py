@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
 
 from bertviz_core.analyses import chunks, runtime_estimate
 from bertviz_core.analyses.model_pass import check_model
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.skipped import UNKNOWN
+from bertviz_core.tasks import tasks
 from pages.shared import services
 from pages.shared.frame import address
 from pages.shared.jobs import panel as job_panel
@@ -70,4 +73,6 @@ def _offer(request: Request) -> None:
             "result for later visits. You can use other pages meanwhile."
         )
         label = f"Analyze ({length})"
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
+    task = partial(tasks.analyses, shared(request), services.store())
+    start = partial(reader_jobs.submit, request.key(), ANALYSES[request.analysis].title, task)
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=start)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
 from bertviz_core.engine.jobs import Job, JobQueue
@@ -19,36 +18,7 @@ from pages.shared import services, session
 REMEMBERED = 50  # of this reader's jobs
 
 
-def analysis(request: Request) -> None:
-    """Queue an analysis, and those that the same pass gives with it."""
-    _submit(request.key(), ANALYSES[request.analysis].title, lambda: tasks.analyses(shared(request), services.store()))
-
-
-def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
-    """Queue all requests as one job, under `everything_key`."""
-    _submit(key, title, lambda: tasks.analyses(requests, services.store()))
-
-
-def report(key: str, request: ReportRequest) -> None:
-    """Queue the computation of what a report lacks, as one job."""
-    _submit(key, "Report", lambda: tasks.report(request, services.store()))
-
-
-def everything_key(requests: list[Request]) -> str:
-    return "all/" + "/".join(request.key() for request in requests)
-
-
-def hub_model(key: str, requests: list[Request]) -> None:
-    """Queue the download of a hub model and then all of these analyses of it, as one job under `everything_key`."""
-    _submit(key, requests[0].checkpoint.name, lambda: tasks.hub_model(requests, services.store()))
-
-
-def download(key: str, name: str, revision: str | None) -> None:
-    """Queue the download of a hub model's files."""
-    _submit(key, "Download", lambda: tasks.download(name, revision), services.downloads())
-
-
-def _submit(key: str, title: str, task: Callable[[], Task], queue: JobQueue | None = None) -> None:
+def submit(key: str, title: str, task: Callable[[], Task], queue: JobQueue | None = None) -> None:
     """Queue a job, or join the one that runs; a job that cannot be queued ends at once with the error."""
     try:
         services.store().check()
@@ -60,6 +30,30 @@ def _submit(key: str, title: str, task: Callable[[], Task], queue: JobQueue | No
     mine[key] = job
     while len(mine) > REMEMBERED:
         del mine[next(iter(mine))]
+
+
+def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
+    """Queue all requests as one job, under `everything_key`."""
+    submit(key, title, lambda: tasks.analyses(requests, services.store()))
+
+
+def report(key: str, request: ReportRequest) -> None:
+    """Queue the computation of what a report lacks, as one job."""
+    submit(key, "Report", lambda: tasks.report(request, services.store()))
+
+
+def everything_key(requests: list[Request]) -> str:
+    return "all/" + "/".join(request.key() for request in requests)
+
+
+def hub_model(key: str, requests: list[Request]) -> None:
+    """Queue the download of a hub model and then all of these analyses of it, as one job under `everything_key`."""
+    submit(key, requests[0].checkpoint.name, lambda: tasks.hub_model(requests, services.store()))
+
+
+def download(key: str, name: str, revision: str | None) -> None:
+    """Queue the download of a hub model's files."""
+    submit(key, "Download", lambda: tasks.download(name, revision), services.downloads())
 
 
 def cancel(job: Job) -> None:
