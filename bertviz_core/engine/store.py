@@ -11,14 +11,13 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import diskcache
 
 from bertviz_core.engine import store_disk
-from bertviz_core.engine.store_disk import BYTES, ERRORS, SIZE, Reader, default_limit, reason
+from bertviz_core.engine.store_disk import BYTES, ERRORS, SIZE, Entry, Reader, default_limit, reason
 from bertviz_core.errors import StoreError
 from bertviz_core.settings import default_folder
 
@@ -32,23 +31,6 @@ PATIENCE = 5  # seconds that opening waits for a process that has locked the sto
 RETRY = 10  # seconds until a store that could not be written is tried again
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One stored thing.
-
-    Attributes:
-        kind: "result", "upload", "detail" of a result, or "work" of unfinished jobs.
-        key: Its key or token.
-        size: In bytes.
-        stored: When, in seconds since 1970.
-    """
-
-    kind: str
-    key: str
-    size: int
-    stored: float
 
 
 class Store:

@@ -9,6 +9,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -38,6 +39,23 @@ EVICTION_POLICY[POLICY] = {
     "cull": "SELECT {fields} FROM Cache WHERE (key GLOB 'detail/*' OR key GLOB 'result/*')"
     f" AND access_time < {{now}} - {RECENT} ORDER BY key >= 'result/', access_time LIMIT MIN(1, ?)",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One stored thing.
+
+    Attributes:
+        kind: "result", "upload", "detail" of a result, or "work" of unfinished jobs.
+        key: Its key or token.
+        size: In bytes.
+        stored: When, in seconds since 1970.
+    """
+
+    kind: str
+    key: str
+    size: int
+    stored: float
 
 
 def default_limit() -> int:
