@@ -200,8 +200,7 @@ class ChunkedPass(Pass):
 
 
 def share_done(store: Store, request: Request) -> float | None:
-    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from, as from
-    sums of an earlier version, which do not say what they are of."""
+    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
     with suppress(*DAMAGED):
         if header := store.header(f"work/{work_name(request)}"):
             return float(json.loads(header)["__metadata__"]["share"])

@@ -49,17 +49,17 @@ def run(
     accumulators: Sequence[Accumulator],
     progress: Progress,
     batch_tokens: int | None = None,
-    passing: PassFunction = forward,
+    passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in the pass `passing`. A batch for which the device has no room is
-    halved; what failed leaves no trace in the sums."""
+    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`. A batch for which the
+    device has no room is halved; what failed leaves no trace in the sums."""
     for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
         groups = [group]
         while groups:
             part, sums = groups.pop(0), [accumulator.fresh() for accumulator in accumulators]
             try:
                 batch = collate(part, model.tokens, model.device)
-                passing(model, batch, *(partial(each.update, batch) for each in sums))
+                (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
             except RuntimeError as error:
                 _check_smaller(error, model, part)
                 sums = []
