@@ -134,7 +134,7 @@ class Store:
 
     def entries(self) -> Iterator[Entry]:
         """What is stored; the results that ship are not counted, nor what is not bytes."""
-        query = f"SELECT key, {SIZE}, store_time FROM Cache WHERE {BYTES} ORDER BY key"
+        query = f"SELECT key, {SIZE}, CAST(store_time AS REAL) FROM Cache WHERE {BYTES} ORDER BY key"
         with self.reading() as reader:
             rows = reader.sql(query, (time.time(),))
         for name, size, stored in rows:

@@ -26,7 +26,7 @@ PATIENCE = 10  # seconds that a write waits for another process
 BRIEF = 0.5  # seconds that a read waits
 OLD = 3600  # seconds after which a file without a row is no write in progress
 RECENT = 3600  # seconds for which what was stored or used is safe from the limit
-SIZE = "MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0))"
+SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # of a damaged row it may be text
 FRESH = "raw = 1 AND (expire_time IS NULL OR expire_time > ?)"
 BYTES = f"mode IN ({MODE_RAW}, {MODE_BINARY}) AND {FRESH}"
 OF_KIND = "raw = 1 AND key >= ? AND key < ?"
