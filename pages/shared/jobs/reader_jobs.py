@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
@@ -47,8 +48,10 @@ def everything_key(requests: list[Request]) -> str:
 
 
 def hub_model(key: str, requests: list[Request]) -> None:
-    """Queue the download of a hub model and then all of these analyses of it, as one job under `everything_key`."""
-    submit(key, requests[0].checkpoint.name, lambda: tasks.hub_model(requests, services.store()))
+    """Queue the download of a hub model and then all of these analyses of it, as one job under `everything_key`, for
+    which nobody else's analyses wait."""
+    task = partial(tasks.hub_model, requests, services.store())
+    submit(key, requests[0].checkpoint.name, task, services.downloads())
 
 
 def download(key: str, name: str, revision: str | None) -> None:
