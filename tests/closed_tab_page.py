@@ -4,7 +4,6 @@ import time
 
 import streamlit as st
 
-from bertviz_core.engine.jobs import ANALYSES
 from pages.shared import services, session
 from pages.shared.jobs import reader_jobs
 
@@ -16,7 +15,7 @@ def until_cancelled(_task, progress) -> None:
 
 
 session.GRACE = 0.5
-services.Worker = lambda *_: until_cancelled
+services.Worker = lambda: until_cancelled
 if "ask" in st.query_params:
-    reader_jobs._ask(st.query_params["ask"], "Work", lambda: {}, ANALYSES)
-st.text(f"{len(reader_jobs.unfinished())} mine, {len(services.jobs()._unfinished)} in all")
+    reader_jobs.submit(st.query_params["ask"], "Work", lambda: {})
+st.text(f"{len(reader_jobs.unfinished())} mine, {len(services.jobs()._jobs)} in all")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+from bertviz_core.analyses.local_runner import LastModel
 from bertviz_core.engine.progress import Progress
-from bertviz_core.tasks.tasks import Performer, Task
+from bertviz_core.tasks.tasks import Task, perform
 
 
-def performer(*_modules: str) -> Callable[[Task, Progress], None]:
+def worker() -> Callable[[Task, Progress], None]:
     """In place of a `Worker`."""
-    keeps_a_model = Performer()
-    return lambda task, progress: keeps_a_model.perform(json.loads(json.dumps(task)), progress)
+    models = LastModel()
+    return lambda task, progress: perform(json.loads(json.dumps(task)), progress, models)

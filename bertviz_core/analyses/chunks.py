@@ -5,10 +5,11 @@ Definitions: docs/methods.md, section 14.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from bertviz_core.analyses import details
@@ -27,34 +28,33 @@ from bertviz_core.models.reading import CorpusReading, cut
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunks = Iterator[tuple[int, list[Encoded]]]  # a chunk's number, from 0, and its examples
+Parts = Iterator[tuple[int, Sequence["PortableAccumulator | bytes"]]]  # and what each request sums over it
 
 
 def compute_chunk(
+    chunk: tuple[int, Sequence[Encoded]],
     model: AttentionModel,
     requests: Sequence[Request],
-    examples: Sequence[Encoded],
     progress: Progress,
     batch_tokens: int | None,
-) -> list[PortableAccumulator]:
-    """What each request sums over the examples of one chunk, from one pass in the chunk's own batches."""
+) -> tuple[int, list[PortableAccumulator]]:
+    """The number of a chunk, and what each request sums over its examples in one pass."""
     from bertviz_core.engine import stream
 
-    analyses = [ANALYSES[request.analysis] for request in requests]
+    (number, examples), analyses = chunk, [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
     if hasattr(analyses[0].measure, "run"):
         analyses[0].measure.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
     else:
         stream.run(model, examples, accumulators, progress, batch_tokens)
-    return accumulators
+    return number, accumulators
 
 
 class Runner(Protocol):
     """Computes chunks, here or elsewhere."""
 
-    def map(
-        self, requests: Sequence[Request], chunks: Chunks, progress: Progress
-    ) -> Iterator[tuple[int, Sequence[PortableAccumulator | bytes]]]:
-        """Compute chunks; yields each one's number, and what every request sums over it, perhaps in bytes."""
+    def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
+        """Compute chunks, in any order."""
 
 
 class ChunkSums:
@@ -80,7 +80,7 @@ class ChunkSums:
             return
         sums = self.total.from_bytes(part) if isinstance(part, bytes) else part
         if hasattr(sums, "take_detail"):  # before it waits
-            details.keep(self.store, self.request.key(), number, sums.take_detail())
+            details.put(self.store, self.request.key(), number, sums.take_detail())
         self.waiting[number] = sums
         while self.done in self.waiting:
             self.total.merge(self.waiting.pop(self.done))
@@ -99,30 +99,40 @@ class ChunkSums:
         self.total, self.done, self.waiting = total, done, waiting
 
 
-class ChunkedPass:
-    """The sums of the requests of one pass, and what of them is stored. A corpus of one chunk stores none.
+@dataclass
+class Pass:
+    """What the requests of one pass over a corpus add up to.
 
-    Args:
+    Attributes:
         together: The requests.
         corpus: Their corpus, read while it is summed.
         model: Gives the shapes of the sums, and where they are.
-        store: Keeps them while the job runs.
+        store: Has unfinished sums while the job runs.
         rounding: What the rounding of sums depends on: the device and the tokens of a batch.
     """
 
-    def __init__(
-        self,
-        together: Sequence[Request],
-        corpus: CorpusReading,
-        model: AttentionModel,
-        store: Store | None,
-        rounding: str,
-    ) -> None:
-        self.corpus, self.store = corpus, store
-        self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
-        shapes = model if model.encoder is not None else replace(model, device="cpu")
-        empty = ((request, ANALYSES[request.analysis].accumulator(shapes, request)) for request in together)
-        self.sums = [ChunkSums(request, accumulator, store) for request, accumulator in empty]
+    together: Sequence[Request]
+    corpus: CorpusReading
+    model: AttentionModel
+    store: Store | None
+    rounding: str
+
+    def take(self, number: int, parts: Sequence[PortableAccumulator | bytes]) -> None:
+        """Take in a part of what `parts` gives."""
+
+    def save(self) -> None:
+        """Store what a later job can go on from."""
+
+
+@dataclass
+class ChunkedPass(Pass):
+    """Sums over chunks, and what of them is stored. A corpus of one chunk stores none."""
+
+    def __post_init__(self) -> None:
+        self.work = f"{self.rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
+        shapes = self.model if self.model.encoder is not None else replace(self.model, device="cpu")
+        empty = ((request, ANALYSES[request.analysis].accumulator(shapes, request)) for request in self.together)
+        self.sums = [ChunkSums(request, accumulator, self.store) for request, accumulator in empty]
         self.sizes: list[int] = []  # of the chunks that have been read, in examples
         self._saved, self._cost, self._is_changed = time.monotonic(), 0.0, False
         for each in self.sums:
@@ -133,14 +143,9 @@ class ChunkedPass:
         """The sums over the whole corpus, once it has been run."""
         return [each.total for each in self.sums]
 
-    def run(self, runner: Runner, progress: Progress) -> None:
-        """Compute the chunks that are missing, and merge them; what is summed is saved where this does not end."""
-        try:
-            for number, parts in runner.map([each.request for each in self.sums], self.missing(progress), progress):
-                self.take(number, parts)
-        except BaseException:
-            self.save()
-            raise
+    def parts(self, runner: Runner, progress: Progress) -> Parts:
+        """The chunks that are missing, as they are computed; each is to be given to `take`."""
+        return runner.map(self.together, self.missing(progress), progress)
 
     def missing(self, progress: Progress) -> Chunks:
         """The chunks to compute, read when they are asked for; those of an earlier job count as done before."""
@@ -164,7 +169,7 @@ class ChunkedPass:
             self.save()
 
     def save(self) -> None:
-        """Keep what has been summed, so that a job that is killed goes on from here."""
+        """Store what has been summed, so that a job that is killed goes on from here."""
         if self.store is None or not self._is_changed:
             return
         started = time.monotonic()
@@ -172,7 +177,7 @@ class ChunkedPass:
         for each in self.sums:
             data = each.to_bytes(share=f"{done / self.corpus.expected:.3f}", work=self.work)
             with suppress(StoreError):  # the result may still find room
-                self.store.keep_work(work_name(each.request), data)
+                self.store.put_work(work_name(each.request), data)
         self._saved, self._is_changed = time.monotonic(), False
         self._cost = self._saved - started
 
@@ -189,17 +194,16 @@ class ChunkedPass:
 
     def _restore(self, each: ChunkSums) -> None:
         with suppress(*DAMAGED):
-            data = self.store.work(work_name(each.request)) if self.store else None
+            data = self.store.read(f"work/{work_name(each.request)}") if self.store else None
             if data and metadata_of(data)["work"] == self.work:
                 each.restore(data)
 
 
 def share_done(store: Store, request: Request) -> float | None:
-    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from, as from
-    sums of an earlier version, which do not say what they are of."""
+    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
     with suppress(*DAMAGED):
-        if (head := store.work_header(work_name(request))) and "work" in (metadata := metadata_of(head)):
-            return float(metadata["share"])
+        if header := store.header(f"work/{work_name(request)}"):
+            return float(json.loads(header)["__metadata__"]["share"])
     return None
 
 

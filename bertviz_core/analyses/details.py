@@ -26,18 +26,18 @@ class Numbered(Protocol):
 N = TypeVar("N", bound=Numbered)
 
 
-def keep(store: Store | None, key: str, number: int, detail: Mapping[str, Any]) -> None:
-    """Keep part `number`, from 0, beside the result with this key, where there is room."""
+def put(store: Store | None, key: str, number: int, detail: Mapping[str, Any]) -> None:
+    """Store part `number`, from 0, beside the result with this key, where there is room."""
     with suppress(StoreError):  # the result may still find room
         if store is not None:
-            store.keep_detail(f"{key}/{number}", pack(detail))
+            store.write(f"detail/{key}/{number}", pack(detail))
 
 
 def finish(store: Store | None, key: str, count: int) -> None:
     """Note that the parts beside the result with this key are `count`, and complete."""
     with suppress(StoreError):
         if store is not None:
-            store.keep_detail(f"{key}/{COUNT}", str(count).encode())
+            store.write(f"detail/{key}/{COUNT}", str(count).encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
     """What is beside the result with this key; None where the store does not have all parts (any more)."""
     with suppress(StoreError, ValueError), store.open(f"detail/{key}/{COUNT}") or BytesIO(b"0") as stream:
         count = int(stream.read())
-        if count and all(store.has_detail(f"{key}/{number}") for number in range(count)):
+        if count and all(f"detail/{key}/{number}" in store for number in range(count)):
             return StoredParts(store, key, source, count)
     return None
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.chunks import Chunks, compute_chunk
+from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import PortableAccumulator
 from bertviz_core.models.model import observing
 from bertviz_core.settings import Execution
 
@@ -74,14 +74,11 @@ class LocalRunner(AbstractContextManager["LocalRunner"]):
         self.model = observing(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
-    def map(
-        self, requests: Sequence[Request], chunks: Chunks, progress: Progress
-    ) -> Iterator[tuple[int, Sequence[PortableAccumulator | bytes]]]:
-        """Compute chunks, see `chunks.Runner`."""
-        model = None
-        for number, examples in chunks:
-            model = model or network_of(self.model, requests[0])
-            yield number, compute_chunk(model, requests, examples, progress, self.execution.batch_tokens)
+    def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
+        """Compute chunks one after another, see `chunks.Runner`."""
+        model, batch_tokens = network_of(self.model, requests[0]), self.execution.batch_tokens
+        compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)
+        return map(compute, chunks)
 
 
 def network_of(model: AttentionModel, request: Request) -> AttentionModel:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import durations
+from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.chunks import ChunkedPass, share_done
 from bertviz_core.analyses.local_runner import LocalRunner
 from bertviz_core.analyses.part_cache import WholePass
@@ -19,7 +19,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.masking import check_head
 from bertviz_core.models.model import check_norms
-from bertviz_core.models.reading import CorpusReading, Reading
+from bertviz_core.models.reading import CorpusReading, Examples, Reading
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
@@ -58,44 +58,50 @@ def compute_pass(
     together: Sequence[Request], store: Store | None, runner: LocalRunner, progress: Progress
 ) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
-    first = together[0]
-    first.settings.check(first.checkpoint.max_length)
-    for request in together:
-        check_model(request)
     started = time.monotonic()
-    model = runner.start(together, progress)
+    model = _begin(together, runner, progress)
     loaded = time.monotonic()
-    resumed = store is not None and share_done(store, first)
-    results = _results(together, model, store, runner, progress)
-    if store and not resumed and model.encoder is not None:
-        durations.remember(store, together, loaded - started, time.monotonic() - loaded)
-    return results
-
-
-def _results(
-    together: Sequence[Request], model: AttentionModel, store: Store | None, runner: LocalRunner, progress: Progress
-) -> list[Result]:
-    """The results on a model, or on what is known of it where workers have it."""
-    first = together[0]
-    definition = ANALYSES[first.analysis]
-    examples = examples_class(definition.corpus)(first.source, model.tokens, first.settings)
-    corpus = CorpusReading(examples)
-    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
+    resumed = store is not None and share_done(store, together[0])
+    summed, examples = _sums(together, model, store, runner)
     progress.start("Reading the corpus", unit=examples.unit)
-    summing = ChunkedPass if definition.chunked else WholePass
-    summed = summing(together, corpus, model, store, rounding)
-    summed.run(runner, progress)
+    try:
+        for number, parts in summed.parts(runner, progress):
+            summed.take(number, parts)
+    except BaseException:
+        summed.save()
+        raise
     progress.start("Writing the results")
-    provenance = [_provenance(request, model, corpus.reading) for request in together]
     results = [
-        ANALYSES[request.analysis].finish(total, examples, origin)
-        for request, total, origin in zip(together, summed.totals, provenance, strict=True)
+        ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, summed.corpus.reading))
+        for request, total in zip(together, summed.totals, strict=True)
     ]
     for request, result in zip(together, results, strict=True):
         if store:
             store.put(request.key(), result.to_bytes())
     summed.finish()
+    if store and not resumed and model.encoder is not None:
+        runtime_estimate.record(store, together, loaded - started, time.monotonic() - loaded)
     return results
+
+
+def _begin(together: Sequence[Request], runner: LocalRunner, progress: Progress) -> AttentionModel:
+    """The model, or what is known of it where workers have it."""
+    first = together[0]
+    first.settings.check(first.checkpoint.max_length)
+    for request in together:
+        check_model(request)
+    return runner.start(together, progress)
+
+
+def _sums(
+    together: Sequence[Request], model: AttentionModel, store: Store | None, runner: LocalRunner
+) -> tuple[ChunkedPass | WholePass, Examples[Any]]:
+    """The sums of the pass, or what an earlier job has stored of them, and the corpus."""
+    first, definition = together[0], ANALYSES[together[0].analysis]
+    examples = examples_class(definition.corpus)(first.source, model.tokens, first.settings)
+    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
+    summing = ChunkedPass if definition.chunked else WholePass
+    return summing(together, CorpusReading(examples), model, store, rounding), examples
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:

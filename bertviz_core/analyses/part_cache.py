@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bertviz_core.analyses import details
-from bertviz_core.analyses.chunks import DAMAGED, Runner, work_name
+from bertviz_core.analyses.chunks import DAMAGED, Parts, Pass, Runner, work_name
 from bertviz_core.analyses.local_runner import LocalRunner
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -20,10 +20,10 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import CorpusReading, cut
+from bertviz_core.models.reading import cut
 
 PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
-KEPT = 2_000_000_000  # bytes that one job keeps, and a fifth of the store at most; what is beyond is computed again
+MAX_CACHED = 2_000_000_000  # bytes of one job, and a fifth of the store at most; the rest is computed again
 
 
 @dataclass
@@ -34,7 +34,7 @@ class PartCache:
         request: What is asked for.
         model: Gives the shapes of what is computed.
         runner: Computes the parts.
-        store: Keeps the parts until `drop`.
+        store: Has the parts until `drop`.
         rounding: What their rounding depends on, as for chunks.
     """
 
@@ -55,7 +55,7 @@ class PartCache:
         stage: str,
         progress: Progress,
     ) -> None:
-        """One pass, of which the parts are computed that are not kept.
+        """One pass, of which the parts are computed that are not stored.
 
         Args:
             options: What it computes: `measure.accumulator` and `measure.model_of` are given them in a request.
@@ -73,16 +73,17 @@ class PartCache:
         key = hashlib.sha256(f"{request.key()} {PART_TOKENS} {self.rounding}".encode()).hexdigest()
         for number in list(parts) if self.store else []:
             with suppress(*DAMAGED):
-                if self.store and (data := self.store.work(f"parts/{key}/{number}")):  # of an earlier job
+                if self.store and (data := self.store.read(f"work/parts/{key}/{number}")):  # of an earlier job
                     take(empty.from_bytes(data))
                     self._note(f"parts/{key}/{number}", data)
                     progress.before += len(parts[number])
                     progress.advance(len(parts.pop(number)))
-        for number, (sums,) in self.runner.map([request], iter(list(parts.items())), progress):
+        missing = self.runner.map([request], iter(list(parts.items())), progress) if parts else ()
+        for number, (sums,) in missing:
             data = sums if isinstance(sums, bytes) else sums.to_bytes()
             take(empty.from_bytes(data))
             del parts[number]
-            self._keep(f"parts/{key}/{number}", data, end - (end - begin) * len(parts) / count)
+            self._put(f"parts/{key}/{number}", data, end - (end - begin) * len(parts) / count)
 
     def drop(self) -> None:
         """Delete the stored parts once the result is stored."""
@@ -93,58 +94,43 @@ class PartCache:
         self._names.append(name)
         self._size += len(data)
 
-    def _keep(self, name: str, data: bytes, share: float) -> None:
-        if self.store and self._size + len(data) <= min(KEPT, self.store.limit // 5):
+    def _put(self, name: str, data: bytes, share: float) -> None:
+        if self.store and self._size + len(data) <= min(MAX_CACHED, self.store.limit // 5):
             with suppress(StoreError):  # the result may still find room
-                self.store.keep_work(name, data)
+                self.store.put_work(name, data)
                 self._note(name, data)
-                self.store.keep_work(work_name(self.request), pack({}, share=f"{share:.3f}", work=self.rounding))
+                self.store.put_work(work_name(self.request), pack({}, share=f"{share:.3f}", work=self.rounding))
 
 
-class WholePass:
-    """Requests of an analysis that is no sum over chunks: it is given all inputs, and takes several passes over them.
+@dataclass
+class WholePass(Pass):
+    """An analysis that is no sum over chunks: it is given all inputs, and takes several passes over them."""
 
-    Args:
-        together: The requests.
-        corpus: Their corpus, read once.
-        model: What computes.
-        store: Caches parts while the job runs.
-        rounding: What the rounding of parts depends on.
-    """
-
-    def __init__(
-        self,
-        together: Sequence[Request],
-        corpus: CorpusReading,
-        model: AttentionModel,
-        store: Store | None,
-        rounding: str,
-    ) -> None:
-        self.together, self.corpus, self.model, self.store, self.rounding = together, corpus, model, store, rounding
-        self.measure = ANALYSES[together[0].analysis].measure
-        self.totals = [self.measure.accumulator(model, request) for request in together]
+    def __post_init__(self) -> None:
+        self.measure = ANALYSES[self.together[0].analysis].measure
+        self.totals = [self.measure.accumulator(self.model, request) for request in self.together]
         self._caches: list[PartCache] = []
 
-    def run(self, runner: LocalRunner, progress: Progress) -> None:
-        """Compute the analysis for each request."""
+    def parts(self, runner: LocalRunner, progress: Progress) -> Parts:
+        """Compute the analysis for each request; no part is left to be taken."""
         examples = []
         for example in self.corpus:
             examples.append(example)
             progress.advance(1)
         progress.start("Running the model", len(examples), self.corpus.examples.unit)
-        batch_tokens = runner.execution.batch_tokens
+        settings, batch_tokens = self.together[0].settings, runner.execution.batch_tokens
         if not hasattr(self.measure, "run_stages"):
-            settings = self.together[0].settings
             self.measure.run(self.model, settings, examples, self.totals, progress, batch_tokens)
-            return
+            return iter(())
         for request, total in zip(self.together, self.totals, strict=True):
             cache = PartCache(request, self.model, runner, self.store, self.rounding)
             self._caches.append(cache)
             self.measure.run_stages(examples, total, progress, cache.run, batch_tokens)
             parts = list(self.measure.take_details(total))
             for number, detail in enumerate(parts):
-                details.keep(self.store, request.key(), number, detail)
+                details.put(self.store, request.key(), number, detail)
             details.finish(self.store, request.key(), len(parts))
+        return iter(())
 
     def finish(self) -> None:
         """Delete the cached parts once the results are stored."""

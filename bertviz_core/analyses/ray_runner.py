@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses.chunks import Chunks, compute_chunk
+from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
 from bertviz_core.analyses.local_runner import LastModel, LocalRunner, network_of
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -75,7 +75,8 @@ class ChunkWorker:
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
         """The number of a chunk, and what each request sums over its examples."""
         self._load(task)
-        sums = compute_chunk(self._model, task.requests, examples, Progress(), task.execution.batch_tokens)
+        chunk, batch_tokens = (number, examples), task.execution.batch_tokens
+        _, sums = compute_chunk(chunk, self._model, task.requests, Progress(), batch_tokens)
         return number, [each.to_bytes() for each in sums]
 
     def _load(self, task: PassTask) -> None:
@@ -164,9 +165,7 @@ class RayRunner(LocalRunner):
         model = together[0].checkpoint
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
-    def map(
-        self, requests: Sequence[Request], chunks: Chunks, progress: Progress
-    ) -> Iterator[tuple[int, Sequence[bytes]]]:
+    def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
         """Compute chunks in the order in which workers become free, see `chunks.Runner`. Of those that have been read,
         none is more than BACKLOG chunks for each worker ahead of the first that is missing: memory is bounded."""
         from ray.util import ActorPool

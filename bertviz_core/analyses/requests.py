@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from bertviz_core.models.model import AttentionModel
 
 DEFAULT_EXECUTION = Execution()
+Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed
 
 
 def find(store: Store | None, request: Request) -> Result | None:
@@ -51,8 +51,9 @@ def compute(
     is kept, and a later call goes on from there.
     """
     together = shared(request)
-    pinned = store.pinned(other.key() for other in together) if store else nullcontext()
-    with pinned, runner_of(execution) if model is None else LocalRunner(execution, lambda *_: model) as runner:
+    if store:
+        store.check()
+    with runner_of(execution) if model is None else LocalRunner(execution, lambda *_: model) as runner:
         results = compute_pass(together, store, runner, progress or Progress())
     return results[together.index(request)]
 
@@ -80,6 +81,7 @@ def compute_all(
     execution: Execution = DEFAULT_EXECUTION,
     progress: Progress | None = None,
     load: Load | None = None,
+    failed: list[Failure] | None = None,
 ) -> None:
     """Compute and store whatever of the requests is not stored yet, in as few passes as can be.
 
@@ -88,35 +90,19 @@ def compute_all(
 
     Args:
         requests: Requests of one model after another.
-        store: Where results are kept.
+        store: Where results are stored.
         execution: How passes run.
         progress: Counts passes, and where it is in each.
-        load: How a model is loaded; the last one is kept where this is not given.
+        load: How a model is loaded; the last one stays in memory where this is not given.
+        failed: Where it is given, takes the passes that fail, in place of the BertvizError below.
 
     Raises:
         BertvizError: The first one, when all passes have been tried; a ModelError only where there is no other.
-        Cancelled: At once.
+        StoreError, Cancelled: At once.
     """
-    failures = [error for _, error in try_all(requests, store, execution, progress, load)]
-    if failures:
-        raise min(failures, key=lambda error: isinstance(error, ModelError))
-
-
-def try_all(
-    requests: Iterable[Request],
-    store: Store,
-    execution: Execution = DEFAULT_EXECUTION,
-    progress: Progress | None = None,
-    load: Load | None = None,
-) -> list[tuple[list[Request], BertvizError]]:
-    """Do as `compute_all` does, and return the errors.
-
-    Returns:
-        (requests, error) of each pass that failed.
-    """
-    progress, failures = progress or Progress(), dict[Any, Any]()
-    requests = list(requests)
-    with store.pinned(request.key() for request in requests), runner_of(execution, load) as runner:
+    progress, failures = progress or Progress(), dict[Any, Failure]()
+    store.check()
+    with runner_of(execution, load) as runner:
         groups = passes(request for request in requests if find(store, request) is None)
         for number, together in enumerate(groups, 1):
             same = (together[0].source.digest, *(request.analysis for request in together))
@@ -130,4 +116,7 @@ def try_all(
             except BertvizError as error:
                 error.__cause__ = error.__context__ = None  # frames in their tracebacks would keep the model
                 failures.setdefault(same, (together, error.with_traceback(None)))
-    return list(failures.values())
+    if failed is not None:
+        failed.extend(failures.values())
+    elif failures:
+        raise min((error for _, error in failures.values()), key=lambda error: isinstance(error, ModelError))

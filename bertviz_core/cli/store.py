@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from bertviz_core.analyses.results import origin, read_header
-from bertviz_core.engine.store import Entry, Store
+from bertviz_core.engine.store import Store
+from bertviz_core.engine.store_disk import Entry
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError
 

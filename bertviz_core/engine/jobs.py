@@ -1,21 +1,17 @@
-"""Long work beside the pages: jobs by key so that equal requests share one, a fair queue with bounds, and cancel."""
+"""Long work beside the pages: a queue of jobs by key, so that equal requests share one, with bounds and cancel."""
 
 from __future__ import annotations
 
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Literal
 
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, Cancelled, QueueFull, unexpected
-
-REMEMBERED = 1000  # askers whose last turn is known; the others' is so long ago that they are next in any case
-ANALYSES, DOWNLOADS = "analyses", "downloads"
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
 Runner = Callable[[Any, Progress], None]
@@ -30,18 +26,14 @@ class Job:
         key: Equal keys, equal results.
         title: For people.
         task: What the runner is given.
-        lane: The queue; each has its own runner.
-        then: (lane, task) of what follows once the task is done, each in its own lane's queue.
-        askers: Readers who still want it; when the last of them leaves, it is cancelled.
+        sessions: Sessions that still want it; when the last of them leaves, it is cancelled.
         error: For people, once the state is "failed" or "cancelled".
     """
 
     key: str
     title: str
     task: Any = None
-    lane: str = ANALYSES
-    then: tuple[tuple[str, Any], ...] = ()
-    askers: set[str] = field(default_factory=set)
+    sessions: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
     error: BertvizError | None = None
@@ -56,155 +48,87 @@ class Job:
         self.state = state
         return self
 
-    def next_task(self) -> None:
-        """Wait for what follows, in its lane."""
-        (self.lane, self.task), self.then = self.then[0], self.then[1:]
-        self.progress, self.state = Progress(), "waiting"
 
-
-class Lane:
-    """Jobs that wait, and the runner of one at a time: the asker whose last turn is longest ago is next."""
-
-    def __init__(self, runner: Runner) -> None:
-        self.runner = runner
-        self.waiting: list[Job] = []  # as they came
-        self.running: Job | None = None
-        self.thread: threading.Thread | None = None  # runs while there is work
-        self._turns: dict[str, int] = {}  # asker -> number of the last turn, the latest at the end
-
-    def order(self) -> list[Job]:
-        """The waiting jobs in the order in which they will start."""
-        waiting, turns = list(self.waiting), dict(self._turns)
-        return [_next(waiting, turns) for _ in self.waiting]
-
-    def start_next(self) -> Job | None:
-        """Take the next job; None where nothing waits."""
-        self.running = _next(self.waiting, self._turns) if self.waiting else None
-        if len(self._turns) > REMEMBERED:
-            del self._turns[next(iter(self._turns))]
-        return self.running
-
-
-def _next(waiting: list[Job], turns: dict[str, int]) -> Job:
-    """Remove the next job, which is its asker's turn; of equal turns it is the job that came first."""
-    pairs = ((job, asker) for job in waiting for asker in job.askers)
-    job, asker = min(pairs, key=lambda pair: turns.get(pair[1], 0))
-    latest = max(turns.values(), default=0)
-    turns.pop(asker, None)
-    turns[asker] = latest + 1
-    waiting.remove(job)
-    return job
-
-
-class Jobs:
-    """Everything that waits and runs, by lane. Nothing here calls a page.
+class JobQueue:
+    """The jobs of one device, one after another in a thread that runs while there are any. Nothing here calls a page.
 
     Args:
-        runners: Lane -> what performs a task: it blocks, says where it is in the progress that it is given, and raises
-            Cancelled soon after that asks for it.
+        runner: What performs a task: it blocks, writes the progress that it is given, and raises Cancelled soon after
+            that asks for it.
         access: How many jobs may wait and run.
     """
 
-    def __init__(self, runners: Mapping[str, Runner], access: Access = LOCAL) -> None:
-        self._lanes = {name: Lane(runner) for name, runner in runners.items()}
-        self._access = access
-        self._unfinished: list[Job] = []
+    def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
+        self._runner, self._access = runner, access
+        self._jobs: list[Job] = []  # unfinished; the first one runs
         self._lock = threading.Lock()
 
-    def submit(
-        self,
-        key: str,
-        title: str,
-        task: Any,
-        asker: str,
-        lane: str = ANALYSES,
-        then: tuple[tuple[str, Any], ...] = (),
-    ) -> Job:
-        """Queue a job (see Job), or join the one of the same key that is not cancelled.
+    def submit(self, key: str, title: str, task: Any, session_id: str) -> Job:
+        """Queue a job, or join the one of the same key that is not cancelled.
 
         Raises:
-            QueueFull: as many jobs wait as may, in all or of this asker.
+            QueueFull: as many jobs wait as may, in all or of this session.
         """
         with self._lock:
-            job = next((job for job in self._unfinished if job.key == key and job.askers), None)
+            job = next((job for job in self._jobs if job.key == key and job.sessions), None)
             if job is None:
-                self._check_room(asker)
-                job = Job(key, title, task, lane, then, {asker})
-                self._unfinished.append(job)
-                self._enqueue(job)
-            job.askers.add(asker)
+                self._check_room(session_id)
+                job = Job(key, title, task, {session_id})
+                self._jobs.append(job)
+                if len(self._jobs) == 1:  # a daemon: the server's end waits for no job
+                    threading.Thread(target=self._work, name="jobs", daemon=True).start()
+            job.sessions.add(session_id)
             return job
 
-    def leave(self, job: Job, asker: str) -> None:
-        """Take back what this asker asked for; the last who leaves cancels the job: at once where it waits."""
+    def leave(self, job: Job, session_id: str) -> None:
+        """Take back what this session asked for; the last who leaves cancels the job: at once where it waits."""
         with self._lock:
-            job.askers.discard(asker)
-            if job.state == "waiting" and not job.askers:
-                self._lanes[job.lane].waiting.remove(job)
-                self._end(job, "cancelled", Cancelled())
-            elif not job.askers:
+            job.sessions.discard(session_id)
+            if not job.sessions and not job.finished:
                 job.progress.cancelled.set()
+                if job in self._jobs[1:]:
+                    self._jobs.remove(job)
+                    job.finish("cancelled", Cancelled())
 
-    def leave_all(self, asker: str) -> None:
-        """Take back everything that this asker still wants."""
-        for job in list(self._unfinished):
-            self.leave(job, asker)
+    def leave_all(self, session_id: str) -> None:
+        """Take back everything that this session still wants."""
+        for job in list(self._jobs):
+            self.leave(job, session_id)
 
     def before(self, job: Job) -> int:
-        """Number of jobs that start, or run, before this one."""
+        """Number of jobs that run, or start, before this one."""
         with self._lock:
-            lane = self._lanes[job.lane]
-            return lane.order().index(job) + (lane.running is not None) if job in lane.waiting else 0
+            return self._jobs.index(job) if job in self._jobs else 0
 
-    def _check_room(self, asker: str) -> None:
-        if sum(asker in job.askers for job in self._unfinished) >= self._access.session_jobs:
+    def _check_room(self, session_id: str) -> None:
+        if sum(session_id in job.sessions for job in self._jobs) >= self._access.session_jobs:
             raise QueueFull(
                 "No more of your jobs can be queued.",
                 hint="Wait for the last one to finish, or cancel it in the sidebar.",
             )
-        if len(self._unfinished) >= self._access.jobs:
+        if len(self._jobs) >= self._access.jobs:
             raise QueueFull(
                 f"The queue is full: {self._access.jobs} jobs are unfinished.",
                 hint="Try again when some have finished.",
             )
 
-    def _enqueue(self, job: Job) -> None:
-        lane = self._lanes[job.lane]
-        lane.waiting.append(job)
-        if lane.thread is None:
-            lane.thread = threading.Thread(target=self._work, args=(lane,), name="jobs", daemon=True)
-            lane.thread.start()  # a daemon: the server's end waits for no job
-
-    def _work(self, lane: Lane) -> None:
-        while (job := self._next(lane)) is not None:
-            state, error = outcome(partial(_perform, lane.runner, job), f"job {job.title}")
+    def _work(self) -> None:
+        """Perform the jobs until none is left."""
+        job: Job | None = self._jobs[0]
+        while job:
+            job.state = "running"
+            state, error = outcome(self._runner, job.task, job.progress, job.title)
             with self._lock:
-                if state != "done" or not job.then:
-                    self._end(job, state, error)
-                elif job.askers:
-                    job.next_task()
-                    self._enqueue(job)
-                else:  # the cancel came when the task was done
-                    self._end(job, "cancelled", Cancelled())
-
-    def _next(self, lane: Lane) -> Job | None:
-        with self._lock:
-            job = lane.start_next()
-            if job is None:
-                lane.thread = None
-            else:
-                job.state = "running"
-            return job
-
-    def _end(self, job: Job, state: State, error: BertvizError | None) -> None:
-        self._unfinished.remove(job)
-        job.finish(state, error)
+                self._jobs.remove(job)
+                job.finish(state, error)
+                job = self._jobs[0] if self._jobs else None
 
 
-def outcome(work: Callable[[], None], title: str) -> tuple[State, BertvizError | None]:
-    """Do some work to a final state, even where it raises."""
+def outcome(runner: Runner, task: Any, progress: Progress, title: str) -> tuple[State, BertvizError | None]:
+    """Perform a task to a final state, even where it raises."""
     try:
-        work()
+        progress.start("Starting")
+        runner(task, progress)
     except Cancelled as error:
         return "cancelled", error
     except BertvizError as error:
@@ -213,8 +137,3 @@ def outcome(work: Callable[[], None], title: str) -> tuple[State, BertvizError |
         log.error("%s failed\n%s", title, traceback.format_exc())
         return "failed", unexpected(error)
     return "done", None
-
-
-def _perform(runner: Runner, job: Job) -> None:
-    job.progress.start("Starting")
-    runner(job.task, job.progress)

@@ -3,50 +3,41 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import tempfile
+import threading
 import time
-import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from copy import copy
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
-from bertviz_core.engine.store_disk import BYTES, SIZE, BytesCache, status
-from bertviz_core.engine.store_folder import StoreFolder, default_limit
+import diskcache
+
+from bertviz_core.engine import store_disk
+from bertviz_core.engine.store_disk import BYTES, ERRORS, SIZE, Entry, Reader, default_limit, reason
 from bertviz_core.errors import StoreError
 from bertviz_core.settings import default_folder
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
+UNUSABLE = (*ERRORS, TypeError, ValueError)  # the latter two for settings that diskcache cannot read
+KINDS = ("result", "upload", "work", "detail")
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
-PIN_DAYS = 7  # after which the pin of a killed job expires
 WORK_DAYS = 30
-HOUR, DAY = 3600, 86_400  # seconds; an hour is between two sweeps, and between two marks that a result was used
+DAY = 86_400  # seconds
+PATIENCE = 5  # seconds that opening waits for a process that has locked the store
+RETRY = 10  # seconds until a store that could not be written is tried again
+HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
+log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One stored thing.
-
-    Attributes:
-        kind: "result", "upload", "detail" of a result, or "work" of unfinished jobs.
-        key: Its key or token.
-        size: In bytes.
-        stored: When, in seconds since 1970.
-    """
-
-    kind: str
-    key: str
-    size: int
-    stored: float
-
-
-class Store(StoreFolder):
+class Store:
     """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes.
 
-    Opening never fails: a store that cannot be written is read, one that cannot be read counts as empty, and both are
-    tried again every few seconds. Each error of sqlite or the system leaves a method as StoreError.
+    Opening never fails: of a store that cannot be written, what can be read is read, and writing is tried again every
+    few seconds. Each error of SQLite or the system leaves a method as StoreError.
 
     Args:
         folder: Where it lies; `default_folder()` where none is given.
@@ -56,16 +47,29 @@ class Store(StoreFolder):
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
         named = os.path.expandvars(folder or default_folder())  # as diskcache will read it
-        self.shipped, self.limit = shipped, default_limit() if limit is None else limit
-        self._swept, self._used = time.monotonic(), dict[str, float]()
-        super().__init__(Path(named).expanduser())
+        self.folder, self.shipped = Path(named).expanduser(), shipped
+        self.limit = default_limit() if limit is None else limit
+        self._lock = threading.Lock()
+        self._problem: StoreError | None = None
+        self._retry = 0.0
+        self._open(PATIENCE)
+
+    @property
+    def problem(self) -> StoreError | None:
+        """Why nothing can be written, or None."""
+        self._current()
+        return copy(self._problem)  # one that is raised keeps its frames alive, and their bytes
+
+    def check(self) -> None:
+        """Raise StoreError where nothing can be written."""
+        if problem := self.problem:
+            raise problem
 
     def get(self, key: str) -> bytes | None:
         """A result's bytes, from the store or from what ships with the project."""
         shipped = self.shipped / f"{key}.safetensors"
         try:
-            with self.reading() as cache:
-                data: bytes | None = cache.get(f"result/{key}")
+            data = self.read(f"result/{key}")
         except StoreError:
             if not shipped.exists():
                 raise
@@ -77,8 +81,8 @@ class Store(StoreFolder):
 
     def has(self, key: str) -> bool:
         """Whether a result is stored or ships; one that is counts as used."""
-        with suppress(StoreError), self.reading() as cache:
-            if f"result/{key}" in cache:
+        with suppress(StoreError):
+            if f"result/{key}" in self:
                 self.mark_used(key)
                 return True
         return (self.shipped / f"{key}.safetensors").exists()
@@ -86,50 +90,36 @@ class Store(StoreFolder):
     def put(self, key: str, data: bytes) -> None:
         self.write(f"result/{key}", data)
 
-    def write(self, name: str, data: bytes, expire: float | None = None) -> None:
-        """Write an entry that expires after so many seconds. Past the limit the results longest unused make room."""
-        with self.writing() as cache:
-            if time.monotonic() - self._swept > HOUR:
-                self._swept = time.monotonic()
-                cache.sweep()
-            self._make_room(cache, len(data), but=name)
-            cache.set(name, data, expire=expire)
+    def __contains__(self, name: str) -> bool:
+        with self.reading() as reader:
+            return name in reader
 
-    def work(self, name: str) -> bytes | None:
-        """Unfinished work that a job stored under this name, or None."""
-        with self.reading() as cache:
-            data: bytes | None = cache.get(f"work/{name}")
+    def read(self, name: str) -> bytes | None:
+        """The bytes of any entry ("work/..."), or None."""
+        with self.reading() as reader:
+            data: bytes | None = reader.get(name)
         return data
 
-    def work_header(self, name: str) -> bytes | None:
-        """The start of unfinished work, as far as `metadata_of` reads it, or None."""
-        if (stream := self.open(f"work/{name}")) is None:
-            return None
-        with stream:
-            size = stream.read(8)
-            return size + stream.read(min(int.from_bytes(size, "little"), MAX_HEADER))
+    def open(self, name: str) -> BinaryIO | None:
+        """An entry ("upload/...") as a stream, to be closed; None where there is none, or one that is not bytes."""
+        with self.reading() as reader, suppress(StoreError):
+            value = reader.get(name, read=True)
+            return io.BytesIO(value) if isinstance(value, bytes) else value
+        return None
 
-    def keep_detail(self, name: str, data: bytes) -> None:
-        """Keep a part of what a result was made from, which grows with the corpus; the limit drops it before any
-        result. `name` begins with the result's key and a slash. Only details of other results make room for it.
+    def header(self, name: str) -> bytes | None:
+        """The safetensors header of an entry, without its arrays; None where there is no entry."""
+        stream = self.open(name)
+        return _header(stream) if stream else None
 
-        Raises:
-            StoreError: there is no room.
-        """
-        key, size = f"detail/{name}", len(data)
+    def write(self, name: str, data: bytes, expire: float | None = None) -> None:
+        """Write an entry that expires after so many seconds; past the limit the results longest unused go."""
         with self.writing() as cache:
-            cache.drop_unused(cache.volume() + size - self.limit, key.rpartition("/")[0], "detail")
-            if cache.volume() + size > self.limit:
-                raise StoreError("The store has no room for a detail of a result.", hint="Raise BERTVIZ_STORE_LIMIT.")
-            cache.set(key, data)
+            cache.set(name, data, expire=expire)
+            cache.cull()
 
-    def has_detail(self, name: str) -> bool:
-        """Whether the store has this detail of a result."""
-        with self.reading() as cache:
-            return f"detail/{name}" in cache
-
-    def keep_work(self, name: str, data: bytes) -> None:
-        """Store unfinished work for a job that goes on, or for the next one; the limit drops results before it."""
+    def put_work(self, name: str, data: bytes) -> None:
+        """Store unfinished work for a job that goes on, or for the next one."""
         self.write(f"work/{name}", data, expire=WORK_DAYS * DAY)
 
     def drop_work(self, names: Iterable[str]) -> None:
@@ -139,64 +129,43 @@ class Store(StoreFolder):
                 cache.delete(f"work/{name}")
 
     def mark_used(self, key: str) -> None:
-        """Say that a result was shown, wherever it was read from: the limit drops first what was not."""
-        now, cache = time.monotonic(), self.cache
-        if isinstance(cache, BytesCache) and now - self._used.get(key, -HOUR) >= HOUR:
-            marked = list(self._used.items())  # in one step: other threads mark too
-            self._used = {name: used for name, used in marked if now - used < HOUR} | {key: now}
-            cache.mark_used(f"result/{key}")
-
-    @contextmanager
-    def pinned(self, keys: Iterable[str], days: float = PIN_DAYS) -> Iterator[None]:
-        """Keep the limit from dropping these results in a job; the pin of one that is killed expires. Each pin has its
-        own name: several jobs may need the same results. Raises StoreError where nothing can be stored."""
-        name = f"pins/{uuid.uuid4().hex}"
-        self.write(name, "\n".join(f"result/{key}" for key in keys).encode(), expire=days * DAY)
-        try:
-            yield
-        finally:
-            with suppress(StoreError), self.writing() as cache:
-                cache.delete(name)
+        """Note that a result was shown, wherever it was read from: the limit drops first what was not."""
+        store_disk.mark_used(self.folder, f"result/{key}")
 
     def entries(self) -> Iterator[Entry]:
-        """What the store holds; the results that ship are not counted, nor what is not bytes."""
-        with self.reading() as cache:
-            query = f"SELECT key, {SIZE}, CAST(store_time AS REAL) FROM Cache WHERE {BYTES} ORDER BY key"
-            rows = cache._sql(query, (time.time(),)).fetchall()
+        """What is stored; the results that ship are not counted, nor what is not bytes."""
+        query = f"SELECT key, {SIZE}, CAST(store_time AS REAL) FROM Cache WHERE {BYTES} ORDER BY key"
+        with self.reading() as reader:
+            rows = reader.sql(query, (time.time(),))
         for name, size, stored in rows:
             kind, _, key = name.partition("/")
-            if kind in ("result", "upload", "work", "detail"):
+            if kind in KINDS:
                 yield Entry(kind, key, size, stored)
-
-    def open(self, name: str) -> BinaryIO | None:
-        """An entry ("upload/...") as a stream, to be closed; None where there is none, or one that is not bytes."""
-        with self.reading() as cache:
-            try:
-                value = cache.get(name, read=True)
-            except StoreError:
-                return None
-        return io.BytesIO(value) if isinstance(value, bytes) else cast("BinaryIO | None", value)
 
     def heads(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped, without its arrays."""
         with suppress(StoreError):  # `problem` says so
-            for entry in self.entries():
-                if entry.kind == "result" and (stream := self.open(f"result/{entry.key}")) is not None:
-                    with stream:
-                        yield entry.key, _header(stream)
+            keys = [entry.key for entry in self.entries() if entry.kind == "result"]
+            for key in keys:
+                if header := self.header(f"result/{key}"):
+                    yield key, header
         for path in sorted(self.shipped.glob("*.safetensors")):
-            with path.open("rb") as stream:
-                yield path.stem, _header(stream)
+            yield path.stem, _header(path.open("rb"))
 
     def size(self) -> int:
         """Bytes of all files in its folder."""
-        files = (status(Path(folder, name)) for folder, _, names in os.walk(self.folder) for name in names)
-        return sum(file.st_size for file in files if file)
+        total = 0
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                with suppress(OSError):  # it has just gone
+                    total += Path(folder, name).stat().st_size
+        return total
 
     def trim(self) -> int:
-        """Sweep orphans, and drop details, then results, until the store keeps its limit; returns how many went."""
+        """Remove orphans, and drop details, then results, down to the limit; returns how many went."""
         with self.writing() as cache:
-            return cache.sweep() + self._make_room(cache, 0)
+            dropped: int = cache.cull()
+            return dropped + store_disk.sweep(self.folder)
 
     def clear(self) -> int:
         """Delete everything; returns the number of deleted entries."""
@@ -205,10 +174,61 @@ class Store(StoreFolder):
             cache.clear()
         return count
 
-    def _make_room(self, cache: BytesCache, size: int, but: str = "") -> int:
-        """Drop details, then results, until so many bytes more keep the limit; returns how many entries went."""
-        kinds = ("detail", "result")
-        return sum(cache.drop_unused(cache.volume() + size - self.limit, but, kind) for kind in kinds)
+    @contextmanager
+    def reading(self) -> Iterator[Reader]:
+        """The entries for reading; errors of SQLite and the system become StoreError."""
+        try:
+            with Reader(self.folder) as reader:
+                yield reader
+        except ERRORS as error:
+            raise self._error(f"cannot be read ({reason(error, self.folder)}).") from error
+
+    @contextmanager
+    def writing(self) -> Iterator[diskcache.Cache]:
+        """The cache for writing; raises StoreError where nothing can be written."""
+        cache = self._current()
+        if cache is None:
+            raise copy(self._problem or self._error("cannot be written."))
+        try:
+            yield cache
+        except ERRORS as error:
+            with suppress(*ERRORS):
+                cache.close()  # a transaction that failed half-way must not keep its lock
+            problem = self._error(f"cannot be written ({reason(error, self.folder)}): nothing new was stored.")
+            self._note(copy(problem))
+            raise problem from error
+        if store_disk.file_of(self.folder) != self._file:
+            raise self._error("was removed while it was written: nothing new was stored.")
+        self._problem = None
+
+    def _current(self) -> diskcache.Cache | None:
+        """The cache, opened again where its folder has been replaced, or could not be written for some seconds."""
+        with self._lock:
+            again = self._problem and time.monotonic() > self._retry
+            if again or store_disk.file_of(self.folder) != self._file:
+                self._open(0.1)
+            return self._cache
+
+    def _open(self, patience: float) -> None:
+        self._cache: diskcache.Cache | None = None
+        try:
+            self._cache = store_disk.open_cache(self.folder, self.limit, patience)
+            self._problem = None
+        except (*UNUSABLE, StoreError) as error:
+            why = error.what if isinstance(error, StoreError) else reason(error, self.folder)
+            self._note(self._error(f"cannot be written ({why}): nothing new is stored, what can be read is shown."))
+        self._file = store_disk.file_of(self.folder)
+        with suppress(*ERRORS):  # another process sweeps too
+            store_disk.sweep(self.folder)
+
+    def _note(self, problem: StoreError) -> None:
+        """Report a problem until the folder is opened again, which shows whether it is solved."""
+        if str(problem) != str(self._problem):
+            log.warning("%s", problem)
+        self._problem, self._retry = problem, time.monotonic() + RETRY
+
+    def _error(self, what: str) -> StoreError:
+        return StoreError(f"The store {what}", where=str(self.folder), hint=HINT)
 
 
 @contextmanager
@@ -219,4 +239,5 @@ def temporary_store() -> Iterator[Store]:
 
 
 def _header(stream: BinaryIO) -> bytes:
-    return stream.read(min(int.from_bytes(stream.read(8), "little"), MAX_HEADER))
+    with stream:
+        return stream.read(min(int.from_bytes(stream.read(8), "little"), MAX_HEADER))

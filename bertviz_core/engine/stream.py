@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol, Self
 
 from bertviz_core.engine.progress import Progress
@@ -11,7 +12,7 @@ from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.model import AttentionModel
 
-PassFunction = Callable[["AttentionModel", "Batch", Callable[[Any], None]], None]
+PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer
 # options, examples, what takes the accumulator of each part, shares, stage, progress: see `PartCache.run`
 StageFunction = Callable[
     [dict[str, Any], Sequence[Encoded], Callable[[Any], None], tuple[float, float], str, Progress], None
@@ -50,9 +51,25 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`."""
+    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`. A batch for which the
+    device has no room is halved; what failed leaves no trace in the sums."""
     for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
-        _run_group(model, group, accumulators, progress, passing or forward)
+        groups = [group]
+        while groups:
+            part, sums = groups.pop(0), [accumulator.fresh() for accumulator in accumulators]
+            try:
+                batch = collate(part, model.tokens, model.device)
+                (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
+            except RuntimeError as error:
+                _check_smaller(error, model, part)
+                sums = []
+            if not sums and accumulators:  # after the error, which keeps the blocks of the failed try
+                _free(model)
+                groups[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+                continue
+            for accumulator, each in zip(accumulators, sums, strict=True):
+                accumulator.merge(each)
+            progress.advance(len(part))
 
 
 def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[Encoded]:
@@ -63,40 +80,15 @@ def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[En
         yield example
 
 
-def _run_group(
-    model: AttentionModel,
-    group: list[Encoded],
-    accumulators: Sequence[Accumulator],
-    progress: Progress,
-    passing: PassFunction,
-) -> None:
-    """One batch, or two halves of it where the device has no room; a failed try leaves no trace in the sums."""
-    partial = [accumulator.fresh() for accumulator in accumulators]
-    try:
-        batch = collate(group, model.tokens, model.device)
-
-        def show(layer: Any) -> None:
-            for accumulator in partial:
-                accumulator.update(batch, layer)
-
-        passing(model, batch, show)
-    except RuntimeError as error:
-        if not _out_of_memory(error):
-            raise
-        if len(group) == 1:
-            raise ModelError(
-                f"One example of {len(group[0])} tokens does not fit into the {model.device} memory.",
-                hint="Choose a smaller maximum length, or another device.",
-            ) from error
-        partial = []
-    if not partial and accumulators:
-        _free(model)
-        for half in (group[: len(group) // 2], group[len(group) // 2 :]):
-            _run_group(model, half, accumulators, progress, passing)
-        return
-    for accumulator, part in zip(accumulators, partial, strict=True):
-        accumulator.merge(part)
-    progress.advance(len(group))
+def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
+    """Raise the error unless smaller batches can mend it."""
+    if not _out_of_memory(error):
+        raise error
+    if len(examples) == 1:
+        raise ModelError(
+            f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
+            hint="Choose a smaller maximum length, or another device.",
+        ) from error
 
 
 def _out_of_memory(error: RuntimeError) -> bool:

@@ -81,7 +81,7 @@ class Uploads:
         """The last uploads of a kind, oldest first."""
         query = f"SELECT value FROM Cache WHERE {OF_KIND} AND {BYTES} ORDER BY store_time DESC"
         with self.store.reading() as cache:
-            rows = cache._sql(query, ("name/", "name0", time.time())).fetchall()
+            rows = cache.sql(query, ("name/", "name0", time.time()))
         uploads = (upload for (value,) in rows if (upload := _described(value)) and upload.kind == kind)
         return [upload for upload, _ in zip(uploads, range(LATEST), strict=False)][::-1]
 
@@ -136,7 +136,7 @@ class Uploads:
     def _check_room(self, new: Upload) -> None:
         query = f"SELECT COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0) FROM Cache WHERE {OF_KIND} AND key != ? AND {BYTES}"
         with self.store.reading() as cache:
-            ((others,),) = cache._sql(query, ("upload/", "upload0", f"upload/{new.token}", time.time())).fetchall()
+            ((others,),) = cache.sql(query, ("upload/", "upload0", f"upload/{new.token}", time.time()))
         if others + new.charge > self.access.uploads:
             raise InputError(
                 "This server has no space for more uploads.",

@@ -134,8 +134,8 @@ class _AllSeen(Exception):
     """Ends a forward pass whose remaining output is not needed."""
 
 
-def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttention], None]) -> None:
-    """Run the encoder over a batch; `observe` sees every layer once, the first layer first.
+def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
+    """Run the encoder over a batch; each of the observers sees every layer once, the first layer first.
 
     The pass stops after the last layer's maps: the rest of that layer, 6% of BERT-base's forward pass, is not needed.
     """
@@ -143,7 +143,9 @@ def forward(model: AttentionModel, batch: Batch, observe: Callable[[LayerAttenti
 
     def observer(weights: Tensor, logits: Tensor | None, value: Tensor | None) -> None:
         nonlocal captured
-        observe(_layer(model, captured, weights, logits, value))
+        layer = _layer(model, captured, weights, logits, value)
+        for observe in observers:
+            observe(layer)
         captured += 1
         if model.observable and captured == model.layers:
             raise _AllSeen

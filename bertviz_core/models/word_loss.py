@@ -65,9 +65,9 @@ class LayerGradient:
 
 
 def backward(
-    model: AttentionModel, batch: Batch, observe: Callable[[LayerGradient], None], *, targets: Targets
+    model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
-    """Label a batch and run the model forward and back; `observe` sees every layer once, the last layer first.
+    """Label a batch and run the model forward and back; the observers see every layer once, the last layer first.
 
     What is differentiated is the sum over segments of each one's own mean loss, so that a segment's gradient does not
     depend on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model
@@ -80,7 +80,8 @@ def backward(
     def show(gradient: LayerGradient) -> None:
         nonlocal layers
         layers += 1
-        observe(gradient)
+        for observe in observers:
+            observe(gradient)
 
     with torch.enable_grad():
         shown, labels = label(batch, targets)

@@ -57,51 +57,46 @@ def hub_model(to_compute: Iterable[Request], store: Store) -> Task:
     return {**analyses(to_compute, store), "kind": "hub_model"}
 
 
-class Performer:
-    """Performs tasks one after another, and keeps the last model: the next task of the same model does not load it."""
+def perform(task: Task, progress: Progress, models: LastModel) -> None:
+    """Perform one task, and keep its model in `models` for the next one.
 
-    def __init__(self) -> None:
-        self._models = LastModel()
+    Raises:
+        BertvizError: What the user can fix.
+        Cancelled: `progress` says so.
+    """
+    if task["kind"] == "download":
+        _download(task["name"], task["revision"], progress)
+    elif task["kind"] == "report":
+        _report(task, progress, models)
+    else:
+        store, fields = Store(Path(task["store"])), task["requests"]
+        if task["kind"] == "hub_model":
+            model = _download(fields[0]["checkpoint"]["name"], fields[0]["checkpoint"]["revision"], progress)
+            fields = [each | {"checkpoint": _checkpoint(model)} for each in fields]
+        to_compute = [_open_request(each, store) for each in fields]
+        if task["kind"] == "hub_model":
+            to_compute = list(filter(model_pass.can_compute, to_compute))
+        requests.compute_all(to_compute, store, app_execution(), progress, models.load)
 
-    def perform(self, task: Task, progress: Progress) -> None:
-        """Perform one task; raises BertvizError for what the user can fix, Cancelled when `progress` says so."""
-        perform = {
-            "analyses": self._analyses,
-            "report": self._report,
-            "download": self._download,
-            "hub_model": self._hub_model,
-        }
-        perform[task["kind"]](task, progress)
 
-    def _analyses(self, task: Task, progress: Progress) -> None:
-        store = Store(Path(task["store"]))
-        to_compute = [_open_request(fields, store) for fields in task["requests"]]
-        requests.compute_all(to_compute, store, app_execution(), progress, self._models.load)
+def _report(task: Task, progress: Progress, models: LastModel) -> None:
+    store = Store(Path(task["store"]))
+    corpora = {kind: _open_source(source, store) for kind, source in task["corpora"].items()}
+    checkpoint, settings = _open_checkpoint(task["checkpoint"]), Settings(**task["settings"])
+    request = ReportRequest(checkpoint, corpora, settings, task["max_cost"])
+    if failed := request.compute(store, app_execution(), progress, models.load):
+        names = ", ".join(ANALYSES[name].title for name in failed)
+        raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
 
-    def _report(self, task: Task, progress: Progress) -> None:
-        store = Store(Path(task["store"]))
-        corpora = {kind: _open_source(source, store) for kind, source in task["corpora"].items()}
-        checkpoint, settings = _open_checkpoint(task["checkpoint"]), Settings(**task["settings"])
-        request = ReportRequest(checkpoint, corpora, settings, task["max_cost"])
-        if failed := request.compute(store, app_execution(), progress, self._models.load):
-            names = ", ".join(ANALYSES[name].title for name in failed)
-            raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
 
-    def _download(self, task: Task, progress: Progress) -> Checkpoint:
-        arguments = task["name"], task["revision"], from_environment()
-        try:
-            return checkpoint.find(*arguments)
-        except DownloadNeeded as needed:
-            progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
-        with hub.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
-            return checkpoint.download(*arguments)
-
-    def _hub_model(self, task: Task, progress: Progress) -> None:
-        model = self._download(task["requests"][0]["checkpoint"], progress)
-        opened = [fields | {"checkpoint": _checkpoint(model)} for fields in task["requests"]]
-        store = Store(Path(task["store"]))
-        possible = [fields for fields in opened if model_pass.can_compute(_open_request(fields, store))]
-        self._analyses({**task, "requests": possible}, progress)
+def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint:
+    access = from_environment()
+    try:
+        return checkpoint.find(name, revision, access)
+    except DownloadNeeded as needed:
+        progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
+    with hub.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
+        return checkpoint.download(name, revision, access)
 
 
 def _request(request: Request) -> dict[str, Any]:

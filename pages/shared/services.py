@@ -18,7 +18,7 @@ from bertviz_core.comparison import checkpoints
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series, shipped
-from bertviz_core.engine.jobs import ANALYSES, DOWNLOADS, Jobs
+from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.upload_check import Check
 from bertviz_core.engine.uploads import Upload, Uploads
@@ -91,9 +91,15 @@ def _max_upload() -> int:
 
 
 @_once
-def jobs() -> Jobs:
-    """Downloads have a process of their own: neither they nor analyses wait for each other."""
-    return Jobs({ANALYSES: Worker("torch", "transformers.modeling_utils"), DOWNLOADS: Worker()}, access())
+def jobs() -> JobQueue:
+    """The queue of what runs models."""
+    return JobQueue(Worker(), access())
+
+
+@_once
+def downloads() -> JobQueue:
+    """A queue, and a process, of their own: neither they nor analyses wait for each other."""
+    return JobQueue(Worker(), access())
 
 
 def find(request: Request) -> Result | None:

@@ -48,7 +48,8 @@ class Session:
 
     def end(self) -> None:
         """Give up the jobs, and delete the uploads."""
-        services.jobs().leave_all(self.name)
+        for queue in (services.jobs(), services.downloads()):
+            queue.leave_all(self.name)
         for upload in self.uploads:
             with suppress(StoreError):  # it expires
                 services.uploads().delete(upload.token)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
 
-from bertviz_core.analyses import chunks, durations
+from bertviz_core.analyses import chunks, runtime_estimate
 from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.model_pass import check_model
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.errors import ModelError
+from bertviz_core.tasks import tasks
 from pages.shared import messages, services
 from pages.shared.frame import address, uploads
 from pages.shared.frame.selection import Selection
@@ -93,8 +96,8 @@ def warn_of_unknown(result: Result) -> None:
 
 def _offer(request: Request) -> None:
     share = chunks.share_done(services.store(), request) or 0.0
-    seconds = durations.seconds(services.store(), [shared(request)])
-    length = durations.text(None if seconds is None else seconds * (1 - share))
+    seconds = runtime_estimate.seconds(services.store(), [shared(request)])
+    length = runtime_estimate.text(None if seconds is None else seconds * (1 - share))
     if share:
         st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
         label = f"{share:.0%} done: Resume ({length} left)"
@@ -104,4 +107,6 @@ def _offer(request: Request) -> None:
             "result for later visits. You can use other pages meanwhile."
         )
         label = f"Analyze ({length})"
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.analysis, args=(request,))
+    task = partial(tasks.analyses, shared(request), services.store())
+    start = partial(reader_jobs.submit, request.key(), ANALYSES[request.analysis].title, task)
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=start)

@@ -13,9 +13,8 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.settings import Settings
 from tests.waiting import Stops
 
 TOKENS = 150
@@ -48,9 +47,9 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     computed, shares = [], []
     compute_chunk = local_runner.compute_chunk
 
-    def noted(model, requests, examples, *more):
-        sums = compute_chunk(model, requests, examples, *more)
-        computed.append((requests[0].options["maps"], examples[0].number))
+    def noted(chunk, requests, **more):
+        sums = compute_chunk(chunk, requests=requests, **more)
+        computed.append((requests[0].options["maps"], chunk[1][0].number))
         return sums
 
     monkeypatch.setattr(local_runner, "compute_chunk", noted)
@@ -65,13 +64,8 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     assert share_done(store, request) is None and not [e for e in store.entries() if e.key.startswith("parts")]
 
 
-def test_where_every_part_is_kept_no_network_is_built(tiny):
-    runner = local_runner.LocalRunner(Execution("cpu"))
-    assert list(runner.map([request_of(tiny)], iter([]), Progress())) == []  # it has no model
-
-
 def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):
-    monkeypatch.setattr(part_cache, "KEPT", 0)
+    monkeypatch.setattr(part_cache, "MAX_CACHED", 0)
     with pytest.raises(Cancelled):
         compute(request_of(tiny), store, model=tiny, progress=Stops(24, "Computing maps"))
     assert share_done(store, request_of(tiny)) is None and not [e for e in store.entries() if "parts" in e.key]

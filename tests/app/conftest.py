@@ -23,7 +23,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import streamlit as st
 
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
-    monkeypatch.setattr("pages.shared.services.Worker", in_process.performer)
+    monkeypatch.setattr("pages.shared.services.Worker", in_process.worker)
     monkeypatch.setattr("pages.shared.frame.uploads.PATIENCE", 60)  # of a test that looks once
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()  # it ends the sessions of earlier tests, which ask for services

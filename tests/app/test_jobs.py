@@ -34,7 +34,7 @@ class Gate:
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[Gate]:
     gate = Gate()
-    monkeypatch.setattr(services, "Worker", lambda *_modules: gate)
+    monkeypatch.setattr(services, "Worker", lambda: gate)
     yield gate
     gate.opened.set()
 
@@ -84,7 +84,7 @@ def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     assert [toast.value for toast in second.run().toast] == []
     assert any("Running the model" in text for text in progress(second))
     click(second, "Cancel")
-    until(lambda: not services.jobs()._unfinished)
+    until(lambda: not services.jobs()._jobs)
     assert "Cancelled" in words(second.run())
     click(first, "Analyze")
     until(lambda: len(gate.tasks) == 2)

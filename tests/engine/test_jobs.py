@@ -1,4 +1,4 @@
-"""Jobs: equal requests share one, readers take turns, errors are kept for people, a cancel stops the work."""
+"""Jobs: equal requests share one, one after another, errors are kept for people, a cancel stops the work."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import time
 import pytest
 
 from bertviz_core.access import LOCAL, Access
-from bertviz_core.engine.jobs import DOWNLOADS, Jobs
+from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.errors import BertvizError, Cancelled, InputError, QueueFull
 from tests.waiting import until, wait_for
 
 
-def make_jobs(access: Access = LOCAL) -> Jobs:
+def make_jobs(access: Access = LOCAL) -> JobQueue:
     """Tasks are functions of progress."""
 
     def run(task, progress):
         task(progress)
 
-    return Jobs({"analyses": run, DOWNLOADS: run}, access)
+    return JobQueue(run, access)
 
 
 class Gate:
     """A first job that runs until `open`, so that others wait."""
 
-    def __init__(self, jobs: Jobs, asker: str = "gate") -> None:
+    def __init__(self, jobs: JobQueue) -> None:
         self._open = threading.Event()
-        self.job = jobs.submit("gate", "Gate", lambda progress: self._open.wait(10), asker)
+        self.job = jobs.submit("gate", "Gate", lambda progress: self._open.wait(10), "gate")
         until(lambda: self.job.state == "running")
 
     def open(self) -> None:
@@ -52,7 +52,7 @@ def test_equal_requests_share_one_job_until_it_ends():
         gate.wait(5)
 
     first, second = jobs.submit("key", "Work", work, "a"), jobs.submit("key", "Work", work, "b")
-    assert first is second and first.askers == {"a", "b"}
+    assert first is second and first.sessions == {"a", "b"}
     gate.set()
     assert wait_for(first).state == "done"
     assert len(runs) == 1
@@ -67,81 +67,6 @@ def test_one_thing_at_a_time_and_the_queue_is_counted():
     assert [jobs.before(job) for job in (gate.job, second, third)] == [0, 1, 2]
     gate.open()
     assert wait_for(third).state == wait_for(second).state == gate.job.state == "done"
-
-
-def test_a_download_waits_for_no_analysis():
-    jobs = make_jobs()
-    gate = Gate(jobs)
-    assert wait_for(jobs.submit("download", "Download", nothing, "reader", DOWNLOADS)).state == "done"
-    assert gate.job.state == "running"
-    gate.open()
-
-
-@pytest.mark.parametrize("cancelled", [False, True])
-def test_what_follows_a_download_waits_in_its_own_lane(cancelled):
-    jobs, ran = make_jobs(), []
-    gate = Gate(jobs)
-    then = (("analyses", lambda progress: ran.append("analysis")),)
-    job = jobs.submit("both", "Both", lambda progress: ran.append("download"), "reader", DOWNLOADS, then)
-    until(lambda: job.lane == "analyses")
-    assert (job.state, jobs.before(job), ran) == ("waiting", 1, ["download"])
-    other = jobs.submit("other", "Other", nothing, "another", DOWNLOADS)
-    assert wait_for(other).state == "done" and gate.job.state == "running"
-    if cancelled:
-        jobs.leave(job, "reader")
-    gate.open()
-    assert wait_for(job).state == ("cancelled" if cancelled else "done")
-    assert ran == (["download"] if cancelled else ["download", "analysis"])
-
-
-@pytest.mark.parametrize("fails", [True, False])
-def test_nothing_follows_a_download_that_fails_or_is_cancelled(fails):
-    jobs, ran, gate = make_jobs(), [], threading.Event()
-
-    def download(progress):
-        gate.wait(5)  # a cancel comes when it is done
-        if fails:
-            raise InputError("no")
-
-    job = jobs.submit("both", "Both", download, "reader", DOWNLOADS, (("analyses", lambda progress: ran.append(1)),))
-    if not fails:
-        until(lambda: job.state == "running")
-        jobs.leave(job, "reader")
-    gate.set()
-    assert wait_for(job).state == ("failed" if fails else "cancelled") and not ran
-
-
-def test_readers_take_turns():
-    jobs, started = make_jobs(), []
-    gate = Gate(jobs)
-
-    def ask(key, asker):
-        return jobs.submit(key, key, lambda progress: started.append(key), asker)
-
-    many = [ask(f"many {number}", "many") for number in range(5)]
-    few = [ask(f"few {number}", "few") for number in range(2)]
-    late = ask("late", "late")
-    shared = ask("many 4", "other")
-    expected = ["many 0", "many 4", "few 0", "late", "many 1", "few 1", "many 2", "many 3"]
-    assert [jobs.before(job) for job in (many[0], shared, few[0], late)] == [1, 2, 3, 4]
-    assert shared is many[4]
-    gate.open()
-    for job in (*many, *few, late):
-        wait_for(job)
-    assert started == expected
-
-
-def test_the_turn_that_a_reader_had_counts_when_more_is_asked():
-    """Whoever asks one by one comes before another's long list no more often than in turn."""
-    jobs, started = make_jobs(), []
-    gate = Gate(jobs, "one by one")
-    for number in range(2):
-        jobs.submit(f"list {number}", "", lambda progress, number=number: started.append(f"list {number}"), "list")
-    last = jobs.submit("next", "", lambda progress: started.append("next"), "one by one")
-    gate.open()
-    wait_for(last)
-    until(lambda: len(started) == 3)
-    assert started == ["list 0", "next", "list 1"]
 
 
 def test_a_cancel_stops_the_work_at_its_next_step():
@@ -167,7 +92,7 @@ def test_a_cancelled_job_that_waits_ends_at_once_and_never_starts():
 
 
 @pytest.mark.parametrize("waits", [True, False])
-def test_only_the_last_asker_cancels(waits):
+def test_only_the_last_session_cancels(waits):
     jobs = make_jobs()
     gate = Gate(jobs) if waits else None
     job = jobs.submit("key", "Work", until_cancelled, "a")
@@ -213,7 +138,7 @@ def test_the_queue_is_bounded_for_each_session_and_in_all():
     first = jobs.submit("a 1", "A", nothing, "a")
     with pytest.raises(QueueFull, match="of your jobs"):
         jobs.submit("a 2", "A", nothing, "a")
-    assert jobs.submit("a 1", "A", nothing, "a").askers == {"a"}  # joining adds nothing to the queue
+    assert jobs.submit("a 1", "A", nothing, "a").sessions == {"a"}  # joining adds nothing to the queue
     jobs.submit("b", "B", nothing, "b")
     with pytest.raises(QueueFull, match="queue is full"):
         jobs.submit("c", "C", nothing, "c")
@@ -229,10 +154,8 @@ def test_who_is_gone_keeps_no_place_but_others_keep_theirs():
     gate = Gate(jobs)
     alone, shared = (jobs.submit(key, "Work", nothing, "gone") for key in ("alone", "shared"))
     jobs.submit("shared", "Work", nothing, "here")
-    running = jobs.submit("running", "Work", until_cancelled, "gone", DOWNLOADS)
     jobs.leave_all("gone")
     assert alone.state == "cancelled" and not shared.finished
-    assert wait_for(running).state == "cancelled"
     gate.open()
     assert wait_for(shared).state == "done"
 
@@ -291,4 +214,4 @@ def test_many_readers_at_once_lose_nothing():
     for job in mine:
         wait_for(job)
     assert not problems
-    assert not jobs._unfinished
+    assert not jobs._jobs

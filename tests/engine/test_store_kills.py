@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.store_disk import sweep
 from bertviz_core.engine.uploads import Uploads
 
 KILLS = int(os.environ.get("BERTVIZ_KILLS", "4"))
@@ -89,8 +90,7 @@ def test_killed_writers_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
         store = Store(folder)
         assert store.problem is None, store.problem
         before = store.size()
-        swept = store.cache.sweep(old=0)
-        store.cache.close()
+        swept = sweep(folder, old=0)
         orphans, orphan_bytes = orphans + swept, orphan_bytes + before - store.size()
     done = [line.split() for line in said]
     for kind, key in done:
@@ -104,7 +104,8 @@ def test_killed_writers_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
     for entry in store.entries():  # what was not said any more is whole too
         if entry.kind == "result":
             assert store.get(entry.key) == content(entry.key), entry.key
-    rows = store.cache._sql("SELECT filename FROM Cache WHERE filename IS NOT NULL").fetchall()
+    with store.reading() as reader:
+        rows = reader.sql("SELECT filename FROM Cache WHERE filename IS NOT NULL")
     assert files(folder) == {name for (name,) in rows}
     assert len(done) > KILLS
     print(

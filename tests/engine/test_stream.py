@@ -49,13 +49,12 @@ def fail_over(monkeypatch, model, most, error, layer=0):
     sizes = []
     original = stream.forward
 
-    def forward(model, batch, observe):
+    def forward(model, batch, *observers):
         def watched(attention):
             if attention.layer == layer and len(batch.examples) > most:
                 raise error
-            observe(attention)
 
-        original(model, batch, watched)
+        original(model, batch, watched, *observers)
         sizes.append(len(batch.examples))
 
     monkeypatch.setattr(stream, "forward", forward)

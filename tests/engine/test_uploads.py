@@ -43,7 +43,7 @@ def test_a_deleted_upload_is_gone_even_for_those_who_have_its_source(uploads: Up
     kept = uploads.keep(b"line\n", "x.txt", "text")
     source = uploads.source(kept.token)
     uploads.delete(kept.token)
-    assert uploads.latest("text") == [] and list(uploads.store.cache.iterkeys()) == []
+    assert uploads.latest("text") == [] and list(uploads.store.entries()) == []
     with pytest.raises(InputError, match="not on this server"):
         list(source.lines())
 

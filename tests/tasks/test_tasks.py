@@ -9,7 +9,8 @@ from functools import partial
 import pytest
 
 from bertviz_core.access import from_environment
-from bertviz_core.analyses import durations, local_runner, requests
+from bertviz_core.analyses import local_runner, requests, runtime_estimate
+from bertviz_core.analyses.local_runner import LastModel
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
@@ -23,7 +24,7 @@ from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import paper_model
 from bertviz_core.settings import Settings
 from bertviz_core.tasks import tasks
-from bertviz_core.tasks.tasks import Performer
+from bertviz_core.tasks.tasks import perform
 from tests import trainings
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
@@ -77,37 +78,37 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
 def test_what_is_performed_is_in_the_store(store, tiny_folder, uploaded):
     found = checkpoint.find(str(tiny_folder))
     wanted = [Request(name, found, uploaded, SETTINGS) for name in ("entropy", "surface_patterns")]
-    Performer().perform(crossed(tasks.analyses(wanted, store)), Progress())
+    perform(crossed(tasks.analyses(wanted, store)), Progress(), LastModel())
     direct = requests.compute(wanted[0], None)
     assert requests.find(store, wanted[0]).arrays() == direct.arrays()
     assert requests.find(store, wanted[1]).provenance["corpus"]["name"] == "my text.txt"
 
 
 def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, masked_folder, uploaded, loads):
-    performer = Performer()
+    models = LastModel()
 
-    def perform(folder, analysis="entropy", **settings):
+    def run(folder, analysis="entropy", **settings):
         request = Request(analysis, checkpoint.find(str(folder)), uploaded, replace(SETTINGS, **settings))
-        performer.perform(crossed(tasks.analyses([request], store)), Progress())
+        perform(crossed(tasks.analyses([request], store)), Progress(), models)
         assert requests.find(store, request) is not None
 
-    perform(masked_folder)
-    perform(masked_folder, limit=2)
+    run(masked_folder)
+    run(masked_folder, limit=2)
     assert loads == [str(masked_folder)]
-    perform(masked_folder, "sep_gradients")  # with its head: another loading
-    perform(masked_folder, "surface_patterns")  # which serves what needs no head
+    run(masked_folder, "sep_gradients")  # with its head: another loading
+    run(masked_folder, "surface_patterns")  # which serves what needs no head
     assert loads == [str(masked_folder)] * 2
-    perform(tiny_folder)
-    perform(tiny_folder, dtype="bfloat16")
-    perform(tiny_folder, "clustering", dtype="bfloat16")
+    run(tiny_folder)
+    run(tiny_folder, dtype="bfloat16")
+    run(tiny_folder, "clustering", dtype="bfloat16")
     assert loads == [str(masked_folder)] * 2 + [str(tiny_folder)] * 2
 
 
 def test_the_warm_model_gives_what_a_fresh_one_gives(store, masked_folder, uploaded):
-    performer, found = Performer(), checkpoint.find(str(masked_folder))
+    models, found = LastModel(), checkpoint.find(str(masked_folder))
     wanted = [Request(name, found, uploaded, SETTINGS) for name in ("sep_gradients", "entropy", "clustering")]
     for request in wanted:
-        performer.perform(crossed(tasks.analyses([request], store)), Progress())
+        perform(crossed(tasks.analyses([request], store)), Progress(), models)
         alone = requests.compute(request, None)
         assert requests.find(store, request).arrays() == alone.arrays(), request.analysis
 
@@ -117,7 +118,7 @@ def test_a_training_is_the_same_on_the_other_side(store, uploaded, tmp_path, loa
     series = Series(find_training(folder), uploaded, sample("treebank"), Settings(max_length=64, limit=60))
     task = crossed(tasks.analyses(series.requests(), store))
     trainings.save(folder, steps=[400])  # a training that goes on is not what was asked for
-    Performer().perform(task, Progress())
+    perform(task, Progress(), LastModel())
     result = series.assemble(partial(requests.find, store))
     assert result.steps.tolist() == list(trainings.STEPS)
     assert len(loads) == len(trainings.STEPS)
@@ -132,7 +133,7 @@ def test_a_download_is_performed(monkeypatch):
     monkeypatch.setattr(checkpoint, "find", absent)
     monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked))
     progress = Progress()
-    Performer().perform(crossed(tasks.download("someone/model", "v1")), progress)
+    perform(crossed(tasks.download("someone/model", "v1")), progress, LastModel())
     assert fetched == [("someone/model", "v1", from_environment())]
     assert (progress.stage, progress.total, progress.unit) == ("Downloading someone/model", 12, "MB")
 
@@ -142,7 +143,7 @@ def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder,
     monkeypatch.setattr(checkpoint, "find", lambda *_: replace(downloaded, name="someone/model"))
     names = ("entropy", "sep_gradients")  # the second needs a masked-word head, which this model lacks
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in names]
-    Performer().perform(crossed(tasks.hub_model(wanted, store)), Progress())
+    perform(crossed(tasks.hub_model(wanted, store)), Progress(), LastModel())
     entropy, gradients = (requests.find(store, replace(request, checkpoint=downloaded)) for request in wanted)
     assert entropy.provenance["model"]["name"] == "someone/model" and gradients is None
 
@@ -151,8 +152,8 @@ def test_a_planned_model_can_be_estimated(uploaded):
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in ("entropy", "surface_patterns")]
     assert len(requests.passes(wanted)) == 1
     demo = [replace(request, checkpoint=checkpoint.find("demo")) for request in wanted]
-    assert durations.operations(wanted[0]) > 5 * durations.operations(demo[0])
-    assert durations.seconds(None, [wanted]) > durations.seconds(None, [demo]) > 0
+    assert runtime_estimate.operations(wanted[0]) > 5 * runtime_estimate.operations(demo[0])
+    assert runtime_estimate.seconds(None, [wanted]) > runtime_estimate.seconds(None, [demo]) > 0
 
 
 def test_a_corpus_of_this_process_alone_is_refused(store, tiny, source):
@@ -171,12 +172,12 @@ def test_files_that_have_changed_or_gone_are_refused(store, tiny_folder, uploade
     path.write_text(TEXT + "another line\n")
     Uploads(store).delete(uploaded.locator.removeprefix("upload:"))
     with pytest.raises(InputError, match="has changed"):
-        Performer().perform(from_file, Progress())
+        perform(from_file, Progress(), LastModel())
     with pytest.raises(InputError, match="not on this server"):
-        Performer().perform(from_upload, Progress())
+        perform(from_upload, Progress(), LastModel())
     from_file["requests"][0]["checkpoint"]["folder"] = str(tmp_path / "nowhere")
     with pytest.raises(ModelError):
-        Performer().perform(from_file, Progress())
+        perform(from_file, Progress(), LastModel())
 
 
 def test_a_cancel_stops_it_before_anything_is_loaded(store, tiny_folder, uploaded, loads):
@@ -184,5 +185,5 @@ def test_a_cancel_stops_it_before_anything_is_loaded(store, tiny_folder, uploade
     progress.cancelled.set()
     request = Request("entropy", checkpoint.find(str(tiny_folder)), uploaded, SETTINGS)
     with pytest.raises(Cancelled):
-        Performer().perform(crossed(tasks.analyses([request], store)), progress)
+        perform(crossed(tasks.analyses([request], store)), progress, LastModel())
     assert not loads and requests.find(store, request) is None

@@ -68,7 +68,7 @@ def _waiting(job: Job) -> str:
     """The job's place in the queue, while it is there."""
     if job.state != "waiting":
         return ""
-    before = services.jobs().before(job)
+    before = services.jobs().before(job) + services.downloads().before(job)
     return f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"
 
 

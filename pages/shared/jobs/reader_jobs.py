@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import streamlit as st
 
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
-from bertviz_core.engine import jobs
-from bertviz_core.engine.jobs import Job
+from bertviz_core.engine.jobs import Job, JobQueue
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.tasks import tasks
@@ -20,50 +19,11 @@ from pages.shared import services, session
 REMEMBERED = 50  # of this reader's jobs
 
 
-def analysis(request: Request) -> None:
-    """Queue an analysis, and those that the same pass gives with it."""
-    _ask(request.key(), ANALYSES[request.analysis].title, lambda: tasks.analyses(shared(request), services.store()))
-
-
-def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
-    """Queue all requests as one job, under `everything_key`."""
-    _ask(key, title, lambda: tasks.analyses(requests, services.store()))
-
-
-def report(key: str, request: ReportRequest) -> None:
-    """Queue the computation of what a report lacks, as one job."""
-    _ask(key, "Report", lambda: tasks.report(request, services.store()))
-
-
-def everything_key(requests: list[Request]) -> str:
-    return "all/" + "/".join(request.key() for request in requests)
-
-
-def hub_model(key: str, requests: list[Request]) -> None:
-    """Queue the download of a hub model, then all of these analyses of it, as one job under `everything_key`."""
-    model = requests[0].checkpoint
-    following = ((jobs.ANALYSES, lambda: tasks.hub_model(requests, services.store())),)
-    _ask(key, model.name, lambda: tasks.download(model.name, model.revision), jobs.DOWNLOADS, following)
-
-
-def download(key: str, name: str, revision: str | None) -> None:
-    """Queue the download of a hub model's files."""
-    _ask(key, "Download", lambda: tasks.download(name, revision), jobs.DOWNLOADS)
-
-
-def _ask(
-    key: str,
-    title: str,
-    task: Callable[[], Task],
-    lane: str = jobs.ANALYSES,
-    then: tuple[tuple[str, Callable[[], Task]], ...] = (),
-) -> None:
+def submit(key: str, title: str, task: Callable[[], Task], queue: JobQueue | None = None) -> None:
     """Queue a job, or join the one that runs; a job that cannot be queued ends at once with the error."""
     try:
-        if problem := services.store().problem:
-            raise problem
-        following = tuple((lane, follows()) for lane, follows in then)
-        job = services.jobs().submit(key, title, task(), session.current().name, lane, following)
+        services.store().check()
+        job = (queue or services.jobs()).submit(key, title, task(), session.current().name)
     except BertvizError as error:
         job = Job(key, title).finish("failed", error)
     mine = _mine()
@@ -73,9 +33,36 @@ def _ask(
         del mine[next(iter(mine))]
 
 
+def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
+    """Queue all requests as one job, under `everything_key`."""
+    submit(key, title, lambda: tasks.analyses(requests, services.store()))
+
+
+def report(key: str, request: ReportRequest) -> None:
+    """Queue the computation of what a report lacks, as one job."""
+    submit(key, "Report", lambda: tasks.report(request, services.store()))
+
+
+def everything_key(requests: list[Request]) -> str:
+    return "all/" + "/".join(request.key() for request in requests)
+
+
+def hub_model(key: str, requests: list[Request]) -> None:
+    """Queue the download of a hub model and then all of these analyses of it, as one job under `everything_key`, for
+    which nobody else's analyses wait."""
+    task = partial(tasks.hub_model, requests, services.store())
+    submit(key, requests[0].checkpoint.name, task, services.downloads())
+
+
+def download(key: str, name: str, revision: str | None) -> None:
+    """Queue the download of a hub model's files."""
+    submit(key, "Download", lambda: tasks.download(name, revision), services.downloads())
+
+
 def cancel(job: Job) -> None:
     """Take back what this reader asked for. To this reader the job is over, whether others want it or not."""
-    services.jobs().leave(job, session.current().name)
+    for queue in (services.jobs(), services.downloads()):
+        queue.leave(job, session.current().name)
     if not job.finished:
         _mine()[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
 

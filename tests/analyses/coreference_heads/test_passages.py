@@ -146,7 +146,7 @@ def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
     where, store = stored[1], Store(tmp_path)
     for name in ("0", "1", details.COUNT):
         with where.store.open(f"detail/{where.key}/{name}") as stream:
-            store.keep_detail(f"key/{name}", stream.read())
+            store.write(f"detail/key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
         tally(StoredParts(store, "key", where.source, 3), PassageQuery(Choice(0, Head(0, 0))))

@@ -106,7 +106,7 @@ def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> Non
     store = Store(tmp_path)
     for name in ("0", "1", details.COUNT):
         with where.store.open(f"detail/{where.key}/{name}") as stream:
-            store.keep_detail(f"key/{name}", stream.read())
+            store.write(f"detail/key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
         tally(StoredParts(store, "key", where.source, 3), SentenceQuery(Choice(0, Head(0, 0))))

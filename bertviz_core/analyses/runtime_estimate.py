@@ -1,7 +1,6 @@
 """How long an analysis will take: by the last pass of its kind on this machine, else by a measured multiplication.
 
-Seconds = loading + overhead of the analysis + tokens of the corpus x seconds a token. A pass leaves what it took in
-the store; what it took of another model is scaled by the operations that each needs for a token.
+Seconds = loading + overhead of the analysis + tokens of the corpus x operations a token x seconds an operation.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +20,6 @@ from bertviz_core.corpora.recognition import words_of
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 
-RECORDS = 8  # of each kind of pass, the latest
 LOADING = 3.0  # seconds of the first pass, before any was timed: libraries and the model
 LOADING_NEXT = 0.8  # seconds, of each further pass: the model or another, the corpus, the results
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf}  # tokens a word; windows overlap
@@ -57,18 +54,11 @@ def text(length: float | None) -> str:
     return f"about {length:,.0f} s" if length < 100 else f"about {length / 60:,.0f} min"
 
 
-def remember(store: Store, together: Sequence[Request], loading: float, running: float) -> None:
-    """Keep what a pass took, for later estimates; nothing happens where the store cannot be written."""
-    first = together[0]
+def record(store: Store, together: Sequence[Request], loading: float, running: float) -> None:
+    """Store what a pass took, for later estimates; nothing happens where the store cannot be written."""
     with suppress(StoreError, BertvizError):
-        record = {
-            "fingerprint": first.checkpoint.fingerprint(),
-            "work": _work(together),
-            "loading": loading,
-            "rate": max(running - _overhead(together), running / 5) / _tokens(first),
-        }
-        latest = [record, *_records(store, together)][:RECORDS]
-        store.write(f"pace/{_kind(together)}", json.dumps(latest).encode())
+        rate = max(running - _overhead(together), running / 5) / (_tokens(together[0]) * _work(together))
+        store.write(_name(together), json.dumps([loading, rate]).encode())
 
 
 def operations(request: Request) -> float:
@@ -84,13 +74,11 @@ def operations(request: Request) -> float:
 
 def _seconds(store: Store | None, together: Sequence[Request], loading: float) -> float:
     """Estimated seconds of one pass, whose loading takes so long where no pass was timed."""
-    first, tokens = together[0], _tokens(together[0])
-    work = _work(together)
-    records = _records(store, together) if store else []
-    own = [record for record in records if record["fingerprint"] == first.checkpoint.fingerprint()]
-    for record in own or records:
-        return float(record["loading"] + _overhead(together) + tokens * record["rate"] * work / record["work"])
-    return loading + _overhead(together) + tokens * work / (SPEED * multiplications())
+    rate = 1 / (SPEED * multiplications())
+    with suppress(StoreError, ValueError, TypeError):
+        if store and (data := store.read(_name(together))):
+            loading, rate = json.loads(data)
+    return loading + _overhead(together) + _tokens(together[0]) * _work(together) * rate
 
 
 def _work(together: Sequence[Request]) -> float:
@@ -114,28 +102,12 @@ def _tokens(request: Request) -> float:
     return tokens if limit is None else max(1.0, min(tokens, limit * _length(request)))
 
 
-def _kind(together: Sequence[Request]) -> str:
-    """What passes have in common that take as long for a token and an operation."""
+def _name(together: Sequence[Request]) -> str:
+    """Name in the store of what the last pass of this kind took: seconds of loading, seconds an operation."""
     names = "+".join(sorted({request.analysis for request in together}))
     settings = together[0].settings
     options = json.dumps([request.options for request in together if request.options]).replace("/", "")
-    return f"{names}/{settings.dtype}/{settings.weights}/{settings.max_length}/{options}"
-
-
-def _records(store: Store, together: Sequence[Request]) -> list[dict[str, Any]]:
-    """What earlier passes of the same kind took, else of passes that shared an analysis with this one."""
-    with suppress(StoreError, ValueError, TypeError), store.reading() as cache:
-        if (exact := cache.get(f"pace/{_kind(together)}")) is not None:
-            return list(json.loads(exact))
-        rest = _kind(together).partition("/")[2]
-        analyses = {request.analysis for request in together}
-        similar = [
-            json.loads(cache.get(name) or b"[]")
-            for name in cache.iterkeys()
-            if name.startswith("pace/") and name.endswith(f"/{rest}") and analyses & set(name.split("/")[1].split("+"))
-        ]
-        return max(similar, key=lambda records: records[0]["rate"], default=[]) if all(similar) else []
-    return []
+    return f"pace/{names}/{settings.dtype}/{settings.weights}/{settings.max_length}/{options}"
 
 
 @cache
