@@ -62,7 +62,7 @@ with left:
     st.markdown(f"**Head {selection.label}**: each change with its 95% interval, and its rank")
     rows = head_rows(result, head)
     st.dataframe(rows, hide_index=True, column_config=WIDTHS, alt=f"Every value of head {selection.label}")
-    st.subheader("Does the gradient tell?")
+    st.header("Does the gradient tell?")
     st.caption(f"Spearman's rank correlation over {change.size} heads: {correlation:.2f}.")
     alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
     page.chart(page.drawn(estimate_figure, result, base), "ablation-estimate", alt, head=head)
@@ -71,12 +71,12 @@ with right:
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.subheader("How many heads are needed?")
+    st.header("How many heads are needed?")
     st.caption(ablation_view.needed(result))
     alt = "Curve: the masked-word loss while heads are switched off, the least important first"
     page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
 with right:
-    st.subheader("Groups of heads")
+    st.header("Groups of heads")
     largest = max(result.groups, key=lambda group: group["loss_change"])
     st.caption(
         f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. The "
@@ -86,7 +86,7 @@ with right:
     page.chart(page.drawn(groups_figure, result), "ablation-groups", alt, clickable=False)
 st.dataframe(group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
 
-st.subheader("All heads")
+st.header("All heads")
 page.table(result, result.present, selection, "ablation-table")
 page.downloads(result)
 page.ending(

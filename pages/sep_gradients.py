@@ -31,7 +31,7 @@ def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, 
 def no_op(result: SepGradients, selection: Selection) -> None:
     if not {"to_sep", "to_other", "attention_to_sep"} <= set(result.present):
         return
-    st.subheader("Is attention to [SEP] a no-op?")
+    st.header("Is attention to [SEP] a no-op?")
     st.caption(
         "It matters as much as the loss changes with it, weight for weight. Much attention with a gradient near 0 is a "
         f"no-op: the paper finds that in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."

@@ -272,7 +272,7 @@ def test_the_pair_stays_when_a_head_is_chosen() -> None:
     pair = [app.selectbox(key=key).value for key in ("from_token", "to_token")]
     app.button(key="step-next-page").click().run()
     assert [app.selectbox(key=key).value for key in ("from_token", "to_token")] == pair
-    assert "Which heads look" in " ".join(element.value for element in app.subheader)
+    assert "Which heads look" in " ".join(element.value for element in app.header)
 
 
 def test_a_sentence_of_a_treebank_comes_with_its_tree_its_pin_and_the_way_back() -> None:

@@ -60,13 +60,13 @@ def test_next_and_back_go_through_all_steps() -> None:
     app = tour(1)
     titles = []
     for _ in range(LAST):
-        titles.append(app.subheader[0].value)
+        titles.append(app.header[0].value)
         following = next(b for b in app.button if b.label == "Next")
         if not following.disabled:
             following.click().run()
     assert [unescaped(title) for title in titles] == [*(step.title for step in STEPS), "What this model shows"]
     next(b for b in app.button if b.label == "Back").click().run()
-    assert app.subheader[0].value == titles[-2]
+    assert app.header[0].value == titles[-2]
     address = app.query_params["step"]
     assert address in (str(len(STEPS)), [str(len(STEPS))])
 
