@@ -22,7 +22,7 @@ from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
 PAGES = [entry.name for entry in ENTRIES]
-HEADS = [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 9)]  # of the demo model
+HEADS = [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 13)]  # of the demo model
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,18 +48,18 @@ def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]
 def groups_and_words(result: Ablation, selection: Selection) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("Does the gradient tell?")
+        st.header("Does the gradient tell?")
         size = result["loss_change"].size
         st.caption(f"Spearman's rank correlation over {size} heads: {result.correlation():.2f}.")
         alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
         page.chart(page.drawn(estimate_figure, result, selection.base), "ablation-estimate", alt, head=selection.head)
-        st.subheader("How many heads are needed?")
+        st.header("How many heads are needed?")
         st.caption(needed(result))
         alt = "Curve: the loss while heads are ablated, the least important first"
         page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
     with right:
         words(result, selection)
-        st.subheader("Groups of heads")
+        st.header("Groups of heads")
         largest = max(result.groups, key=lambda group: group["loss_change"])
         st.caption(
             f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. "

@@ -60,12 +60,12 @@ if named:
 
 cluster_view.neighbors(result, selection)
 
-st.subheader("All pairs, ordered by a dendrogram")
+st.header("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
 alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
 page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=frame(result, head))
 
-st.subheader("All heads")
+st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
 heads = memoize(Clustering.to_frame, result, base)
 page.table(result, columns, selection, "clustering-table", heads)

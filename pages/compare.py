@@ -24,26 +24,26 @@ if comparison.changes:
     compare_view.notes(comparison)
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        st.subheader("A against B")
+        st.header("A against B")
         drawing = page.drawn(figure.scatter, comparison, key, selection.base)
         alt = f"{comparison.label(key)}: a dot for each head, run A across and run B up"
         page.chart(drawing, "compare-scatter", alt, head=selection.head)
     with right:
-        st.subheader("Heads that changed most")
+        st.header("Heads that changed most")
         compare_view.table(comparison.changes[key], selection)
 else:
     compare_view.notes(comparison)
     left, right = st.columns(2, gap="medium")
     with left:
-        st.subheader("By relative depth")
+        st.header("By relative depth")
         alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
         page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt, clickable=False)
     with right:
-        st.subheader("All heads, sorted")
+        st.header("All heads, sorted")
         alt = f"Share of the heads of each model that have at most a value of {comparison.label(key)}"
         page.chart(page.drawn(figure.distributions, comparison, key), "compare-heads", alt, clickable=False)
 
-st.subheader("Best heads")
+st.header("Best heads")
 compare_view.best(comparison)
 page.downloads(comparison)
 page.about(

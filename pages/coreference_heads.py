@@ -67,7 +67,7 @@ if result.by("gender", choice)[1].any():
         page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
 
 coreference_view.documents(result, request, choice, selection)
-st.subheader(f"Accuracy of all heads (%), {shown_direction}")
+st.header(f"Accuracy of all heads (%), {shown_direction}")
 frame = head_frame(dict(zip(TYPE_ROWS, result.accuracy[choice.direction], strict=True)))
 frame[[*TYPE_ROWS]] *= 100
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}

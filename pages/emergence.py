@@ -29,7 +29,7 @@ with explored:
 emergence_view.relations(result, selection)
 emergence_view.one_head(result, selection)
 
-st.subheader("All steps")
+st.header("All steps")
 st.caption("Click a row to move the slider to its step.")
 emergence_view.table(result)
 page.downloads(result)

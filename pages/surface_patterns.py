@@ -65,7 +65,7 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
     """The lengths of the vectors, for every head and class of tokens; nothing for a result of attention weights."""
     if "norm_correlation" not in result.present:
         return
-    st.subheader("Lengths of the vectors")
+    st.header("Lengths of the vectors")
     st.markdown(f"{plain(summary.lengths(result, selection.base))}.")
     st.caption(
         "norm: the mean length of what the tokens of a class pass on through a head. correlation: Spearman's, over "

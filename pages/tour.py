@@ -17,7 +17,7 @@ step = STEPS[number - 1] if number < last else None
 
 with st.container(border=True):
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(plain(step.title) if step else "What this model shows", anchor=False, width="content")
+        st.header(plain(step.title) if step else "What this model shows", anchor=False, width="content")
         st.caption(f"Step {number} of {last} · {step.section if step else 'The paper and this model'}", width="content")
     if step is None:
         tour_view.end(results, selection)

@@ -125,7 +125,7 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
     dash = ' stroke-dasharray="4 3"' if arc.right is False else ""
     label = (
         f'<text x="{middle:.1f}" y="{peak + (-3 if sign < 0 else 11):.1f}" text-anchor="middle" font-size="11" '
-        f'fill="{color}">{_escaped(arc.label)}</text>'
+        f'fill="currentColor">{_escaped(arc.label)}</text>'
         if arc.label
         else ""
     )

@@ -18,7 +18,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.style import RING
 from bertviz_core.plotting.template import written_out
 
-FOOT = 20  # pixels, for the line that says what a figure was made from
+FOOT = 24  # pixels, for the line that says what a figure was made from
 Spec = dict[str, Any]
 
 
@@ -65,7 +65,7 @@ class Drawing:
     def _layout(self, origin: str, shapes: Sequence[Spec]) -> Spec:
         margin = self.layout.get("margin", {})
         position = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
-        font = {"size": 9, "color": "#8c8c8c", "weight": "normal"}
+        font = {"size": 11, "color": "#6b7280", "weight": "normal"}
         return self.layout | {
             "title": {"text": origin.replace("<", "&lt;"), "font": font, "pad": {"b": 5}, **position},
             "height": self.layout.get("height", 450) + FOOT,

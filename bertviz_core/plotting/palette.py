@@ -13,9 +13,9 @@ PREVIOUS: Marker = ("#2f7fd1", "triangle-left")
 NEXT: Marker = ("#e03131", "triangle-right")
 BROAD: Marker = ("#e8890c", "triangle-up")
 CLS: Marker = ("#9c36b5", "diamond")
-SEP: Marker = ("#2b9348", "circle")
+SEP: Marker = ("#27823f", "circle")
 FIRST: Marker = ("#e8590c", "star")
-PUNCTUATION: Marker = ("#0c9aa8", "square")
+PUNCTUATION: Marker = ("#0b808c", "square")
 OTHER_TO_SEP: Marker = ("#e8890c", "diamond-open")
 # Classes of tokens: name, marker.
 TOKENS: dict[str, tuple[str, Marker]] = {

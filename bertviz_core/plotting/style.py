@@ -63,7 +63,7 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
             name=name,
             legendgroup=f"{row}-{quantity.key}",
             legend=f"legend{row if row > 1 else ''}",
-            marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.6},
+            marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.75},
             row=row,
             col=1,
         )

@@ -269,7 +269,7 @@ class Lines {
       drawn.append(svg("text", {
         x: left ? column - 8 : column + between + 8, y: 24 + this.middle(row.at) + 4,
         "text-anchor": left ? "end" : "start", ...text, "unicode-bidi": "isolate",
-        fill: this.pinned(row) ? "#e03131" : row.special ? "#8a90a0" : "#1f2430",
+        fill: this.pinned(row) ? "#e03131" : row.special ? "#6b7280" : "#1f2430",
       }, row.label.length > 24 ? row.label.slice(0, 23) + "…" : row.label));
     }
     return drawn;

@@ -36,7 +36,7 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
             colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
         )
     )
-    size, every = (12 if maximum <= 30 else 10), -(-maximum // LABELS)
+    size, every = (12 if maximum <= 30 else 11), -(-maximum // LABELS)
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         ticks = [label.partition(" ")[2] for label in labels[::every]]
         axis.update(type="category", tickvals=labels[::every], ticktext=ticks, tickfont={"size": size}, showgrid=False)

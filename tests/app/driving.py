@@ -28,7 +28,7 @@ def open_app(page: str = "", **address: str) -> AppTest:
 
 def words(app: AppTest) -> str:
     """All that the page says, widgets and tables apart."""
-    kinds = (app.markdown, app.caption, app.error, app.warning, app.info, app.title, app.subheader)
+    kinds = (app.markdown, app.caption, app.error, app.warning, app.info, app.title, app.header)
     return unescaped("\n".join([shown(app), *(element.value for kind in kinds for element in kind)]))
 
 

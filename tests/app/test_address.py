@@ -67,7 +67,7 @@ def _set_any(one: Any, chance: random.Random) -> None:
 def shown(app: AppTest) -> dict[str, Any]:
     """What a reader sees: text, numbers and tables, without the quiet line of the store."""
     quiet = re.compile(r"Store: .*")
-    text = [one.value for kind in ("title", "subheader", "markdown", "caption", "warning") for one in app.get(kind)]
+    text = [one.value for kind in ("title", "header", "markdown", "caption", "warning") for one in app.get(kind)]
     return {
         "text": [unescaped(one) for one in text if not quiet.match(one)],
         "metrics": [(one.label, one.value, one.delta) for one in app.metric],

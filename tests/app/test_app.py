@@ -72,7 +72,7 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(hub, "size_of", lambda *_: 440_000_000)
     monkeypatch.setattr(checkpoint, "download", lambda name, revision, access: fetched.append(name))
     app = open_app(model="someone/some-model")
-    assert [element.value for element in app.subheader] == ["Download required"]
+    assert [element.value for element in app.header] == ["Download required"]
     assert "440 MB" in words(app)
     assert fetched == []
     next(b for b in app.button if b.label == "Download 440 MB").click().run()

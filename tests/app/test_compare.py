@@ -26,7 +26,7 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     assert not app.error
     assert re.search(rf"\d+ of {COUNT} heads differ in", words(app)), words(app)
     assert app.selectbox(key="compared").value == "previous"
-    assert {"A against B", "Heads that changed most", "Best heads"} <= {each.value for each in app.subheader}
+    assert {"A against B", "Heads that changed most", "Best heads"} <= {each.value for each in app.header}
     box = app.selectbox(key="b")
     norms = next(option for option in box.options if "norms on" in option)
     box.set_value(norms).run()

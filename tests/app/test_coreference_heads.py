@@ -26,7 +26,7 @@ CHANCES = (CHANCE, RANDOM)
 
 def table_2(app):
     """The table of systems by type of mention."""
-    return next(one.value for one in app.dataframe if list(one.value.columns)[:2] == ["", "all"])
+    return next(one.value for one in app.dataframe if list(one.value.columns)[:2] == ["system", "all"])
 
 
 def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
@@ -41,7 +41,7 @@ def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
     assert "Held out the best head is shown to be above" in words(app)
     assert "finds an antecedent of" in words(app) and "head words by the rule" in words(app)
     table = table_2(app)
-    assert list(table.columns) == ["", "all", "pronoun", "proper", "nominal"] and len(table) == 9
+    assert list(table.columns) == ["system", "all", "pronoun", "proper", "nominal"] and len(table) == 9
     assert "(" not in table.iloc[0]["all"]
 
 
@@ -58,9 +58,9 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     before = [(metric.label, metric.value, metric.delta) for metric in app.metric]
     table = table_2(app)
     assert before[0][0] == f"Best head: {best.head.label()}"
-    row = table[table[""] == f"best head, {best.head.label()}"].iloc[0]
+    row = table[table["system"] == f"best head, {best.head.label()}"].iloc[0]
     assert "(" not in row["all"]
-    row = table[table[""] == f"antecedent → mention: best head, {other.head.label()}"].iloc[0]
+    row = table[table["system"] == f"antecedent → mention: best head, {other.head.label()}"].iloc[0]
     assert not any("(" in cell for cell in row)
     forwards = r"\text{head}(m),\text{head}(c)"
     assert forwards in app.latex[0].value and "paper does not measure this direction" not in words(app)
@@ -140,7 +140,7 @@ def test_predictions_are_scored_beside_the_heads():
     gold = (FOLDER / "coreference.conllu").read_bytes()
     app.file_uploader(key="predictions").set_value(("system.conllu", gold, "text/plain")).run()
     table = table_2(app)
-    row = table[table[""] == "predictions: system.conllu"].iloc[0]
+    row = table[table["system"] == "predictions: system.conllu"].iloc[0]
     assert row["all"] == "100" and not app.error
     app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
     assert "do not match document 1" in unescaped(app.error[0].value)

@@ -50,9 +50,9 @@ def test_the_steps_one_after_the_other(tmp_path: Path) -> None:
         assert answered and all(finding.sentence in said for finding in answered)
         assert "nan" not in " ".join(finding.sentence for finding in answered)
         next(b for b in app.button if b.label == "Next").click().run()
-    assert unescaped(app.subheader[0].value) == "What this model shows"
+    assert unescaped(app.header[0].value) == "What this model shows"
     next(b for b in app.button if b.label == "Back").click().run()
-    assert unescaped(app.subheader[0].value) == STEPS[-1].title
+    assert unescaped(app.header[0].value) == STEPS[-1].title
     assert app.query_params["step"] in (str(len(STEPS)), [str(len(STEPS))])
 
 

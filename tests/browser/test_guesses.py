@@ -28,8 +28,8 @@ def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address
         page.locator("figure a[download]").first.click()
     assert ElementTree.parse(saved.value.path()).getroot().tag == "{http://www.w3.org/2000/svg}svg"
     again = browser.open_page(chromium, page.url)
-    assert again.locator("h3", has_text="Head 2-3 in sentences with").inner_text() == (
-        page.locator("h3", has_text="Head 2-3 in sentences with").inner_text()
+    assert again.locator("h2", has_text="Head 2-3 in sentences with").inner_text() == (
+        page.locator("h2", has_text="Head 2-3 in sentences with").inner_text()
     )
     assert again.evaluate("document.documentElement.scrollWidth") <= 1280
     assert page.problems == again.problems == []
@@ -41,7 +41,7 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(ad
     page = browser.open_page(chromium, f"{address}/coreference_heads?head=6-8")
     page.set_viewport_size({"width": 1280, "height": 2600})
     browser.settle(page)
-    heading = page.locator("h3", has_text="Guesses")
+    heading = page.locator("h2", has_text="Guesses")
     assert heading.inner_text() == "Guesses of head 6-8"
     page.locator(".point[data-head='2-3']").click()
     page.wait_for_function("location.search.includes('head=2-3')", timeout=10_000)
@@ -54,7 +54,7 @@ def test_a_click_on_a_head_draws_its_guesses_and_the_address_brings_them_back(ad
     browser.settle(page)
     title = page.get_by_text("guesses right").first.inner_text()
     again = browser.open_page(chromium, page.url)
-    assert again.locator("h3", has_text="Guesses").inner_text() == "Guesses of head 2-3"
+    assert again.locator("h2", has_text="Guesses").inner_text() == "Guesses of head 2-3"
     assert again.get_by_text("paper does not measure this direction").count() == 1
     assert again.get_by_text("guesses right").first.inner_text() == title
     assert page.problems == again.problems == []

@@ -55,7 +55,7 @@ def test_back_and_forward_restore_a_quantity(page: Any) -> None:
 def test_back_restores_a_relation_and_its_sentences(page: Any) -> None:
     follow(page, "Dependency heads", "Dependency heads")
     choose(page, "Relation", "det")
-    heading = page.locator("h3", has_text="in sentences with det")
+    heading = page.locator("h2", has_text="in sentences with det")
     heading.wait_for()
     told = heading.inner_text()
     page.locator("figcaption").get_by_text("Open in the attention viewer").first.click()

@@ -37,7 +37,7 @@ for _ in range(1200):
 app.session_state["head-panel"] = True
 app.run()
 assert not app.exception and not app.error, (app.exception, app.error)
-text = "\\n".join(m.value for m in [*app.markdown, *app.subheader, *app.caption]).replace("\\\\", "")
+text = "\\n".join(m.value for m in [*app.markdown, *app.header, *app.caption]).replace("\\\\", "")
 assert "of 72 heads" in text and "uniform attention" in text, text
 assert "Top segments for head 2-3" in text and "Head map" in text
 assert len(app.metric) == 4 and app.metric[3].label == "Head 2-3"

@@ -49,7 +49,7 @@ def test_no_head_and_a_head_that_is_not_drawn_leave_the_traces_alone() -> None:
 def test_the_foot_says_what_the_figure_was_made_from_and_has_room() -> None:
     layout = Drawing.of(go.Figure(layout={"height": 300, "margin": {"b": 10}})).spec(origin="<b>mine</b>")["layout"]
     assert layout["title"]["text"] == "&lt;b>mine&lt;/b>"
-    assert (layout["height"], layout["margin"]["b"]) == (320, 30)
+    assert (layout["height"], layout["margin"]["b"]) == (324, 34)
 
 
 def test_what_readers_share_is_not_changed_by_any_of_them() -> None:

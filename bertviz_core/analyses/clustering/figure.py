@@ -61,7 +61,7 @@ def _behavior_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         marker = {"color": color, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
         yield _dots(points, labels_data, name=name, marker=marker, legendgroup=behavior)
         if letter:
-            yield _words(points, [letter] * len(points), behavior, {"color": "#ffffff", "size": 10})
+            yield _words(points, [letter] * len(points), behavior, {"color": "#ffffff", "size": 11})
         if behavior == "linguistic":
             # The empty second line lifts the name clear of its cross.
             names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in labels_data[:, 0]]

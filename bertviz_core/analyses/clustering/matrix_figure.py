@@ -17,7 +17,7 @@ from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 from bertviz_core.plotting.template import finish
 
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
-TICKED = 64  # heads whose labels still fit beside the matrix
+TICKED = 56  # heads whose labels still fit beside the matrix
 
 
 def matrix(result: Clustering, base: int = 1) -> go.Figure:
@@ -92,7 +92,7 @@ def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
     figure.update_yaxes(range=[-1, 1], row=2, col=1)
     figure.update_yaxes(range=[count - 0.5, -0.5], row=3, col=1)
     if count <= TICKED:
-        ticks = {"tickvals": list(range(count)), "ticktext": _ordered_labels(result, base), "tickfont": {"size": 9}}
+        ticks = {"tickvals": list(range(count)), "ticktext": _ordered_labels(result, base), "tickfont": {"size": 11}}
         figure.update_yaxes(**ticks, showticklabels=True, row=3, col=1)
     finish(figure, 860, margin={"l": 40, "t": 10, "b": 80}, showlegend=False)
 

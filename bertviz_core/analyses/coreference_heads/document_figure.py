@@ -174,8 +174,8 @@ def _curve(
     opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"
     _add(group, "path", d=path, fill="none", **stroke, **dashed, opacity=opacity)
     _add(group, "circle", cx=x2, cy=y2, r="2.2", fill=color)
-    label = _add(group, "text", mark, x=x1 + 3, y=y1 + 1, font_size="13", font_weight="700", fill=color)
-    _add(label, "tspan", f" {guess.weight:.2f}", font_size="9", font_weight="400")
+    label = _add(group, "text", mark, x=x1 + 3, y=y1 + 1, font_size="13", font_weight="700")
+    _add(label, "tspan", f" {guess.weight:.2f}", font_size="11", font_weight="400")
 
 
 def rooms(boxes: Sequence[Place]) -> dict[int, set[float]]:

@@ -121,7 +121,7 @@ def distance_figure(result: Probes) -> go.Figure:
     entries = 20 + 18 * len(result.probes)  # pixels
     figure.update_xaxes(title="offset of the governor, words to the right", type="category")
     figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
-    legend = {"entrywidthmode": "fraction", "entrywidth": 0.98, "font": {"size": 10}}
+    legend = {"entrywidthmode": "fraction", "entrywidth": 0.98, "font": {"size": 11}}
     return finish(figure, 300 + entries, legend=legend, margin={"t": entries})
 
 

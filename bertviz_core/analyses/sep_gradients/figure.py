@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -55,7 +56,7 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
                 x=np.arange(1, len(share) + 1),
                 y=share,
                 name=title,
-                marker={"color": color, "opacity": 0.3 if name == "other" else 0.9},
+                marker={"color": color, "opacity": 0.3 if name == "other" else 1},
                 text=[f"{value:.0%}" if value >= WRITTEN and name != "other" else "" for value in share],
                 textposition="inside",
                 insidetextanchor="middle",
@@ -90,7 +91,8 @@ def _series(result: SepGradients, name: str, form: str = "to_{}") -> Series:
 def _log_axis(figure: go.Figure, row: int, values: Sequence[np.ndarray]) -> None:
     """Labels at powers of ten; at 2 and 5 as well where there are few powers."""
     shown = np.concatenate([each[each > 0] for each in values])
-    few = shown.size and shown.max() / shown.min() < 100
-    figure.update_yaxes(
-        title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick="D2" if few else 1, row=row, col=1
-    )
+    figure.update_yaxes(title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick=1, row=row, col=1)
+    if shown.size and shown.max() / shown.min() < 100:
+        powers = range(math.floor(math.log10(shown.min())), math.ceil(math.log10(shown.max())) + 1)
+        ticks = [float(f"{digit}e{power}") for power in powers for digit in (1, 2, 5)]
+        figure.update_yaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], row=row, col=1)

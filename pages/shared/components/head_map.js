@@ -178,12 +178,12 @@ class HeadMap {
     let line = "";
     const lines = [];
     for (const word of this.data.origin.split(" ")) {
-      if (line && 0.85 * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
+      if (line && 0.92 * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
       else line = line ? `${line} ${word}` : word;
     }
     for (const part of [...lines, line]) {
       const text = this.text(part, 4, (y += 1.1 * this.font), "start");
-      this.drawn.push(set(text, { "font-size": 0.85 * this.font, opacity: 0.75 }));
+      this.drawn.push(set(text, { "font-size": 0.92 * this.font, opacity: 0.75 }));
     }
     return y + 0.7 * this.font;
   }
@@ -197,9 +197,8 @@ class HeadMap {
   // --- what the parts are made of
 
   marker({ symbol, color }, x, y, size) {
-    return svg("path", {
-      d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill: color === "#000000" ? "currentColor" : color, // black on a light page, white on a dark one
-    });
+    const fill = color === "#000000" ? "currentColor" : color; // as visible on a dark page
+    return svg("path", { d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill });
   }
 
   text(content, x, y, anchor = "middle") {

@@ -77,7 +77,7 @@ def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
     key = f"download/{needed.name}/{revision}"
     if is_running(reader_jobs.job(key), ""):
         return
-    st.subheader("Download required")
+    st.header("Download required")
     st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
         reader_jobs.download(key, needed.name, revision)

@@ -99,7 +99,7 @@ def _heads(
     parts.below(result, selection)
     if isinstance(result, HeadAverages) and result.texts and chosen.quantity in result.present:
         head_view.examples(result, selection, chosen)
-    st.subheader("All heads")
+    st.header("All heads")
     frame = head_frame({column.quantity: read for column, read in values.items()})
     page.table(result, [column.quantity for column in values], selection, f"{analysis.name}-table", frame)
 

@@ -92,7 +92,7 @@ def table(attention: InputAttention, selection: Selection) -> None:
     weights = attention.weights[selection.head]
     rows = []
     for query, label in enumerate(attention.queries.labels):
-        row = {"": attention.queries.start[query] + 1, "from": plain(shorten(label))}
+        row = {"position": attention.queries.start[query] + 1, "from": plain(shorten(label))}
         for rank, key in enumerate(np.argsort(-weights[query], kind="stable")[:3], start=1):
             row[f"to, {rank}"] = f"{plain(shorten(attention.keys.labels[key]))} {weights[query, key]:.3f}"
         rows.append(row)

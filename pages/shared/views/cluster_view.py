@@ -44,7 +44,7 @@ def papers_heads(selection: Selection) -> dict[str, str] | None:
 
 def neighbors(result: Clustering, selection: Selection) -> None:
     """The chosen head, and under it the heads of least divergence from it, with their behaviors."""
-    st.subheader(f"Head {selection.label} and the most similar heads")
+    st.header(f"Head {selection.label} and the most similar heads")
     rows = [
         {
             "head": head.label(selection.base),

@@ -177,7 +177,7 @@ def table(change: Change, selection: Selection) -> None:
             {"head": head.label(selection.base)}
             | {name: number(float(values[head])) for name, values in shown.items()}
             | {"95% interval": _interval(change, head) or "–"}
-            | {"p": "–" if np.isnan(p) else f"{p:.2g}", "": "✓" if change.marked[head] else ""}
+            | {"p": "–" if np.isnan(p) else f"{p:.2g}", "differs": "✓" if change.marked[head] else ""}
         )
     st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 

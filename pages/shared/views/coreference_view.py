@@ -136,7 +136,7 @@ def table_2(result: AntecedentCounts, base: int) -> None:
 def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, there: Sequence[int] = ()) -> dict[str, Any]:
     cells = [percent(share, n).removesuffix("%") for share, n in zip(shares, counts, strict=True)]
     cells = [f"{cell} ({there[i]})" if i < len(there) else cell for i, cell in enumerate(cells)]
-    return {"": name} | dict(zip(TYPE_ROWS, cells, strict=True))
+    return {"system": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
 
 def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> None:
@@ -187,7 +187,7 @@ SHOWN = 3  # passages on one page
 @address.fragment
 def documents(result: AntecedentCounts, request: Request, choice: Choice, selection: Selection) -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
-    st.subheader(f"Guesses of head {selection.label}")
+    st.header(f"Guesses of head {selection.label}")
     query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
     is_whole = len(result.items) == result.n[0]
     parts = guess_list.all_parts(request, is_whole)

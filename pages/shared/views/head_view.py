@@ -91,7 +91,7 @@ def numbers(analysis: Analysis, result: Result, selection: Selection, first: Hea
 @messages.fragment()
 def examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
-    st.subheader(f"Top segments for head {selection.label}")
+    st.header(f"Top segments for head {selection.label}")
     shown = list(segments(result, column.quantity, selection.head))
     st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
     for segment in shown:

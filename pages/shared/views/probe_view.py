@@ -108,7 +108,7 @@ def weights(result: Probes, selection: Selection) -> None:
     """Weights of the attention-only probe: a weight for every head in both directions."""
     if not len(result.attention):
         return
-    st.subheader("Weights of the attention-only probe")
+    st.header("Weights of the attention-only probe")
     _two_maps(result.attention, "weights", "the weight of attention", selection)
 
 
@@ -117,7 +117,7 @@ def pairs(result: Probes, selection: Selection) -> None:
     """The weights that attention and words gives a pair of words that the reader types."""
     if not result.words:
         return
-    st.subheader("Weights of a word pair")
+    st.header("Weights of a word pair")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         default = result.words[min(20, len(result.words) - 1)]
         governor = choices.text("Governor", key="pair-governor", default=default, width=220)
@@ -155,7 +155,7 @@ def relations(result: Probes) -> None:
 @address.fragment
 def sentences(result: Probes, request: Request) -> None:
     """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
-    st.subheader("Gold and predicted trees")
+    st.header("Gold and predicted trees")
     first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         named = partial(title, result=result)

@@ -181,7 +181,7 @@ def sentences(
 ) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)
-    st.subheader(f"Head {label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
+    st.header(f"Head {label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
     filtered = guess_list.choose("which", ORDERS[0], "weight", "search")
     query = SentenceQuery(choice, *filtered, relation, chosen.view, chosen.merge_subtypes)
     every, first = stored.provenance["sentences"], len(stored.sentences)

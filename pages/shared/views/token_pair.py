@@ -23,7 +23,7 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
     Returns:
         The (query, key) that were chosen.
     """
-    st.subheader("Which heads look from one token to another?")
+    st.header("Which heads look from one token to another?")
     opening = _opening(attention)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = _choose("From", attention.queries, KEYS[0], opening[0])
