@@ -183,8 +183,7 @@ def report(
 def _request(definition: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]) -> tuple[Request, Any]:
     """The request of these keywords, and the view of its result that they ask for."""
     split = _split(definition, options)
-    files = {field.name for field in fields(definition.options) if "Path" in str(field.type)}
-    own = split[definition.options]
+    files, own = definition.options.files(), split[definition.options]
     chosen = definition.options(**{name: value for name, value in own.items() if name not in files})
     view = definition.view(**split[definition.view])
     chosen.check()

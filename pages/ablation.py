@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.changes import measure
 from bertviz_core.analyses.ablation.figure import (
     change_map,
@@ -15,6 +14,7 @@ from bertviz_core.analyses.ablation.figure import (
     paper_figure,
 )
 from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.numbers import number
 from pages.shared import page, stored_result
 from pages.shared.derived import derived
@@ -36,10 +36,10 @@ request = selection.request("ablation", {"mean": True} if mean else {})
 result = stored_result.result_or_stop(request, Ablation)
 base, head = selection.base, selection.head
 with controls:
-    column = head_view.choose(ANALYSIS, result)
+    column = head_view.choose(ANALYSES["ablation"], result)
 
 change, worse = result["loss_change"], int(result.matters.sum())
-findings_view.headline(ANALYSIS.column_finding(column, result, base))
+findings_view.headline(ANALYSES["ablation"].column_finding(column, result, base))
 entries = [
     ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.masked:,} right"),
     ("Heads that matter", f"{worse} of {change.size}", "a corrected interval above 0"),

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, with_behavior
-from bertviz_core.analyses.clustering import ANALYSIS
 from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.linguistic import linguistic_heads
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from pages.shared import page, services, stored_result
@@ -46,7 +46,7 @@ result = derived(Clustering.labeled, cluster_view.pictured(stored, root), limits
 closeness, pair = result.closeness, derived(Clustering.closest_pair, result)
 ratio = closeness.ratio
 comparable = ratio >= 0  # not NaN
-findings_view.headline(derived(ANALYSIS.findings, result, base)[0])
+findings_view.headline(derived(ANALYSES["clustering"].findings, result, base)[0])
 similar = "–", "this model has one head"
 if pair:
     similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"

@@ -7,9 +7,10 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.analyses.surface_patterns import ANALYSIS, NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns import norms as summary
+from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.settings import Weights
@@ -85,4 +86,6 @@ TEXT = (
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
     "twice in 128 would get about 1/64 of the attention by chance."
 )
-analysis_page.show(ANALYSIS, analysis_page.Parts(over, numbers, figure, change, lengths, text=TEXT, section=2))
+analysis_page.show(
+    ANALYSES["surface_patterns"], analysis_page.Parts(over, numbers, figure, change, lengths, text=TEXT, section=2)
+)

@@ -37,14 +37,9 @@ def compute_chunk(
     batch_tokens: int | None,
 ) -> list[PortableAccumulator]:
     """What each request sums over the examples of one chunk, from one pass in the chunk's own batches."""
-    from bertviz_core.engine import stream
-
     analyses = [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
-    if hasattr(analyses[0].measure, "run"):
-        analyses[0].measure.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
-    else:
-        stream.run(model, examples, accumulators, progress, batch_tokens)
+    analyses[0].run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
     return accumulators
 
 

@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bertviz_core.analyses.analysis import Analysis, View
+from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import View
 from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.comparison.result import Comparison, compare

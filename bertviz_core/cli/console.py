@@ -16,8 +16,8 @@ from typing_extensions import Doc
 
 from bertviz_core import exports
 from bertviz_core.analyses import durations, model_pass, requests
-from bertviz_core.analyses.analysis import Analysis, Options, View
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import COLUMN, find_sources
 from bertviz_core.corpora.readers import open_corpus

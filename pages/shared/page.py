@@ -192,14 +192,14 @@ def downloads(result: Result) -> None:
 
 
 def about(
-    formula: str, text: str, function: Callable[..., Any] | property | ModuleType, section: int | None = None
+    formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str, section: int | None = None
 ) -> None:
     """The expander that explains a page's numbers.
 
     Args:
         formula: LaTeX, or empty.
         text: Markdown.
-        function: What computes the numbers; its source is shown.
+        function: What computes the numbers, whose source is shown, or that source.
         section: Number of the section of docs/methods.md that a button opens: it needs no network.
     """
     source: Any = function.fget if isinstance(function, property) else function
@@ -211,7 +211,7 @@ def about(
             heading, methods = methods_section(section)
             if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
                 st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
-        st.code(inspect.getsource(source), language="python")
+        st.code(source if isinstance(source, str) else inspect.getsource(source), language="python")
 
 
 @cache
@@ -225,7 +225,7 @@ def methods_section(number: int) -> tuple[str, str]:
 
 
 def ending(
-    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType,
+    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str,
     section: int | None = None, unit: str = "segments",
 ) -> None:  # fmt: skip
     """The end of a page: `about` its numbers, what was left out or changed of the corpus, counted in `unit`, what the

@@ -72,9 +72,9 @@ def test_next_and_back_go_through_all_steps() -> None:
 
 
 def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
-    from bertviz_core.analyses.surface_patterns import ANALYSIS
+    from bertviz_core.analyses.registry import ANALYSES
 
-    name = ANALYSIS.column("previous").short
+    name = ANALYSES["surface_patterns"].column("previous").short
 
     number = next(n for n, step in enumerate(STEPS, 1) if step.title == "Neighbors")
     answer = re.search(r"Head (\S+) puts (\S+) ± \S+ of its attention on the previous token", words(tour(number)))

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.ablation import ANALYSIS
-from bertviz_core.analyses.ablation.result import Ablation
+from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.head_column import HeadColumn
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import half_width, number
@@ -152,7 +151,7 @@ def group_name(name: str) -> str:
 def head_rows(result: Ablation, head: Head) -> list[dict[str, str]]:
     """A row for each quantity of one head, with interval and rank."""
     rows = []
-    for column in (column for column in ANALYSIS.columns if column.quantity in result.present):
+    for column in (column for column in COLUMNS if column.quantity in result.present):
         values, interval = result[column.quantity], result.interval(column.quantity)
         rank = f"{ranks(values)[head]} of {values.size}"
         rows.append({"quantity": column.short, "value": shown(column, values[head], interval[head]), "rank": rank})

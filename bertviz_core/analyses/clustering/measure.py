@@ -14,8 +14,8 @@ from bertviz_core.analyses.clustering.mixture_kernel import LANES
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
-from bertviz_core.analyses.surface_patterns import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
+from bertviz_core.analyses.surface_patterns.columns import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.engine.packing import pack, unpack
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import torch
 
-from bertviz_core.analyses.probes import AS_RELEASED, ProbeOptions, structural
+from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.features import Features
+from bertviz_core.analyses.probes.options import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,

@@ -20,7 +20,7 @@ from bertviz_core.analyses.findings import (
     present,
 )
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
@@ -63,7 +63,7 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
     layer = int(values.mean(1).argmax())
     return Answer(
         decide(of_layers(result, quantity), threshold)[layer],
-        f"{_upper(ANALYSIS.column(quantity).label)} is highest in layer {layer + base}, with a mean of "
+        f"{_upper(BY_QUANTITY[quantity].label)} is highest in layer {layer + base}, with a mean of "
         f"{values[layer].mean():.2f}.",
         highest(values),
         quantity,
@@ -81,7 +81,7 @@ def sink(result: HeadAverages, base: int) -> Answer:
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
         decide(of_layers(result, quantity, len(means)), HALF)[layer],
-        f"The sink, the special token that receives the most attention, is {ANALYSIS.column(quantity).short}: "
+        f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
         f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
         f"layers; more than {HALF} in {where}.",
         highest(result[quantity]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import ANALYSIS, CLASSES
+from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY, CLASSES
 from bertviz_core.heads import highest
 from bertviz_core.plotting.palette import TOKENS
 
@@ -18,7 +18,7 @@ def change(weights: HeadAverages, norms: HeadAverages, base: int = 1) -> str:
         (result[quantity].mean(), result.layer_means(quantity)[layer]) for result in (weights, norms)
     )
     return (
-        f"{ANALYSIS.column(quantity).short} receives {before:.0%} of the weights and {after:.0%} of the norms; in "
+        f"{BY_QUANTITY[quantity].short} receives {before:.0%} of the weights and {after:.0%} of the norms; in "
         f"layer {layer + base}, which attends to it most, {highest:.0%} and {there:.0%}"
     )
 

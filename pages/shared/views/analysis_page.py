@@ -63,9 +63,8 @@ def show(analysis: Analysis, parts: Parts = Parts()) -> None:
         page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
     parts.after(result, selection)
     page.downloads(result)
-    source = getattr(analysis.measure, "measure", analysis.measure)
     unit = examples_class(analysis.corpus).unit
-    page.ending(result, analysis.formula, parts.text or plain(analysis.summary), source, parts.section, unit)
+    page.ending(result, analysis.formula, parts.text or plain(analysis.summary), analysis.source, parts.section, unit)
 
 
 def _heads(

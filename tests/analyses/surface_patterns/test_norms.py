@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
-from bertviz_core.analyses.surface_patterns import NORM_QUANTITIES, QUANTITIES, norms
+from bertviz_core.analyses.surface_patterns import norms
+from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 
 LENGTHS = {
