@@ -23,10 +23,10 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
 from bertviz_core.paper import CITATION
-from bertviz_core.plotting import images
+from bertviz_core.plotting import drawing
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
-from bertviz_core.viewer.lines_figure import Panel, lines_figure
+from bertviz_core.viewer.figure import Panel, lines_figure
 from bertviz_core.viewer.view import InputAttention
 
 INPUT_SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
@@ -127,7 +127,7 @@ def to_svg(result: Result) -> bytes:
     digests = [name for name in about if name.endswith("_digest") and name != "corpus_digest"]
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
-    return images.svg([paper_figure(result)], f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")[0]
+    return drawing.to_svg([paper_figure(result)], f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")[0]
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:
@@ -182,7 +182,7 @@ def write_input(
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
     """The lines of one head on one input; raises SettingsError without kaleido."""
     panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
-    return images.svg([lines_figure([panel], min_weight=min_weight)])[0]
+    return drawing.to_svg([lines_figure([panel], min_weight=min_weight)])[0]
 
 
 def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
@@ -244,7 +244,7 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     if suffix == ".svg":
-        images.check()
+        drawing.check_svg()
     return suffix
 
 

@@ -2,12 +2,10 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, with_behavior
+from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, linguistic_heads, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
-from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.linguistic import linguistic_heads
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source

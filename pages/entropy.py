@@ -2,7 +2,7 @@
 
 from bertviz_core import paper
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection

@@ -5,13 +5,12 @@ from dataclasses import replace
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.analyses.surface_patterns import norms as summary
 from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.settings import Weights
 from pages.shared import page, services
@@ -59,7 +58,7 @@ def change(result: HeadAverages, selection: Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Add {'attention weights' if norms else 'norms'}"
         choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
-        st.markdown(f"{plain(summary.change(weights, moved, selection.base))}.")
+        st.markdown(f"{plain(norms_sentence(weights, moved, selection.base))}.")
 
 
 def lengths(result: HeadAverages, selection: Selection) -> None:
@@ -67,7 +66,7 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
     if "norm_correlation" not in result.present:
         return
     st.subheader("Lengths of the vectors")
-    st.markdown(f"{plain(summary.lengths(result, selection.base))}.")
+    st.markdown(f"{plain(lengths_sentence(result, selection.base))}.")
     st.caption(
         "norm: the mean length of what the tokens of a class pass on through a head. correlation: Spearman's, over "
         "the tokens of a segment, of that length with the mean attention weight that a token receives."

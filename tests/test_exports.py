@@ -27,7 +27,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.paper_report.pages import check_out
-from bertviz_core.plotting import images
+from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -75,7 +75,7 @@ def test_a_figure_as_svg_says_what_it_was_made_from(results, tmp_path):
 
 
 def test_without_kaleido_a_message_says_what_to_install_ahead_of_any_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("bertviz_core.plotting.images.find_spec", lambda name: None)
+    monkeypatch.setattr("bertviz_core.plotting.drawing.find_spec", lambda name: None)
     for path in ("x.svg", "x.SVG"):
         with pytest.raises(SettingsError, match="pip install kaleido"):
             exports.check_path(tmp_path / path)
@@ -87,7 +87,7 @@ def test_without_a_browser_a_message_says_what_is_missing(monkeypatch, tmp_path)
     pytest.importorskip("kaleido")
     monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "none"))
     with pytest.raises(SettingsError, match="BROWSER_PATH"):
-        images.svg([go.Figure()])
+        to_svg([go.Figure()])
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):

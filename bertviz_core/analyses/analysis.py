@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.findings import DECIDED, Finding, Statement, column_finding
-from bertviz_core.analyses.head_averages import averages_of
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn, averages_of
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress

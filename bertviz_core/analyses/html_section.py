@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.numbers import number
-from bertviz_core.plotting.template import ON_WHITE
+from bertviz_core.plotting.palette import ON_WHITE
 
 STYLE = """
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430; }

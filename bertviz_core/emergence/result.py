@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, clear_relations, joined
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
-from bertviz_core.analyses.linguistic import clear_relations, joined
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads

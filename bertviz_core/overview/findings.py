@@ -6,10 +6,9 @@ from dataclasses import asdict
 
 import numpy as np
 
-from bertviz_core.analyses.behaviors import LINGUISTIC, OTHER, Thresholds, with_behavior
+from bertviz_core.analyses.behaviors import LINGUISTIC, OTHER, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, of_heads
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
 from bertviz_core.overview.head_summary import behavior_labels, counted

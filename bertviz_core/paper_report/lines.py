@@ -26,10 +26,9 @@ from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
-from bertviz_core.overview.clearest import Segment, clearest
-from bertviz_core.overview.head_summary import relation_heads
+from bertviz_core.overview.head_summary import Segment, clearest, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.viewer.lines_figure import Panel
+from bertviz_core.viewer.figure import Panel
 from bertviz_core.viewer.view import View, look
 
 SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn

@@ -16,16 +16,15 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, counted, result_of
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import write_bytes
-from bertviz_core.overview.clearest import clearest
 from bertviz_core.overview.findings import every_finding
-from bertviz_core.overview.head_summary import relation_heads
+from bertviz_core.overview.head_summary import clearest, relation_heads
 from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.blocks import FIGURES, Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
-from bertviz_core.plotting import images
+from bertviz_core.plotting.drawing import WIDTH, check_svg, to_svg
 from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.viewer.lines_figure import lines_figure
+from bertviz_core.viewer.figure import lines_figure
 
 MARKDOWN = "report.md"  # inside the folder of a report
 STYLE = """
@@ -75,7 +74,7 @@ def check_out(path: Path) -> None:
     if not path.parent.is_dir():
         raise SettingsError(f"There is no folder {str(path.parent)!r}.", hint="Give a path in an existing folder.")
     if not path.suffix:
-        images.check()
+        check_svg()
 
 
 def write_report(report: Report, path: Path) -> None:
@@ -90,7 +89,7 @@ def write_report(report: Report, path: Path) -> None:
         raise SettingsError(f"The folder cannot be made ({error.strerror}).", where=str(path)) from error
     blocks = list(contents(report))
     pictures = [block for block in blocks if isinstance(block, Picture)]
-    for picture, drawn in zip(pictures, images.svg([picture.figure for picture in pictures]), strict=True):
+    for picture, drawn in zip(pictures, to_svg([picture.figure for picture in pictures]), strict=True):
         write_bytes(path / FIGURES / f"{picture.name}.svg", drawn)
     text = "\n\n".join(block.markdown() for block in blocks)
     write_bytes(path / MARKDOWN, f"{text}\n".encode("utf-8", "replace"))
@@ -154,7 +153,7 @@ def _section(analysis: Analysis, result: Result) -> Iterator[Block]:
     yield Bullets(found or [analysis.summary])
     for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
         caption = f"{title}. {result.provenance['corpus']['name']}: {counted(result.provenance)}."
-        yield Picture(f"{analysis.name}-{number}", figure.update_layout(width=images.WIDTH), caption)
+        yield Picture(f"{analysis.name}-{number}", figure.update_layout(width=WIDTH), caption)
     yield from tables(analysis, result)
 
 

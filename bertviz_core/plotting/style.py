@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.head_map import HeadMap
-from bertviz_core.plotting.palette import Marker
-from bertviz_core.plotting.template import LOOK, finish
+from bertviz_core.plotting.palette import LOOK, Marker, finish
 
 # What a head does (analyses.behaviors): color, marker, letter on it, name.
 BEHAVIORS = {
@@ -171,3 +171,10 @@ def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None
     figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
     figure.update_xaxes(title="layer", row=rows, col=1)
     finish(figure, margin={"t": 60})
+
+
+def tabular(frame: pd.DataFrame) -> str:
+    """A whole tabular with the frame's columns, numbers with one decimal; every text is escaped."""
+    shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
+    shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
+    return str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")

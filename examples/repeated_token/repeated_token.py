@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.averages import mean_over
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 
 if TYPE_CHECKING:
     from torch import Tensor

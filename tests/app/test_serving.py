@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
-from bertviz_core.analyses.clustering import embedding
+from bertviz_core.analyses.clustering import result as embedding
 from bertviz_core.import_lock import IMPORTING
 from pages.shared.frame import serving
 from tests.app.driving import open_app

@@ -9,7 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analyses import linguistic
+from bertviz_core.analyses import behaviors
 from bertviz_core.engine.uploads import Upload
 from pages.shared import services
 from pages.shared.frame import uploads
@@ -68,7 +68,7 @@ def test_crosses_of_clustering_come_from_the_readers_own_corpora(monkeypatch: py
         seen.append({kind: [source.name for source in sources] for kind, sources in own.items()})
         return {}
 
-    monkeypatch.setattr(linguistic, "linguistic_heads", record)
+    monkeypatch.setattr(behaviors, "linguistic_heads", record)
     st.cache_data.clear()
     open_app("clustering")
     owner = upload("dependency_heads", BANK, "mine.conllu")

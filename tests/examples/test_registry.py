@@ -22,7 +22,7 @@ import numpy as np
 
 from bertviz_core.analyses import registry
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
 
 
 class Eighth(Analysis):

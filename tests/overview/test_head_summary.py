@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -15,9 +14,10 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import find as find_model
-from bertviz_core.overview.clearest import SHOWN, clearest
 from bertviz_core.overview.head_summary import (
+    SHOWN,
     behavior_labels,
+    clearest,
     columns,
     counted,
     frame,

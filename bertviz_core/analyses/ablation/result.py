@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.findings import SHOWN, decide, of_heads
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.heads import Head, all_heads, highest
 from bertviz_core.plotting.palette import BROAD, SEP

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
 from bertviz_core.analyses.clustering.figure import more_figures, paper_figure
 from bertviz_core.analyses.clustering.findings import STATEMENTS
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.linguistic import linguistic_heads
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.models.checkpoint import Checkpoint

@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, 
 from bertviz_core.analyses.coreference_heads.findings import STATEMENTS
 from bertviz_core.analyses.coreference_heads.guesses import check_candidates
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import from_path

@@ -15,9 +15,8 @@ from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIO
 from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import Choice, arrow
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.latex import tabular
-from bertviz_core.plotting.style import map_axes, map_figure, square_size
-from bertviz_core.plotting.template import finish
+from bertviz_core.plotting.palette import finish
+from bertviz_core.plotting.style import map_axes, map_figure, square_size, tabular
 
 # Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (

@@ -14,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, p
 from bertviz_core.analyses.dependency_heads.findings import STATEMENTS
 from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads, check_choice, default_min_count
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
 

@@ -15,9 +15,8 @@ from bertviz_core.analyses.ordered_lists import page, tally
 from bertviz_core.heads import Choice, Head, arrow
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.latex import tabular
-from bertviz_core.plotting.style import map_figure, percent, percent_decimals
-from bertviz_core.plotting.template import finish
+from bertviz_core.plotting.palette import finish
+from bertviz_core.plotting.style import map_figure, percent, percent_decimals, tabular
 from bertviz_core.plotting.writing import isolated
 
 COLOR, GREY = "#4c6ef5", "#8c8c8c"

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.plotting import palette
 
 QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")

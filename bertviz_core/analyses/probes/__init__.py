@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.probes.findings import STATEMENTS
 from bertviz_core.analyses.probes.options import ProbeOptions

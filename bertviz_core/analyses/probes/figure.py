@@ -14,8 +14,8 @@ from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.options import AS_RELEASED
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.latex import tabular
-from bertviz_core.plotting.template import finish
+from bertviz_core.plotting.palette import finish
+from bertviz_core.plotting.style import tabular
 
 COLOR, PAPER = "#4c6ef5", "#e8890c"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.analyses.proportions import share
 from bertviz_core.plotting.palette import TOKENS
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.plotting import palette
 
 QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep")

@@ -12,8 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks

@@ -13,8 +13,7 @@ from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
 from bertviz_core.numbers import number
-from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
-from bertviz_core.overview.head_summary import Relation, relation_heads
+from bertviz_core.overview.head_summary import ClearestHead, Relation, Segment, clearest, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.boxes import plain
 from pages.shared.components import drawings

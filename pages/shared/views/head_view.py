@@ -7,12 +7,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
-from bertviz_core.overview.clearest import segments
+from bertviz_core.overview.head_summary import segments
 from bertviz_core.plotting.drawing import Drawing
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, page

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.analyses.ablation.figure import change_map
 from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figure
-from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
@@ -20,7 +20,6 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.entropy.figure import paper_figure as entropy_figure
 from bertviz_core.analyses.findings import Finding
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.probes.figure import distance_figure
 from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
 from bertviz_core.analyses.probes.result import Probes

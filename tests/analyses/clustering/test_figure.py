@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.clustering.embedding import dendrogram, embed
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
-from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
-from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
+from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
