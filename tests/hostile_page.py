@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.models.labels import Units
-from bertviz_core.viewer.lines_page import FOLDER, pack, sides
+from bertviz_core.viewer.files import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention
 from pages.shared.components import component
 

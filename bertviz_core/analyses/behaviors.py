@@ -1,5 +1,5 @@
-"""What a head does, in one word (the colors of Figure 6, and of every map of heads); and the heads that section 4 found in
-a model, which Figure 6 marks with crosses: read from stored results, not computed."""
+"""What a head does, in one word: the colors of Figure 6, and of every map of heads; and the heads that section 4 found
+in a model, by stored results: Figure 6 marks them with crosses."""
 
 from __future__ import annotations
 

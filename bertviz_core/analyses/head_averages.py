@@ -1,5 +1,5 @@
-"""Document averages of every head, which surface patterns, entropy and gradients store; and columns: quantities of every
-head with their words, color and format wherever they are shown."""
+"""Document averages of every head, which surface patterns, entropy and gradients store; and columns: quantities of
+every head, with their words, color and format wherever they are shown."""
 
 from __future__ import annotations
 

@@ -29,12 +29,12 @@ from bertviz_core.models.segments import Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
+from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, input_origin, write_input
 from bertviz_core.viewer.view import InputAttention, View, look
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
 HEAVIEST = 20  # lines that `attention` prints
-MIN_WEIGHT = 0.02
 
 inputs_app = typer.Typer()
 
@@ -106,7 +106,7 @@ def attention(
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
     --pair: all heads, sorted by their weight from one token to another (.csv)."""
     for path in console.out or []:
-        exports.check_path(path, (".csv",) if pair else exports.INPUT_SUFFIXES)
+        exports.check_path(path, (".csv",) if pair else SUFFIXES)
     view = View(word_level, not no_special, first_piece=console.mode == "paper")
     if pair:
         for option, value in (("--head", head), ("--min-weight", min_weight)):
@@ -120,7 +120,7 @@ def attention(
     chosen = Head.parse(head)
     shown, origin = _look(console, chosen, item, view)
     for path in console.out or []:
-        exports.write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
+        write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
         print(shown.to_frame(chosen).nlargest(HEAVIEST, "weight").to_string(index=False, float_format="{:.3f}".format))
 
@@ -157,7 +157,7 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     example = pick(inputs, item)
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
-    origin = exports.input_origin(checkpoint, inputs.settings, single.digest())
+    origin = input_origin(checkpoint, inputs.settings, single.digest())
     return look(single.layout, maps_of(model, example), view), origin
 
 

@@ -1,5 +1,5 @@
-"""What the stored results say of each head, side by side, and the heads that most clearly do one thing (Figures 1 and 5);
-nothing is computed from text here.
+"""What the stored results say of each head, side by side, and the heads that most clearly do one thing (Figures 1
+and 5); nothing is computed from text here.
 
 `results` maps the name of an analysis to its result, for whichever analyses of one model are stored.
 """

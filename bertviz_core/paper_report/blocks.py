@@ -9,7 +9,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.html_section import drawn
+from bertviz_core.plotting.drawing import drawn
 
 FIGURES = "figures"  # folder of the pictures of a report in Markdown
 SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~$])")

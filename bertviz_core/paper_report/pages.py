@@ -11,18 +11,17 @@ from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
-from bertviz_core.analyses.html_section import described_origin, page
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, counted, result_of
 from bertviz_core.errors import SettingsError
-from bertviz_core.exports import write_bytes
+from bertviz_core.exports import described_origin, write_bytes
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.overview.head_summary import clearest, relation_heads
 from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.blocks import FIGURES, Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
-from bertviz_core.plotting.drawing import WIDTH, check_svg, to_svg
+from bertviz_core.plotting.drawing import WIDTH, check_svg, page, to_svg
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.figure import lines_figure
 

@@ -1,4 +1,5 @@
-"""Figures 1 and 5: two columns of tokens, and a line from each token to each, its darkness the weight; and a heatmap."""
+"""Figures 1 and 5: two columns of tokens, and a line from each token to each, its darkness the weight; and a
+heatmap."""
 
 from __future__ import annotations
 

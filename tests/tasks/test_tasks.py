@@ -10,7 +10,7 @@ import pytest
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import durations, local_runner, requests
-from bertviz_core.analyses.probes.options import ProbeOptions
+from bertviz_core.analyses.probes.result import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_path

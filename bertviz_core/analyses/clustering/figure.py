@@ -1,5 +1,5 @@
-"""Figure 6: heads in the plane by how alike they are, colored by behavior and by layer; and the divergences of all pairs in
-the order of a dendrogram, which a picture in the plane cannot show (section 6)."""
+"""Figure 6: heads in the plane by how alike they are, colored by behavior and by layer; and the divergences of all
+pairs in the order of a dendrogram, which a plane cannot show."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
-from bertviz_core.analyses.ordered_lists import page, tally
+from bertviz_core.analyses.details import page, tally
 from bertviz_core.heads import Choice, Head, arrow
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map

@@ -15,8 +15,7 @@ import numpy as np
 
 from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS, ShownRelations
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
-from bertviz_core.analyses.details import InOrder, StoredParts
-from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
+from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence

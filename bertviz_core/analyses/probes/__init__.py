@@ -1,7 +1,7 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
-In reading order: options, features (word-level maps), probes (scores), training, scoring, structural, fitting (splits,
-one probe), probe_run (all of it), measure (the analysis's interface); result, figure.
+In reading order: features (word-level maps), probes (scores), training, scoring, structural, fitting (splits,
+one probe), probe_run (all of it), measure (the analysis's interface); result (with the options), figure.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.probes.findings import STATEMENTS
-from bertviz_core.analyses.probes.options import ProbeOptions
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import ProbeOptions, Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.progress import Progress
 

@@ -11,8 +11,7 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.probes.options import AS_RELEASED
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import AS_RELEASED, Probes
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import tabular

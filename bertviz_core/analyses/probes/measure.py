@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.probes.options import options_of
-from bertviz_core.analyses.probes.result import EXAMPLES, Probes
+from bertviz_core.analyses.probes.result import EXAMPLES, Probes, options_of
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped

@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.findings import above, direction_finding
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
-from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes

@@ -9,8 +9,7 @@ import streamlit as st
 
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
 from bertviz_core.analyses.probes.measure import find, parts_of
-from bertviz_core.analyses.probes.options import AS_RELEASED, DECODES, PROBES, ProbeOptions
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import AS_RELEASED, DECODES, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map

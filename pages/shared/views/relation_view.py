@@ -12,7 +12,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_na
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
-from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.heads import Choice, Head, arrow, highest

@@ -31,7 +31,7 @@ from bertviz_core.heads import Choice, arrow
 from bertviz_core.models.single_input import from_text
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.tour.steps import Step, answers
-from bertviz_core.viewer.lines_page import MIN_WEIGHT
+from bertviz_core.viewer.files import MIN_WEIGHT
 from bertviz_core.viewer.view import View
 from pages.shared import head_panel, page, services
 from pages.shared.boxes import plain

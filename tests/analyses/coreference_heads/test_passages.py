@@ -10,8 +10,7 @@ import pytest
 from bertviz_core.analyses import details
 from bertviz_core.analyses.coreference_heads import measure, passages
 from bertviz_core.analyses.coreference_heads.passages import PassageQuery
-from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
+from bertviz_core.analyses.details import ORDERS, StoredParts, page, stored_parts, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import FOLDER

@@ -10,8 +10,7 @@ from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads import guesses, measure
 from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
-from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
+from bertviz_core.analyses.details import ORDERS, StoredParts, page, stored_parts, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes

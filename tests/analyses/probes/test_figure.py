@@ -16,7 +16,7 @@ from bertviz_core.analyses.probes.figure import (
     title,
     titles,
 )
-from bertviz_core.analyses.probes.options import PROBES
+from bertviz_core.analyses.probes.result import PROBES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample
