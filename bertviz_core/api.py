@@ -146,7 +146,7 @@ def report(
     What is not stored yet is computed, after a line on standard error that says about how long that takes.
 
     Args:
-        out: `x.html` for one page that needs no network, or a folder for report.md with SVG figures.
+        out: `x.html`, one page that needs no network.
         model: As in `analyze`.
         text: Corpus of sections 3 and 6, as in `analyze`; the sample where it is None, none where it is False.
         treebank: Corpus of sections 4.2 and 5.

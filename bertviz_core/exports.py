@@ -136,7 +136,7 @@ def to_svg(result: Result) -> bytes:
     digests = [name for name in about if name.endswith("_digest") and name != "corpus_digest"]
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
-    return drawing.to_svg([paper_figure(result)], f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")[0]
+    return drawing.to_svg(paper_figure(result), f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:

@@ -87,7 +87,7 @@ def test_without_a_browser_a_message_says_what_is_missing(monkeypatch, tmp_path)
     pytest.importorskip("kaleido")
     monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "none"))
     with pytest.raises(SettingsError, match="BROWSER_PATH"):
-        to_svg([go.Figure()])
+        to_svg(go.Figure())
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):

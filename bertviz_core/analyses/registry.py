@@ -21,7 +21,7 @@ from bertviz_core.analyses.surface_patterns import SurfacePatternsAnalysis
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples
 
-BUILT_IN = {
+BUILT_IN: dict[str, Analysis] = {
     analysis.name: analysis
     for analysis in (
         SurfacePatternsAnalysis(),

@@ -118,9 +118,9 @@ def report(
     coreference: Annotated[list[str] | None, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
 ) -> None:
     """The paper retold for one model: every figure and table, and which of its statements the model shows. --out
-    x.html is one page that needs no network; --out FOLDER is report.md with SVG figures."""
+    x.html is one page that needs no network."""
     if not console.out:
-        raise SettingsError("A report is written to a file.", hint="Give --out report.html, or a folder.")
+        raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     for path in console.out:
         check_out(path)
     named = {

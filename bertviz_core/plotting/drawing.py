@@ -111,12 +111,12 @@ def check_svg() -> None:
         raise SettingsError("A figure is written as .svg by kaleido, which is not installed.", hint=HINT)
 
 
-def to_svg(figures: Sequence[go.Figure], origin: str = "") -> list[bytes]:
-    """Draw figures on white, all in one start of the browser.
+def to_svg(figure: go.Figure, origin: str = "") -> bytes:
+    """Draw a figure on white.
 
     Args:
-        figures: What is drawn.
-        origin: What they were made from, at their foot.
+        figure: What is drawn.
+        origin: What it was made from, at its foot.
 
     Raises:
         SettingsError: kaleido is not installed, or finds no browser.
@@ -124,10 +124,10 @@ def to_svg(figures: Sequence[go.Figure], origin: str = "") -> list[bytes]:
     check_svg()
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError
 
-    specs = [Drawing.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin) for figure in figures]
+    spec = Drawing.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
     try:
         with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop that is running
-            return thread.submit(asyncio.run, _drawn(specs)).result()
+            return thread.submit(asyncio.run, _drawn(spec)).result()
     except (ChromeNotFoundError, BrowserFailedError) as error:
         hint = f"Install Chromium, or name its file in BROWSER_PATH. {HINT.partition(', or ')[2].capitalize()}"
         raise SettingsError(
@@ -135,20 +135,14 @@ def to_svg(figures: Sequence[go.Figure], origin: str = "") -> list[bytes]:
         ) from error
 
 
-async def _drawn(specs: Sequence[dict[str, Any]]) -> list[bytes]:
-    """The figures, one after another, without the formulas' script that kaleido would fetch from the network."""
+async def _drawn(spec: Spec) -> bytes:
+    """The figure, without the formulas' script that kaleido would fetch from the network."""
     from kaleido import Kaleido
 
+    size = {side: spec["layout"].get(side) or usual for side, usual in (("width", WIDTH), ("height", HEIGHT))}
     async with Kaleido(mathjax=False) as browser:
-        sizes = [{"width": WIDTH, "height": HEIGHT} | _size(spec["layout"]) for spec in specs]
-        return [
-            await browser.calc_fig(spec, opts={"format": "svg", **size})
-            for spec, size in zip(specs, sizes, strict=True)
-        ]
-
-
-def _size(layout: dict[str, Any]) -> dict[str, int]:
-    return {side: layout[side] for side in ("width", "height") if layout.get(side)}
+        drawn: bytes = await browser.calc_fig(spec, opts={"format": "svg", **size})
+        return drawn
 
 
 def page(title: str, *sections: str, style: str = STYLE) -> str:

@@ -155,7 +155,7 @@ def write_input(
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
     """The lines of one head on one input; raises SettingsError without kaleido."""
     panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
-    return to_svg([lines_figure([panel], min_weight=min_weight)])[0]
+    return to_svg(lines_figure([panel], min_weight=min_weight))
 
 
 def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
