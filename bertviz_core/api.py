@@ -31,7 +31,7 @@ from bertviz_core.models.single_input import from_text
 from bertviz_core.paper_report.pages import check_out, write_report
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Execution, Settings
-from bertviz_core.viewer.view import InputAttention, View, look
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 
 
 def analyze(
@@ -123,7 +123,7 @@ def attention(
     with loaded_model(model, checkpoint, device, dtype) as loaded:
         joined = " ".join(text) if words_given else str(text)
         single = from_text(joined, second, loaded.tokens, settings, pre_split=words_given)
-        shown = look(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
+        shown = apply_view(single.layout, maps_of(loaded, single.example), InputView(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.models.single_input import mask, predict
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.view import SIDES, View, look, moved
+from bertviz_core.viewer.view import SIDES, InputView, apply_view, moved
 from pages.shared import boxes, page, services
 from pages.shared.frame import address, choices, sidebar
 from pages.shared.views import (
@@ -44,7 +44,7 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
         together = beside.kind() if shape == "lines" else beside.ONE
         off = attention_panel.choose_switched_off(selection, model)
 
-view = View(units == "words", not hidden, sides, selection.settings.paper)
+view = InputView(units == "words", not hidden, sides, selection.settings.paper)
 gold_tree.pin(original)
 weights = selection.settings.weights
 title = f"Head {selection.label}, {selection.checkpoint.label}"
@@ -93,6 +93,6 @@ page.about(
     "a word split into several pieces is summed over them, attention from it is averaged (section 4.1). If special "
     "tokens are hidden, each row's remaining weights are divided by their sum. With norms, a line is as dark as the "
     "share of what the token receives that comes from there (section 11 of the methods).",
-    look,
+    apply_view,
     section=10,
 )

@@ -41,8 +41,8 @@ with st.container(horizontal=True, vertical_alignment="center"):
     named = cluster_view.papers_heads(selection) or stored_linguistic_heads(request.key(), digests, request, own)
 result = derived(Clustering.labeled, cluster_view.pictured(stored, root), limits, named)
 
-closeness, pair = result.closeness, derived(Clustering.closest_pair, result)
-ratio = closeness.ratio
+layers, pair = result.layer_divergence, derived(Clustering.closest_pair, result)
+ratio = layers.ratio
 comparable = ratio >= 0  # not NaN
 findings_view.headline(derived(ANALYSES["clustering"].findings, result, base)[0])
 similar = "–", "this model has one head"

@@ -11,7 +11,7 @@ from bertviz_core.analyses.results import head_frame
 from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import Weights
 from pages.shared import page, services
 from pages.shared.boxes import plain
@@ -75,7 +75,7 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
     page.table(result, columns, selection, "lengths-table", head_frame({name: result[name] for name in columns}))
 
 
-def figure(result: HeadAverages, selection: Selection) -> Drawing:
+def figure(result: HeadAverages, selection: Selection) -> FigureSpec:
     other = in_other_weights(result, selection) if choices.ahead("both", "false") == "true" else None
     return page.drawn(paper_figure, result, selection.base, other)
 

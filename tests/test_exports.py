@@ -17,7 +17,7 @@ import pytest
 from bertviz_core import exports
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.result import Chosen
+from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -91,7 +91,7 @@ def test_without_a_browser_a_message_says_what_is_missing(monkeypatch, tmp_path)
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
-    result = results["dependency_heads"].show(Chosen("function-heads", 20))
+    result = results["dependency_heads"].show(RelationFilter("function-heads", 20))
     rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
     folds, directions, relations, layers, heads = result.correct.shape
     assert len(rows) == directions * relations * layers * heads

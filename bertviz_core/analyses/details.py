@@ -20,7 +20,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.engine.packing import pack, unpack_rows
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
-from bertviz_core.heads import Choice
+from bertviz_core.heads import DirectedHead
 
 COUNT = "parts"
 ORDERS = ("most confident first", "least confident first", "file order")
@@ -113,7 +113,7 @@ class GuessQuery(ABC, Generic[Entry]):
         order: One of ORDERS; an entry is as confident as its guess with the highest weight.
     """
 
-    choice: Choice
+    choice: DirectedHead
     which: str = "all"
     minimum: float = 0.0
     searched: tuple[str, ...] = ()
@@ -131,7 +131,7 @@ class GuessQuery(ABC, Generic[Entry]):
     def entry(self, block: Any, index: int) -> Entry:
         """An entry of a block by its place."""
 
-    def steps(self, confidence: np.ndarray) -> np.ndarray:
+    def confidence_bins(self, confidence: np.ndarray) -> np.ndarray:
         """(entry,) the step of each, from its confidence in steps of 1/255."""
         return {ORDERS[0]: 255 - confidence, ORDERS[1]: confidence, ORDERS[2]: np.zeros_like(confidence)}[self.order]
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.analyses import durations
+from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.chunks import ChunkedPass, share_done
 from bertviz_core.analyses.local_runner import LocalRunner
 from bertviz_core.analyses.part_cache import WholePass
@@ -68,7 +68,7 @@ def compute_pass(
     resumed = store is not None and share_done(store, first)
     results = _results(together, model, store, runner, progress)
     if store and not resumed and model.encoder is not None:
-        durations.remember(store, together, loaded - started, time.monotonic() - loaded)
+        runtime_estimate.remember(store, together, loaded - started, time.monotonic() - loaded)
     return results
 
 

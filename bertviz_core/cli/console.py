@@ -15,7 +15,7 @@ import typer
 from typing_extensions import Doc
 
 from bertviz_core import exports
-from bertviz_core.analyses import durations, model_pass, requests
+from bertviz_core.analyses import model_pass, requests, runtime_estimate
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
@@ -102,7 +102,9 @@ class Console:
         store = self.opened_store()
         result = requests.find(store, request)
         if result is None:
-            self.say(f"This takes {durations.text(durations.seconds(store, [requests.shared(request)]))}.")
+            self.say(
+                f"This takes {runtime_estimate.text(runtime_estimate.seconds(store, [requests.shared(request)]))}."
+            )
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
         return result

@@ -30,7 +30,7 @@ from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, input_origin, write_input
-from bertviz_core.viewer.view import InputAttention, View, look
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
@@ -107,7 +107,7 @@ def attention(
     --pair: all heads, sorted by their weight from one token to another (.csv)."""
     for path in console.out or []:
         exports.check_path(path, (".csv",) if pair else SUFFIXES)
-    view = View(word_level, not no_special, first_piece=console.mode == "paper")
+    view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
     if pair:
         for option, value in (("--head", head), ("--min-weight", min_weight)):
             if value is not None:
@@ -132,7 +132,7 @@ def _positions(pair: str) -> tuple[int, int]:
     return query, key
 
 
-def _write_pair(console: Console, positions: tuple[int, int], item: int, view: View) -> None:
+def _write_pair(console: Console, positions: tuple[int, int], item: int, view: InputView) -> None:
     shown, origin = _look(console, Head(0, 0), item, view)
     query, key = shown.pair(*positions)
     for path in console.out or []:
@@ -149,7 +149,7 @@ def segments_of(console: Console) -> Segments:
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
 
 
-def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
+def _look(console: Console, head: Head, item: int, view: InputView) -> tuple[InputAttention, dict[str, Any]]:
     """What the view shows of one input, and what it was computed from."""
     checkpoint = console.checkpoint()
     head.check(checkpoint.layers, checkpoint.heads)
@@ -158,7 +158,7 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
     origin = input_origin(checkpoint, inputs.settings, single.digest())
-    return look(single.layout, maps_of(model, example), view), origin
+    return apply_view(single.layout, maps_of(model, example), view), origin
 
 
 def _beside(path: Path, inputs: list[str]) -> Path:

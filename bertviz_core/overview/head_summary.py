@@ -19,7 +19,7 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, Relati
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, head_frame, result_of
-from bertviz_core.heads import Choice, Head, all_heads, highest, ranks
+from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
 # behavior -> the analysis and the quantity that show it
 SHOWN = {
@@ -63,7 +63,7 @@ class Relation:
     """
 
     name: str
-    choice: Choice
+    choice: DirectedHead
     accuracy: float
     baseline: float
     offset: int
@@ -122,7 +122,7 @@ def _relation(counts: RelationCounts, row: int, head: Head) -> Relation:
     accuracy, offsets = counts.accuracy[:, row], counts.offset_accuracy[:, row]
     return Relation(
         counts.relations[row],
-        Choice(int(accuracy[:, *head].argmax()), head),
+        DirectedHead(int(accuracy[:, *head].argmax()), head),
         float(accuracy.max(0)[head]),
         float(offsets.max()),
         int(counts.offsets[offsets.argmax()]),

@@ -29,7 +29,7 @@ from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview.head_summary import Segment, clearest, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.figure import Panel
-from bertviz_core.viewer.view import View, look
+from bertviz_core.viewer.view import InputView, apply_view
 
 SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn
 ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
@@ -171,7 +171,7 @@ def _run(
 ) -> Lines:  # fmt: skip
     """One head on one input, between words where they are known. `red` counts words, without the special tokens."""
     words, layout = example.words, layout_of(example, model.tokens)
-    shown = look(layout, attention(model, example), View(words=words is not None, first_piece=paper))
+    shown = apply_view(layout, attention(model, example), InputView(words=words is not None, first_piece=paper))
     units = shown.queries
     rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
     title, special = f"{head.label()}: {what}", units.special.tolist()

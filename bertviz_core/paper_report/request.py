@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bertviz_core.analyses import durations, model_pass, requests
+from bertviz_core.analyses import model_pass, requests, runtime_estimate
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.local_runner import LastModel
 from bertviz_core.analyses.registry import ANALYSES
@@ -98,8 +98,8 @@ class ReportRequest:
     @staticmethod
     def duration(store: Store, missing: list[Request]) -> str:
         """About how long these requests and the lines take, as "about 40 s"."""
-        estimate = durations.seconds(store, requests.passes(missing))
-        return durations.text(estimate if estimate is None else max(estimate, durations.LOADING))
+        estimate = runtime_estimate.seconds(store, requests.passes(missing))
+        return runtime_estimate.text(estimate if estimate is None else max(estimate, runtime_estimate.LOADING))
 
     def compute(
         self, store: Store, execution: Execution, progress: Progress | None = None, load: Load | None = None

@@ -40,7 +40,7 @@ ul { color: #5c6370; font-size: 14px; }
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class FigureSpec:
     """A figure as plotly's JSON has it; shared, so nothing in it is ever changed.
 
     Attributes:
@@ -54,7 +54,7 @@ class Drawing:
     points: Mapping[str, list[tuple[int, Any, Any]]]
 
     @classmethod
-    def of(cls, figure: go.Figure) -> Drawing:
+    def of(cls, figure: go.Figure) -> FigureSpec:
         """The drawing of a figure."""
         points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
@@ -124,7 +124,7 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
     check_svg()
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError
 
-    spec = Drawing.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
+    spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
     try:
         with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop that is running
             return thread.submit(asyncio.run, _drawn(spec)).result()

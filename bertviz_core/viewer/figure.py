@@ -12,10 +12,9 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import PICTURES, Units
+from bertviz_core.models.labels import PICTURES, Units, isolated
 from bertviz_core.plotting.palette import SEQUENTIAL, finish
 from bertviz_core.plotting.style import COLORBAR, RING
-from bertviz_core.plotting.writing import isolated
 from bertviz_core.viewer.view import InputAttention, shorten
 
 LEVELS = 20  # lines of like darkness are one trace

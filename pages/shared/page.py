@@ -20,7 +20,7 @@ from bertviz_core import exports
 from bertviz_core.analyses.results import Result, counted
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import boxes, files, head_panel
 from pages.shared.components import component
@@ -98,17 +98,17 @@ class Checked(BaseFigure):
         return self._spec
 
 
-def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> Drawing:
+def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> FigureSpec:
     """The drawing of build(*arguments, **options), made once for all sessions; see `derived` for the arguments."""
     return derived(_drawing, build, arguments, tuple(options.items()))
 
 
-def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> Drawing:
-    return Drawing.of(build(*arguments, **dict(options)))
+def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> FigureSpec:
+    return FigureSpec.of(build(*arguments, **dict(options)))
 
 
 def chart(
-    figure: go.Figure | Drawing, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
+    figure: go.Figure | FigureSpec, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
     shapes: Sequence[dict[str, Any]] = (),
 ) -> None:  # fmt: skip
     """A figure whose clicks choose a head; the camera above it saves SVG.
@@ -122,7 +122,7 @@ def chart(
         shapes: More shapes of the layout.
     """
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
-    drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
+    drawing = figure if isinstance(figure, FigureSpec) else FigureSpec.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
     # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from bertviz_core.analyses import chunks, durations
+from bertviz_core.analyses import chunks, runtime_estimate
 from bertviz_core.analyses.model_pass import check_model
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
@@ -59,8 +59,8 @@ def warn_of_unknown(result: Result) -> None:
 
 def _offer(request: Request) -> None:
     share = chunks.share_done(services.store(), request) or 0.0
-    seconds = durations.seconds(services.store(), [shared(request)])
-    length = durations.text(None if seconds is None else seconds * (1 - share))
+    seconds = runtime_estimate.seconds(services.store(), [shared(request)])
+    length = runtime_estimate.text(None if seconds is None else seconds * (1 - share))
     if share:
         st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
         label = f"{share:.0%} done: Resume ({length} left)"

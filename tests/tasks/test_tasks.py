@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from bertviz_core.access import from_environment
-from bertviz_core.analyses import durations, local_runner, requests
+from bertviz_core.analyses import local_runner, requests, runtime_estimate
 from bertviz_core.analyses.probes.result import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
@@ -151,8 +151,8 @@ def test_a_planned_model_can_be_estimated(uploaded):
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in ("entropy", "surface_patterns")]
     assert len(requests.passes(wanted)) == 1
     demo = [replace(request, checkpoint=checkpoint.find("demo")) for request in wanted]
-    assert durations.operations(wanted[0]) > 5 * durations.operations(demo[0])
-    assert durations.seconds(None, [wanted]) > durations.seconds(None, [demo]) > 0
+    assert runtime_estimate.operations(wanted[0]) > 5 * runtime_estimate.operations(demo[0])
+    assert runtime_estimate.seconds(None, [wanted]) > runtime_estimate.seconds(None, [demo]) > 0
 
 
 def test_a_corpus_of_this_process_alone_is_refused(store, tiny, source):

@@ -69,7 +69,7 @@ def _turned(points: np.ndarray) -> np.ndarray:
     return turned * np.where(turned[0] < 0, -1.0, 1.0)
 
 
-class Closeness(NamedTuple):
+class LayerDivergence(NamedTuple):
     """Mean divergence of two heads of one layer, and of two heads of different layers; NaN where there are none."""
 
     within: float
@@ -93,6 +93,14 @@ class Closeness(NamedTuple):
             f"no {name}" if np.isnan(mean) else f"{name} that differ by {mean:.3g} {unit} on average"
             for name, mean in pairs.items()
         )
+
+
+def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
+    pairs, same = np.triu(np.ones_like(divergence, dtype=bool), 1), labels[:, None] == labels
+    parts = divergence[pairs & same], divergence[pairs & ~same]
+    within, between = (float(part.mean()) if part.size else float("nan") for part in parts)
+    return within, between
 
 
 def nats(summed: bool) -> str:
@@ -177,24 +185,21 @@ class Clustering(Result):
         return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
-    def _same_layer(self) -> np.ndarray:
-        """(head, head) bool."""
-        layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
-        return layer[:, None] == layer
+    def _layer_of_heads(self) -> np.ndarray:
+        """(head,) int."""
+        return np.repeat(np.arange(self.shape[0]), self.shape[1])
 
     @property
-    def closeness(self) -> Closeness:
+    def layer_divergence(self) -> LayerDivergence:
         """How close heads of one layer are beside heads of different layers (section 6)."""
-        same, pairs = self._same_layer, np.triu(np.ones_like(self.divergence, dtype=bool), 1)
-        chosen = (self.divergence[pairs & same], self.divergence[pairs & ~same])
-        return Closeness(*(float(values.mean()) if values.size else float("nan") for values in chosen))
+        return LayerDivergence(*within_and_between(self.divergence, self._layer_of_heads))
 
     def estimates(self) -> dict[str, Estimate]:
         """Mean divergence of each head to the other heads of its layer, and to the heads of other layers.
 
         In nats (of a sum over tokens, divided by their number); without standard errors.
         """
-        same = self._same_layer
+        same = self._layer_of_heads[:, None] == self._layer_of_heads
         means = self.divergence / (self.tokens if self.summed else 1)
         chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
         return {

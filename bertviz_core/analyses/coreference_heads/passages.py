@@ -154,7 +154,7 @@ class PassageQuery(GuessQuery[PassageExample]):
         indices = np.flatnonzero(highest >= 0)
         if self.searched:
             indices = indices[self._have(block, items.table[starts[indices]])]
-        return indices, self.steps(highest)[indices]
+        return indices, self.confidence_bins(highest)[indices]
 
     def entry(self, block: Block, index: int) -> PassageExample:
         starts = [*block.starts().tolist(), None]

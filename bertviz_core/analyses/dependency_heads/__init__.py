@@ -13,7 +13,12 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.dependency_heads.findings import STATEMENTS
 from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, VIEW_NAMES
-from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads, check_choice, default_min_count
+from bertviz_core.analyses.dependency_heads.result import (
+    DependencyHeads,
+    RelationFilter,
+    check_choice,
+    default_min_count,
+)
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
@@ -45,7 +50,7 @@ class DependencyView(View):
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, DependencyHeads)
         min_count = default_min_count(request.source.name) if self.min_count is None else self.min_count
-        return result.show(Chosen(self.view, min_count, self.offsets, self.merge_subtypes))
+        return result.show(RelationFilter(self.view, min_count, self.offsets, self.merge_subtypes))
 
 
 def _uas(result: DependencyHeads) -> np.ndarray:

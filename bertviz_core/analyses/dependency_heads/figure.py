@@ -12,12 +12,12 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.analyses.details import page, tally
-from bertviz_core.heads import Choice, Head, arrow
+from bertviz_core.heads import DirectedHead, Head, arrow
+from bertviz_core.models.labels import isolated
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import map_figure, percent, percent_decimals, tabular
-from bertviz_core.plotting.writing import isolated
 
 COLOR, GREY = "#4c6ef5", "#8c8c8c"
 
@@ -101,14 +101,14 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
 
 
-def examples(result: ShownRelations, choice: Choice, relation: str) -> list[SentenceExample]:
+def examples(result: ShownRelations, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
     query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation)
     counts = tally(result, query)
     return page(result, query, counts, 0, int(counts.sum()))
 
 
-def example_svg(example: SentenceExample, choice: Choice) -> str:
+def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
     """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
     words, governors = example.sentence["words"], example.sentence["governors"]
     gold, guessed = [], []

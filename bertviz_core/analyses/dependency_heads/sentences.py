@@ -117,7 +117,7 @@ class SentenceQuery(GuessQuery[SentenceExample]):
         indices = np.flatnonzero(keep)
         if self.searched:
             indices = np.array([i for i in indices.tolist() if has(block.words(i), self.searched)], dtype=np.int64)
-        return indices, self.steps(highest)[indices]
+        return indices, self.confidence_bins(highest)[indices]
 
     def entry(self, block: Block, index: int) -> SentenceExample:
         sentence, end = block.sentence(index), int(block.ends[index])

@@ -16,7 +16,7 @@ from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.drawing import FigureSpec
 from pages.shared import page, services, stored_result
 from pages.shared.boxes import plain
 from pages.shared.frame import sidebar
@@ -40,7 +40,7 @@ class Parts:
 
     heads: Callable[[Any, HeadColumn, Selection], tuple[list[str], str]] | None = None
     numbers: Callable[[Any, Selection], list[tuple[str, str, str]]] | None = None
-    figure: Callable[[Any, Selection], Drawing] | None = None
+    figure: Callable[[Any, Selection], FigureSpec] | None = None
     below: Callable[[Any, Selection], None] = lambda result, selection: None
     after: Callable[[Any, Selection], None] = lambda result, selection: None
     text: str = ""

@@ -15,7 +15,7 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
-from bertviz_core.viewer.view import InputAttention, View, look
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 from pages.shared import boxes, services
 from pages.shared.frame import choices, sidebar
 from pages.shared.frame.selection import Selection, head_options, neighbor
@@ -63,7 +63,7 @@ def first_title(kind: str, selection: Selection) -> str:
 def side(
     selection: Selection,
     model: AttentionModel,
-    view: View,
+    view: InputView,
     head: Head,
     title: str,
     original: OneInput,
@@ -74,7 +74,7 @@ def side(
     """One head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
     shown = mask(original, masked, model.tokens) if masked and not before else original
     weights = selection.settings.weights
-    attention = look(shown.layout, services.attention(model, shown.example, weights), view)
+    attention = apply_view(shown.layout, services.attention(model, shown.example, weights), view)
     name = exports.slug("attention", *["norms"] * (weights == "norms"), selection.checkpoint.label, head.label())
     return Side(attention, head, title, name, original, shown, masked)
 
@@ -84,7 +84,7 @@ def choose(
     kind: str,
     selection: Selection,
     model: AttentionModel,
-    view: View,
+    view: InputView,
     original: OneInput,
     masked: Sequence[int],
     *,
@@ -113,7 +113,9 @@ def choose(
         return None
 
 
-def _other_model(selection: Selection, view: View, original: OneInput, masked: Sequence[int], before: bool) -> Side:
+def _other_model(
+    selection: Selection, view: InputView, original: OneInput, masked: Sequence[int], before: bool
+) -> Side:
     known = [*st.session_state.get("models", [DEMO])]
     checkpoint, _ = sidebar.pick_model("Other model", known, key="model2", default=known[0], width=280)
     selection.settings.check(checkpoint.max_length)

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.analyses import durations
+from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import renamed
@@ -111,6 +111,6 @@ def _compute(series: Series, missing: list[Request]) -> None:
     )
     for reason, entry in training.skipped.reasons.items():
         st.caption(f"{entry['count']} skipped, {boxes.plain(reason)}: {boxes.plain(', '.join(entry['where']))}")
-    label = f"Analyze ({durations.text(durations.seconds(services.store(), passes(missing)))})"
+    label = f"Analyze ({runtime_estimate.text(runtime_estimate.seconds(services.store(), passes(missing)))})"
     arguments = (key, requests, "Emergence")
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.everything, args=arguments)

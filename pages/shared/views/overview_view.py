@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import exports, paper
-from bertviz_core.analyses import durations
+from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
@@ -104,7 +104,7 @@ def compute_missing(page: str, selection: Selection) -> None:
         f"{len(missing)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
     )
-    label = f"Run all ({durations.text(durations.seconds(services.store(), groups))})"
+    label = f"Run all ({runtime_estimate.text(runtime_estimate.seconds(services.store(), groups))})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(missing,))
 
 

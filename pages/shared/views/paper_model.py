@@ -9,7 +9,7 @@ from threading import Timer
 import streamlit as st
 
 from bertviz_core.access import Access
-from bertviz_core.analyses import durations
+from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.engine.jobs import Job
@@ -53,7 +53,7 @@ def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> No
     if size == HERE:
         links.to("overview", f"Open {PAPER_MODEL}", None, ":material/dashboard:", model=PAPER_MODEL)
         return
-    length = durations.text(durations.seconds(services.store(), passes(to_start[1])))
+    length = runtime_estimate.text(runtime_estimate.seconds(services.store(), passes(to_start[1])))
     st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis: {length} after the download.")
     label = f"Download {size / 1e6:,.0f} MB and analyze"
     st.button(label, on_click=reader_jobs.hub_model, args=to_start, icon=":material/download:")

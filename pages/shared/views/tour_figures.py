@@ -27,12 +27,12 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
-from bertviz_core.heads import Choice, arrow
+from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.models.single_input import from_text
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.tour.steps import Step, answers
 from bertviz_core.viewer.files import MIN_WEIGHT
-from bertviz_core.viewer.view import View
+from bertviz_core.viewer.view import InputView
 from pages.shared import head_panel, page, services
 from pages.shared.boxes import plain
 from pages.shared.components import drawings
@@ -86,7 +86,10 @@ def _one_sentence(found: list[Finding], key: str, results: Results, selection: S
     """The viewer's first sentence, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
-    view, title = View(first_piece=selection.settings.paper), f"Head {selection.label}, {selection.checkpoint.label}"
+    view, title = (
+        InputView(first_piece=selection.settings.paper),
+        f"Head {selection.label}, {selection.checkpoint.label}",
+    )
     side = beside.side(selection, model, view, selection.head, title, single)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -101,7 +104,7 @@ def _relation(found: list[Finding], key: str, results: Results, selection: Selec
     result = derived(DependencyHeads.show_default, results["dependency_heads"])
     relation = result.most_telling()
     row, direction = result.relations.index(relation), result.best_choice(relation).direction
-    choice = Choice(direction, selection.head)
+    choice = DirectedHead(direction, selection.head)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.markdown(f"**Head map**: {plain(relation)}, {arrow(DIRECTIONS[direction])}")
@@ -116,7 +119,7 @@ def _relation(found: list[Finding], key: str, results: Results, selection: Selec
 
 def _coreference(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     result = result_of(results, AntecedentCounts)
-    shown = (Choice(0, selection.head), *compared(result))
+    shown = (DirectedHead(0, selection.head), *compared(result))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Accuracy by distance**")

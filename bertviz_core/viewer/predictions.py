@@ -25,7 +25,7 @@ def loss(prediction: Prediction) -> float:
     return -log(prediction.probability or TINY)
 
 
-def guesses_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
+def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
     """A row for each run, masked word and guess.
 
     Args:
@@ -67,7 +67,7 @@ def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> di
     return by_behavior | by_layer | single
 
 
-def switched_off(chosen: Iterable[str], named: Mapping[str, np.ndarray]) -> np.ndarray | None:
+def ablated_heads(chosen: Iterable[str], named: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """(layer, head) bool of all chosen names together; None for no head."""
     masks = [named[name] for name in chosen if name in named]
     return np.logical_or.reduce(masks) if masks else None

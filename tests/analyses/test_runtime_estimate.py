@@ -7,7 +7,7 @@ import lzma
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import durations, requests
+from bertviz_core.analyses import requests, runtime_estimate
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora import recognition
 from bertviz_core.corpora.files import sample
@@ -46,65 +46,73 @@ def test_words_of_a_large_file_follow_from_its_beginning(pack, monkeypatch):
 
 
 def test_a_first_estimate_grows_with_the_corpus_and_the_limit(store, request_):
-    whole = durations.seconds(store, [[request_]])
+    whole = runtime_estimate.seconds(store, [[request_]])
     half = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 250, "y.txt"))
     few = Request("entropy", request_.checkpoint, request_.source, Settings(limit=1))
-    fixed = durations.LOADING
-    assert durations.seconds(store, [[half]]) - fixed == pytest.approx((whole - fixed) / 2)
-    assert fixed < durations.seconds(store, [[few]]) < whole
-    twice = 2 * whole - (fixed - durations.LOADING_NEXT)  # the second pass loads no libraries
-    assert durations.seconds(store, [[request_], [request_]]) == pytest.approx(twice)
+    fixed = runtime_estimate.LOADING
+    assert runtime_estimate.seconds(store, [[half]]) - fixed == pytest.approx((whole - fixed) / 2)
+    assert fixed < runtime_estimate.seconds(store, [[few]]) < whole
+    twice = 2 * whole - (fixed - runtime_estimate.LOADING_NEXT)  # the second pass loads no libraries
+    assert runtime_estimate.seconds(store, [[request_], [request_]]) == pytest.approx(twice)
 
 
 def test_the_last_pass_of_this_model_is_what_the_next_is_estimated_by(store, request_):
-    durations.remember(store, [request_], loading=2.0, running=50.0)
-    assert durations.seconds(store, [[request_]]) == pytest.approx(52.0)
+    runtime_estimate.remember(store, [request_], loading=2.0, running=50.0)
+    assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(52.0)
     twice = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 1000, "z.txt"))
-    assert durations.seconds(store, [[twice]]) == pytest.approx(102.0)
-    durations.remember(store, [request_], loading=1.0, running=10.0)
-    assert durations.seconds(store, [[request_]]) == pytest.approx(11.0)
+    assert runtime_estimate.seconds(store, [[twice]]) == pytest.approx(102.0)
+    runtime_estimate.remember(store, [request_], loading=1.0, running=10.0)
+    assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(11.0)
     together = [request_, request_.for_analysis("surface_patterns")]
-    assert durations.seconds(store, [together]) == pytest.approx(11.0)  # a pass that shares an analysis
+    assert runtime_estimate.seconds(store, [together]) == pytest.approx(11.0)  # a pass that shares an analysis
 
 
 def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
     other = Request("entropy", tiny.checkpoint, request_.source)
-    durations.remember(store, [other], loading=1.0, running=10.0)
-    scale = durations.operations(request_) / durations.operations(other)
-    assert durations.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
+    runtime_estimate.remember(store, [other], loading=1.0, running=10.0)
+    scale = runtime_estimate.operations(request_) / runtime_estimate.operations(other)
+    assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
 
 
 def test_what_does_not_depend_on_the_corpus_is_not_scaled_with_it(store, request_):
     clustering = request_.for_analysis("clustering")
-    overhead = durations.ANALYSES["clustering"].overhead
-    durations.remember(store, [clustering], loading=1.0, running=overhead + 10.0)
+    overhead = runtime_estimate.ANALYSES["clustering"].overhead
+    runtime_estimate.remember(store, [clustering], loading=1.0, running=overhead + 10.0)
     twice = Request("clustering", request_.checkpoint, from_bytes(LINE.encode() * 1000, "z.txt"))
-    assert durations.seconds(store, [[twice]]) == pytest.approx(1 + overhead + 20.0)
+    assert runtime_estimate.seconds(store, [[twice]]) == pytest.approx(1 + overhead + 20.0)
 
 
 def test_what_shares_an_analysis_is_scaled_by_what_each_costs(store, request_):
-    durations.remember(store, [request_], loading=1.0, running=10.0)
+    runtime_estimate.remember(store, [request_], loading=1.0, running=10.0)
     together = [request_, request_.for_analysis("clustering")]
-    clustering = durations.ANALYSES["clustering"]
+    clustering = runtime_estimate.ANALYSES["clustering"]
     expected = 1 + clustering.overhead + 10 * clustering.cost(request_.checkpoint)
-    assert durations.seconds(store, [together]) == pytest.approx(expected)
+    assert runtime_estimate.seconds(store, [together]) == pytest.approx(expected)
 
 
 def test_other_options_are_timed_apart(store):
     bank, model = sample("treebank"), checkpoint.find("demo")
     few = Request("probes", model, bank, options={"probes": ["right-branching"]})
-    durations.remember(store, [few], loading=1.0, running=1.0)
-    assert durations.seconds(store, [[few]]) < 10 < durations.seconds(store, [[Request("probes", model, bank)]])
+    runtime_estimate.remember(store, [few], loading=1.0, running=1.0)
+    assert (
+        runtime_estimate.seconds(store, [[few]])
+        < 10
+        < runtime_estimate.seconds(store, [[Request("probes", model, bank)]])
+    )
 
 
 def test_a_pass_leaves_what_it_took(store, request_):
     small = Request("entropy", request_.checkpoint, from_bytes(LINE.encode() * 4, "s.txt"))
     requests.compute(small, store)
-    assert durations.seconds(store, [requests.shared(small)]) < 60
-    assert durations._records(store, requests.shared(small))
+    assert runtime_estimate.seconds(store, [requests.shared(small)]) < 60
+    assert runtime_estimate._records(store, requests.shared(small))
 
 
 def test_what_cannot_be_read_has_no_estimate(store, request_):
     broken = Request("entropy", request_.checkpoint, from_bytes(b"%PDF-1.4", "x.pdf"))
-    assert durations.seconds(store, [[broken]]) is None
-    assert [durations.text(length) for length in (None, 12.4, 600)] == ["unknown time", "about 12 s", "about 10 min"]
+    assert runtime_estimate.seconds(store, [[broken]]) is None
+    assert [runtime_estimate.text(length) for length in (None, 12.4, 600)] == [
+        "unknown time",
+        "about 12 s",
+        "about 10 min",
+    ]
