@@ -6,6 +6,7 @@ import inspect
 import sys
 from dataclasses import fields
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,9 +25,12 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.overview import stored_results
-from bertviz_core.settings import Settings
 
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
+NOT_COMPUTED = (  # options that make no difference where nothing is computed
+    *("input", "device", "dtype", "max_length", "limit", "seed", "batch_tokens"),
+    *("workers", "ray", "text_column", "no_store", "quiet"),
+)
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -60,22 +64,16 @@ for analysis in ANALYSES.values():
 
 
 @app.command("overview")
-def overview(
-    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo",
-    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None,
-    mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected",
-    weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention",
-    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None,
-    out: Annotated[list[Path] | None, typer.Option(help="Output file, .csv or .json; repeatable.")] = None,
-) -> None:
+@partial(with_console, without=NOT_COMPUTED)
+def overview(console: Console) -> None:
     """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
-    for path in out or []:
+    for path in console.out or []:
         exports.check_path(path, stored_results.SUFFIXES)
-    settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    table = stored_results.overview(Store(store), checkpoint.find(model, revision), settings)
-    for path in out or []:
+    found = checkpoint.find(console.model, console.revision)
+    table = stored_results.overview(Store(console.store), found, console.settings())
+    for path in console.out or []:
         exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
-    if not out:
+    if not console.out:
         print(table.to_text())
 
 
