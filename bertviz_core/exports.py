@@ -66,7 +66,7 @@ def to_zip(result: Result) -> bytes:
     return packed.getvalue()
 
 
-def to_table(result: Result) -> str:
+def to_text(result: Result) -> str:
     """The table as plain text, followed by what it was computed from and what was skipped."""
     provenance = result.provenance
     frame = result.to_frame()
@@ -99,7 +99,7 @@ def to_section(result: Result) -> str:
     analysis = ANALYSES.get(result.analysis)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     shown = "".join(
-        f"<figure><h2>{escape(name)}</h2>{drawing.drawn(figure)}</figure>" for name, figure in figures.items()
+        f"<figure><h2>{escape(name)}</h2>{drawing.figure_html(figure)}</figure>" for name, figure in figures.items()
     )
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
     origins = (f"<h2>Where {name} come from</h2>{_list(described_origin(run))}" for name, run in result.runs.items())
@@ -127,7 +127,7 @@ def sentences(result: Result) -> list[str]:
 
 def to_html(result: Result) -> bytes:
     """Title, findings, figures, table and origin as one page that needs no network."""
-    return drawing.page(title_of(result), to_section(result)).encode()
+    return drawing.html_page(title_of(result), to_section(result)).encode()
 
 
 def to_svg(result: Result) -> bytes:

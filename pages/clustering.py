@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, linguistic_heads, with_behavior
+from bertviz_core.analyses.behaviors import QUANTITIES, UNTRAINED, linguistic_heads, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
@@ -48,7 +48,7 @@ findings_view.headline(derived(ANALYSES["clustering"].findings, result, base)[0]
 similar = "–", "this model has one head"
 if pair:
     similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
-labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTAUGHT]
+labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTRAINED]
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behavior**")

@@ -20,7 +20,7 @@ from bertviz_core.heads import Head
 
 OTHER, LINGUISTIC = "other", "linguistic"
 BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_punct", OTHER, LINGUISTIC)
-UNTAUGHT = ("broad", OTHER)  # what heads of a network drawn at random do too
+UNTRAINED = ("broad", OTHER)  # what heads of a network drawn at random do too
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct")  # in the order in which they apply
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
 MARKED = 6  # relations named, as many as the paper names
@@ -56,8 +56,8 @@ class Thresholds:
 
 
 def with_behavior(labels: np.ndarray) -> int:
-    """How many heads of (layer, head) labels count as heads with a behavior: those that are none of UNTAUGHT."""
-    return int((~np.isin(labels, UNTAUGHT)).sum())
+    """How many heads of (layer, head) labels have a behavior other than UNTRAINED."""
+    return int((~np.isin(labels, UNTRAINED)).sum())
 
 
 def behaviors(

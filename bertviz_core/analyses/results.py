@@ -147,7 +147,7 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
     """Give a result the names that its reader knows.
 
-    Equal bytes share one stored result, but what its first owner called them is not for others.
+    Equal files share one stored result, which must not reveal how another user named them.
 
     Args:
         result: With a provenance.
@@ -223,7 +223,7 @@ def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -
     return frame
 
 
-def counted(provenance: dict[str, Any]) -> str:
+def corpus_size(provenance: dict[str, Any]) -> str:
     """What the numbers rest on, as "64 documents, 126 segments, 15,682 tokens"."""
     return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
 

@@ -114,7 +114,7 @@ class Console:
         for path in self.out or []:
             exports.write(result, path)
         if not self.out:
-            print(exports.to_table(result))
+            print(exports.to_text(result))
 
     def progress(self) -> Progress:
         return Progress() if self.quiet else PrintedProgress()

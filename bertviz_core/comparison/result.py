@@ -160,7 +160,7 @@ class Comparison(Result):
 
     def headline(self) -> str:
         """How many heads changed in the quantity that the analysis's page opens on."""
-        return self.claim_of(self.opens_on) if self.changes else self.notes[0]
+        return self.change_sentence(self.opens_on) if self.changes else self.notes[0]
 
     @property
     def opens_on(self) -> str:
@@ -172,7 +172,7 @@ class Comparison(Result):
         columns = ANALYSES[self.compared].columns
         return next((column.label for column in columns if column.quantity == key), key.replace("_", " "))
 
-    def claim_of(self, key: str, base: int = 1) -> str:
+    def change_sentence(self, key: str, base: int = 1) -> str:
         """One sentence on how heads changed in one quantity."""
         change, name = self.changes[key], self.label(key)
         head = change.by_size()[0]
@@ -215,7 +215,7 @@ def _columns(result: Result) -> dict[str, np.ndarray]:
 def _opening(result: Result) -> str:
     """The quantity that the analysis's page opens on: of a treebank the most telling relation, else the first
     column."""
-    return result.most_telling() if isinstance(result, RelationCounts) else next(iter(_columns(result)), "")
+    return result.clearest_relation() if isinstance(result, RelationCounts) else next(iter(_columns(result)), "")
 
 
 def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:

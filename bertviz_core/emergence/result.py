@@ -160,7 +160,7 @@ class Emergence(Result):
                 labels[index, *head] = "linguistic"
         return labels
 
-    def telling(self, count: int) -> list[str]:
+    def clearest_relations(self, count: int) -> list[str]:
         """The relations whose best head ends the furthest above the best fixed offset, the furthest first."""
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.baseline, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
@@ -191,7 +191,7 @@ class Emergence(Result):
         return self.dependency(0).notes
 
     def headline(self) -> str:
-        relation = self.telling(1)
+        relation = self.clearest_relations(1)
         row = self.relations.index(relation[0]) if relation else 0
         loss = (
             ""
@@ -245,7 +245,7 @@ class Emergence(Result):
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in ("next", "previous")}
         columns["other_heads"] = (labels == "other").sum((1, 2))
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}
-        for name in [UAS, *self.telling(IN_TABLE)]:
+        for name in [UAS, *self.clearest_relations(IN_TABLE)]:
             row = self.relations.index(name)
             columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]
             columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])

@@ -1,5 +1,5 @@
-"""What an input is shown as: labels of its tokens and words, which are special, and in which segment they stand; how text
-is written: from right to left or not, how wide, and kept apart from the text around it."""
+"""What an input is shown as: labels of its tokens and words, which are special, and in which segment they stand;
+and how text is written: its direction, its width, and marks that isolate it."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     return table
 
 
-def counted(labels: np.ndarray) -> dict[str, int]:
+def behavior_counts(labels: np.ndarray) -> dict[str, int]:
     """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
     order = [name for name in BEHAVIORS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
     return {name: count for name in order if (count := int((labels == name).sum()))}

@@ -8,7 +8,7 @@ from html import escape
 
 import plotly.graph_objects as go
 
-from bertviz_core.plotting.drawing import drawn
+from bertviz_core.plotting.drawing import figure_html
 
 
 def heading(text: str, level: int = 2) -> str:
@@ -36,7 +36,7 @@ def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
 def picture(figure: go.Figure, caption: str) -> str:
     """A figure with its caption."""
-    return f"<figure>{drawn(figure)}<figcaption>{escape(caption)}</figcaption></figure>"
+    return f"<figure>{figure_html(figure)}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def code(text: str) -> str:

@@ -12,7 +12,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, counted, result_of
+from bertviz_core.analyses.results import Result, corpus_size, result_of
 from bertviz_core.exports import check_path, described_origin, write_bytes
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.overview.head_summary import clearest, relation_heads
@@ -20,7 +20,7 @@ from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.blocks import bullets, code, heading, paragraph, picture, table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
-from bertviz_core.plotting.drawing import WIDTH, page
+from bertviz_core.plotting.drawing import WIDTH, html_page
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.figure import lines_figure
 
@@ -61,7 +61,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 def to_html(report: Report) -> bytes:
     """One page; no address in it leads anywhere."""
     title = f"What does {report.checkpoint.label} look at?"
-    return page(title, *contents(report), style=STYLE).encode("utf-8", "replace")
+    return html_page(title, *contents(report), style=STYLE).encode("utf-8", "replace")
 
 
 def check_out(path: Path) -> None:
@@ -131,7 +131,7 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     found = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(found or [analysis.summary])
     for title, figure in analysis.figures(result).items():
-        caption = f"{title}. {result.provenance['corpus']['name']}: {counted(result.provenance)}."
+        caption = f"{title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
         yield picture(figure.update_layout(width=WIDTH), caption)
     yield from tables(analysis, result)
 

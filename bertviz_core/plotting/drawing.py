@@ -145,7 +145,7 @@ async def _drawn(spec: Spec) -> bytes:
         return drawn
 
 
-def page(title: str, *sections: str, style: str = STYLE) -> str:
+def html_page(title: str, *sections: str, style: str = STYLE) -> str:
     """A whole page that needs no network: plotly's script, then the sections."""
     head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{style}</style>'
     return (
@@ -154,7 +154,7 @@ def page(title: str, *sections: str, style: str = STYLE) -> str:
     )
 
 
-def drawn(figure: go.Figure) -> str:
-    """A figure as an element of `page`; its camera saves SVG."""
+def figure_html(figure: go.Figure) -> str:
+    """A figure as an element of `html_page`; its camera saves SVG."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)

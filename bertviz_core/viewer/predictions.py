@@ -1,5 +1,5 @@
-"""The guesses for masked words, of the whole model and without the heads that a reader switches off: by names that an
-address can have, as "3-5", "layer 3", "behavior [SEP]"."""
+"""Predictions of masked words by the whole model and with heads ablated. Sets of heads have names that an address can
+hold: "3-5", "layer 3", "behavior [SEP]"."""
 
 from __future__ import annotations
 

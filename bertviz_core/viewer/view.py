@@ -1,4 +1,4 @@
-"""The attention of one input, as it is looked at: tokens or words, with or without special tokens, between segments
+"""Views of the attention of one input: between tokens or words, with or without special tokens, within or across segments
 (Figures 1 and 5; methods, section 10)."""
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
-from bertviz_core.analyses.results import Result, counted
+from bertviz_core.analyses.results import Result, corpus_size
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.drawing import FigureSpec
@@ -239,6 +239,6 @@ def ending(
         for entry in origin["skipped"]:
             where, more = boxes.plain(", ".join(entry["where"])), ", …" if entry["count"] > len(entry["where"]) else ""
             st.markdown(f"**{entry['count']:,}** {boxes.plain(entry['reason'])}: {where}{more}")
-    basis = f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    basis = f"{corpus_size(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
     with st.expander(f"Where these numbers come from: {basis}", icon=":material/fingerprint:"):
         st.json(origin, expanded=1)

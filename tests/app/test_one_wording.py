@@ -54,7 +54,7 @@ def test_exports_command_and_library_show_the_same(report, found):
     results: Results = report.results
     for name, result in results.items():
         sentences = [each.sentence for each in found if each.analysis == name]
-        table, page = exports.to_table(result), exports.to_html(result).decode()
+        table, page = exports.to_text(result), exports.to_html(result).decode()
         written = json.loads(exports.to_json(result))["findings"]
         library = AnalysisResult(result)
         for sentence in sentences:

@@ -203,7 +203,7 @@ def test_averages_over_too_few_documents_are_not_marked(run, limit):
 
 def test_a_treebank_opens_on_its_most_telling_relation(run):
     bank = run("dependency_heads", source=sample("treebank"), max_length=64)
-    assert compare(bank, bank).opens_on == bank.default_view().most_telling()
+    assert compare(bank, bank).opens_on == bank.default_view().clearest_relation()
 
 
 def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages(tmp_path):

@@ -89,7 +89,7 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
 
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     """The map of heads and the fixed offsets of the relation that is furthest above its offset."""
-    relation = result.most_telling()
+    relation = result.clearest_relation()
     direction = result.best_choice(relation).direction
     shown = arrow(DIRECTIONS[direction])
     values = result.accuracy[direction, result.relations.index(relation)]

@@ -108,7 +108,7 @@ class RelationCounts(Result):
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
 
-    def most_telling(self) -> str:
+    def clearest_relation(self) -> str:
         """The first relation by gain; "all" where there is none to choose."""
         return self.relations[next(iter(self.by_gain()), 0)]
 

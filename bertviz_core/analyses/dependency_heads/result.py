@@ -29,7 +29,7 @@ class RelationFilter(NamedTuple):
 
     Attributes:
         view: One of VIEWS.
-        min_count: Relations of fewer words are left away.
+        min_count: Relations of fewer words are left out.
         offsets: The largest distance of the baselines; mode "paper" has the release's own.
         merge_subtypes: Whether `nmod:poss` counts as `nmod`.
     """
@@ -127,7 +127,7 @@ def _merged(relations: Sequence[str], n: np.ndarray) -> tuple[list[str], np.ndar
 
 
 def check_choice(view: str, offsets: int) -> None:
-    """Raises SettingsError for a view that there is not, and for offsets that are not counted."""
+    """Raises SettingsError for an unknown view, and for offsets that are not counted."""
     if view not in VIEWS:
         raise SettingsError(f"There is no view {view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
     if not 1 <= offsets <= max(OFFSETS):

@@ -11,13 +11,13 @@ import streamlit as st
 
 from bertviz_core import exports, paper
 from bertviz_core.analyses import runtime_estimate
-from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
+from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, with_behavior
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
-from bertviz_core.analyses.results import Results, counted
+from bertviz_core.analyses.results import Results, corpus_size
 from bertviz_core.heads import highest
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from pages.shared import files, services, stored
@@ -40,7 +40,7 @@ def key_numbers(
     results: Results, labels: np.ndarray, named: Mapping[str, str], base: int
 ) -> list[tuple[str, str, str]]:
     """(label, this run, paper), labels (layer, head) naming behaviors."""
-    rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTAUGHT)
+    rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTRAINED)
     entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
     if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
         head = highest(patterns["previous"])
@@ -86,7 +86,7 @@ def _row(request: Request) -> dict[str, str]:
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
         "stored": "✓" if result is not None else "not yet" if can_compute(request) else lacking,
-        "based on": counted(origin),
+        "based on": corpus_size(origin),
     }
 
 

@@ -64,7 +64,7 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         "Relation",
         result.relations,
         key="relation",
-        default=result.most_telling(),
+        default=result.clearest_relation(),
         follows=True,
         on_change=lambda: address.release("direction"),
         width=200,
@@ -103,8 +103,8 @@ def opening_head(selection: Selection) -> Head | None:
         choices.ahead("merge", "false") == "true",
     )
     result = derived(DependencyHeads.show, stored, chosen)
-    relation = choices.ahead("relation", result.most_telling())
-    relation = relation if relation in result.relations else result.most_telling()
+    relation = choices.ahead("relation", result.clearest_relation())
+    relation = relation if relation in result.relations else result.clearest_relation()
     best = result.best_choice(relation)
     direction = choices.ahead("direction", "")
     if direction not in DIRECTIONS:

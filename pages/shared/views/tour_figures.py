@@ -102,7 +102,7 @@ def _one_sentence(found: list[Finding], key: str, results: Results, selection: S
 def _relation(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     """The map of the clearest relation, and the sentence of which the chosen head is surest."""
     result = derived(DependencyHeads.show_default, results["dependency_heads"])
-    relation = result.most_telling()
+    relation = result.clearest_relation()
     row, direction = result.relations.index(relation), result.best_choice(relation).direction
     choice = DirectedHead(direction, selection.head)
     left, right = st.columns([2, 3], gap="medium")
