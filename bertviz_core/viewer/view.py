@@ -1,5 +1,5 @@
-"""Views of the attention of one input: between tokens or words, with or without special tokens, within or across segments
-(Figures 1 and 5; methods, section 10)."""
+"""Views of the attention of one input: between tokens or words, with or without special tokens, within or across
+segments (Figures 1 and 5; methods, section 10)."""
 
 from __future__ import annotations
 
