@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import safetensors.numpy
 
 from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES, RelationCounts
@@ -18,9 +19,6 @@ from bertviz_core.comparison.comparable import CONSERVATIVE, cautions, differing
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHECKPOINTS = (
     "The training that ships has the averages of its checkpoints without standard errors, and the checkpoints "
@@ -125,8 +123,6 @@ class Comparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each quantity and head; for models of different shapes also for each run."""
-        import pandas as pd
-
         if self.changes:
             columns = ("a", "b", "difference", "low", "high", "p")
             frames = [
@@ -143,8 +139,6 @@ class Comparison(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """For each quantity the head with the highest value in A, that in B, and the difference of the two values."""
-        import pandas as pd
-
         return {"best": pd.DataFrame([self._best(key) for key in self.a])}
 
     def _best(self, key: str) -> dict[str, Any]:

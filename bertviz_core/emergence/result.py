@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, clear_relations, joined
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
@@ -16,9 +17,6 @@ from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, R
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step
 IN_TABLE = 2  # relations that have columns in the table
@@ -193,11 +191,8 @@ class Emergence(Result):
     def headline(self) -> str:
         relation = self.clearest_relations(1)
         row = self.relations.index(relation[0]) if relation else 0
-        loss = (
-            ""
-            if np.isnan(self.loss[[0, -1]]).any()
-            else f"; the masked-word loss goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats"
-        )
+        loss = f"; the masked-word loss goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats"
+        loss = "" if np.isnan(self.loss[[0, -1]]).any() else loss
         return (
             f"From step {self.steps[0]:,} to step {self.steps[-1]:,} the best head for {self.relations[row]} goes from "
             f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
@@ -234,8 +229,6 @@ class Emergence(Result):
     def to_frame(self) -> pd.DataFrame:
         """A row for each step: loss, heads by behavior, means over heads, and for UAS and the most telling relations
         the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
-        import pandas as pd
-
         labels = self.behaviors()
         best, heldout = self.best_accuracy, self.heldout()
         columns: dict[str, Any] = {"step": self.steps}
