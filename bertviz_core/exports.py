@@ -21,7 +21,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.numbers import number
-from bertviz_core.plotting import drawing
+from bertviz_core.plotting.drawing import check_svg
+from bertviz_core.plotting.drawing import to_svg as drawn_svg
+from bertviz_core.plotting.html import bullets, figure_html, html_page
 
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
@@ -99,15 +101,15 @@ def to_section(result: Result) -> str:
     analysis = ANALYSES.get(result.analysis)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     shown = "".join(
-        f"<figure><h2>{escape(name)}</h2>{drawing.figure_html(figure)}</figure>" for name, figure in figures.items()
+        f"<figure><h2>{escape(name)}</h2>{figure_html(figure)}</figure>" for name, figure in figures.items()
     )
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
-    origins = (f"<h2>Where {name} come from</h2>{_list(described_origin(run))}" for name, run in result.runs.items())
+    origins = (f"<h2>Where {name} come from</h2>{bullets(described_origin(run))}" for name, run in result.runs.items())
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
     return (
         f"<section><h1>{escape(title_of(result))}</h1><div "
-        f"class=findings>{_list(sentences(result))}</div>{_list(result.notes)}{shown}<h2>Table</h2>"
-        f"<div class=scroll>{table}</div><h2>Skipped or modified</h2>{_list(skipped or ['Nothing.'])}"
+        f"class=findings>{bullets(sentences(result))}</div>{bullets(result.notes)}{shown}<h2>Table</h2>"
+        f"<div class=scroll>{table}</div><h2>Skipped or modified</h2>{bullets(skipped or ['Nothing.'])}"
         f"{''.join(origins)}</section>"
     )
 
@@ -127,7 +129,7 @@ def sentences(result: Result) -> list[str]:
 
 def to_html(result: Result) -> bytes:
     """Title, findings, figures, table and origin as one page that needs no network."""
-    return drawing.html_page(title_of(result), to_section(result)).encode()
+    return html_page(title_of(result), to_section(result)).encode()
 
 
 def to_svg(result: Result) -> bytes:
@@ -136,7 +138,7 @@ def to_svg(result: Result) -> bytes:
     digests = [name for name in about if name.endswith("_digest") and name != "corpus_digest"]
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
-    return drawing.to_svg(paper_figure(result), f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")
+    return drawn_svg(paper_figure(result), f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:
@@ -221,9 +223,5 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     if suffix == ".svg":
-        drawing.check_svg()
+        check_svg()
     return suffix
-
-
-def _list(lines: list[str]) -> str:
-    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>" if lines else ""

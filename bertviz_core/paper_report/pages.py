@@ -17,10 +17,10 @@ from bertviz_core.exports import check_path, described_origin, write_bytes
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.overview.head_summary import clearest, relation_heads
 from bertviz_core.paper import CITATION
-from bertviz_core.paper_report.blocks import bullets, code, heading, paragraph, picture, table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
-from bertviz_core.plotting.drawing import WIDTH, html_page
+from bertviz_core.plotting.drawing import WIDTH
+from bertviz_core.plotting.html import bullets, code, heading, html_page, paragraph, picture, table
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.figure import lines_figure
 

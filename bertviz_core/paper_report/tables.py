@@ -18,7 +18,7 @@ from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import highest
-from bertviz_core.paper_report.blocks import table
+from bertviz_core.plotting.html import table
 
 ABSENT = "–"
 BERT = "BERT-base in the paper"

@@ -1,5 +1,5 @@
 """Figures as plotly's JSON, checked once, with the chosen head ringed in a copy that shares the rest; and as SVG files,
-by plotly's own drawing through kaleido and an installed Chromium or Chrome, or on an HTML page that needs no network.
+by plotly's own drawing through kaleido and an installed Chromium or Chrome.
 
 Building a figure costs plotly 10 to 50 ms, most of it in checking values that were right the last time.
 """
@@ -12,13 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from html import escape
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -29,14 +27,6 @@ FOOT = 20  # pixels, for the line that says what a figure was made from
 Spec = dict[str, Any]
 WIDTH, HEIGHT = 900, 450  # pixels, of a figure that has no size of its own
 HINT = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."
-STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430; }
-figure { margin: 1.5rem 0; } .scroll { overflow: auto; max-height: 40rem; }
-.findings li { color: #1f2430; font-size: 16px; }
-table { border-collapse: collapse; font-size: 14px; } th { position: sticky; top: 0; background: #fff; }
-th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #e9ecef; }
-ul { color: #5c6370; font-size: 14px; }
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,18 +133,3 @@ async def _drawn(spec: Spec) -> bytes:
     async with Kaleido(mathjax=False) as browser:
         drawn: bytes = await browser.calc_fig(spec, opts={"format": "svg", **size})
         return drawn
-
-
-def html_page(title: str, *sections: str, style: str = STYLE) -> str:
-    """A whole page that needs no network: plotly's script, then the sections."""
-    head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{style}</style>'
-    return (
-        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
-        f"<body>{''.join(sections)}</body></html>"
-    )
-
-
-def figure_html(figure: go.Figure) -> str:
-    """A figure as an element of `html_page`; its camera saves SVG."""
-    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
-    return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)

@@ -15,9 +15,9 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import find
-from bertviz_core.paper_report.blocks import bullets, heading, paragraph, table
 from bertviz_core.paper_report.pages import contents, to_html
 from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.plotting.html import bullets, heading, paragraph, table
 
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 

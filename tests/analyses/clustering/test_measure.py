@@ -244,9 +244,7 @@ def test_thresholds_and_names_change_labels_alone(result: Clustering) -> None:
 
 
 def test_closeness_of_layers(result: Clustering) -> None:
-    assert tuple(result.layer_divergence) == pytest.approx(
-        reference.closeness(result.divergence, result.shape[1])
-    )
+    assert tuple(result.layer_divergence) == pytest.approx(reference.closeness(result.divergence, result.shape[1]))
     assert result.layer_divergence.ratio == pytest.approx(
         result.layer_divergence.within / result.layer_divergence.between
     )
