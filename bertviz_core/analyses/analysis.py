@@ -22,8 +22,6 @@ from bertviz_core.plotting.style import map_figure
 from bertviz_core.settings import Settings, Weights
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from bertviz_core.models.encoding import Batch
     from bertviz_core.models.model import AttentionModel
 
@@ -98,7 +96,7 @@ class Analysis:
         """Class of the analysis's results."""
         return averages_of(self.name)
 
-    def measure(self, batch: Batch, layer: Any) -> Tensor:
+    def measure(self, batch: Batch, layer: Any) -> Any:
         """Measure one layer of a batch.
 
         Args:
@@ -106,7 +104,7 @@ class Analysis:
             layer: What the pass shows of the layer, such as LayerAttention.
 
         Returns:
-            (batch, head, quantity), which is averaged over the inputs; NaN where an input has no such value.
+            A tensor (batch, head, quantity), which is averaged over the inputs; NaN where an input has no such value.
         """
         raise NotImplementedError
 
