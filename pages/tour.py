@@ -3,7 +3,7 @@
 
 import streamlit as st
 
-from bertviz_core.tour.steps import STEPS, Step, answers
+from bertviz_core.tour import STEPS, Step, answers
 from pages.shared import page
 from pages.shared.boxes import plain
 from pages.shared.derived import derived

@@ -17,7 +17,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import Settings
-from bertviz_core.tour.steps import STEPS, answers
+from bertviz_core.tour import STEPS, answers
 from pages.shared.frame import catalogue
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 

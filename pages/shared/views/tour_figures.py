@@ -30,7 +30,7 @@ from bertviz_core.analyses.surface_patterns.figure import paper_figure as surfac
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.models.single_input import from_text
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.tour.steps import Step, answers
+from bertviz_core.tour import Step, answers
 from bertviz_core.viewer.files import MIN_WEIGHT
 from bertviz_core.viewer.view import InputView
 from pages.shared import head_panel, page, services

@@ -15,8 +15,8 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
-from bertviz_core.tour.steps import STEPS, Step, answers
-from bertviz_core.tour.steps import address as address_of
+from bertviz_core.tour import STEPS, Step, answers
+from bertviz_core.tour import address as address_of
 from pages.shared import boxes, stored, stored_result
 from pages.shared.boxes import plain
 from pages.shared.derived import derived
