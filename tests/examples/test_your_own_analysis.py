@@ -24,7 +24,7 @@ def blocks(kind: str) -> list[str]:
 def built(tmp_path: Path) -> Path:
     """The package, as a reader of the page writes it."""
     (tmp_path / "pyproject.toml").write_text("".join(blocks("toml")), encoding="utf-8")
-    (tmp_path / "repeated_token.py").write_text("\n\n".join(blocks("python")), encoding="utf-8")
+    (tmp_path / "repeated_token.py").write_text("\n".join(blocks("python")), encoding="utf-8")
     return tmp_path
 
 
