@@ -160,11 +160,13 @@ class Analysis:
 
     @property
     def source(self) -> str:
-        """Python code of the measure, for the page; of an analysis in a folder, without importing its measure.py."""
-        path = Path(inspect.getfile(type(self))).with_name("measure.py")
+        """Python code of the measure, for the page: the method, or the function or the whole of measure.py beside the
+        class, which is read but not imported."""
         if type(self).measure is not Analysis.measure:
             return dedent(inspect.getsource(type(self).measure))
-        text = path.read_text(encoding="utf-8")
+        own = Path(inspect.getfile(type(self)))
+        path = own.with_name("measure.py")
+        text = (path if path.exists() else own).read_text(encoding="utf-8")
         functions = (node for node in ast.parse(text).body if getattr(node, "name", "") == "measure")
         return next((str(ast.get_source_segment(text, node)) for node in functions), text)
 
