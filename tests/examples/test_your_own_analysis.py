@@ -42,5 +42,5 @@ def test_its_code_runs(built: Path) -> None:
 
 
 def test_its_command_is_that_of_the_example() -> None:
-    name = re.search(r'name="(\w+)"', "".join(blocks("python")))
+    name = re.search(r'name = "(\w+)"', "".join(blocks("python")))
     assert name and f"python -m bertviz_core {name[1].replace('_', '-')} encyclopedia" in blocks("")[0]
