@@ -54,12 +54,12 @@ def ours(documents: int, native: bool) -> Work:
     """Smoothed likewise, so that the answers can be compared; batches of one document."""
     import torch
 
-    from bertviz_core.analyses.clustering import mixture_kernel
+    from bertviz_core.analyses.clustering import divergence
     from bertviz_core.analyses.clustering.divergence import divergences
 
     torch.set_num_threads(1)
     if not native:
-        mixture_kernel.build = lambda: None  # type: ignore[assignment]
+        divergence.build_kernel = lambda: None  # type: ignore[assignment]
     held = torch.from_numpy(maps(documents)).flatten(2)  # (document, head, position)
     divergences(held[0].clone(), TOKENS)  # what happens once in a process is not counted: building, first memory
 

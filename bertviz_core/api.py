@@ -31,7 +31,7 @@ from bertviz_core.models.single_input import from_text
 from bertviz_core.paper_report.pages import check_out, write_report
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Execution, Settings
-from bertviz_core.viewer.view import InputAttention, View, apply_view
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 
 
 def analyze(
@@ -123,7 +123,7 @@ def attention(
     with loaded_model(model, checkpoint, device, dtype) as loaded:
         joined = " ".join(text) if words_given else str(text)
         single = from_text(joined, second, loaded.tokens, settings, pre_split=words_given)
-        shown = apply_view(single.layout, maps_of(loaded, single.example), View(words=words, special=special))
+        shown = apply_view(single.layout, maps_of(loaded, single.example), InputView(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"
@@ -146,7 +146,7 @@ def report(
     What is not stored yet is computed, after a line on standard error that says about how long that takes.
 
     Args:
-        out: `x.html` for one page that needs no network, or a folder for report.md with SVG figures.
+        out: `x.html`, one page that needs no network.
         model: As in `analyze`.
         text: Corpus of sections 3 and 6, as in `analyze`; the sample where it is None, none where it is False.
         treebank: Corpus of sections 4.2 and 5.
@@ -183,8 +183,7 @@ def report(
 def _request(definition: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]) -> tuple[Request, Any]:
     """The request of these keywords, and the view of its result that they ask for."""
     split = _split(definition, options)
-    files = {field.name for field in fields(definition.options) if "Path" in str(field.type)}
-    own = split[definition.options]
+    files, own = definition.options.files(), split[definition.options]
     chosen = definition.options(**{name: value for name, value in own.items() if name not in files})
     view = definition.view(**split[definition.view])
     chosen.check()

@@ -16,7 +16,7 @@ from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
-from bertviz_core.viewer.lines_page import MIN_WEIGHT, in_frame, lines_html
+from bertviz_core.viewer.files import MIN_WEIGHT, in_frame, input_svg, lines_html
 from bertviz_core.viewer.view import InputAttention
 
 
@@ -145,7 +145,7 @@ class AttentionLines:
         BertvizError without kaleido."""
         shown = Head.parse(head) if head else self.head
         shown.check(*self.weights.shape[:2])
-        drawing = exports.input_svg(self.attention, shown, self.model, MIN_WEIGHT)
+        drawing = input_svg(self.attention, shown, self.model, MIN_WEIGHT)
         if path is not None:
             exports.write_bytes(Path(path), drawing)
         return drawing.decode()

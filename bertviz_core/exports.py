@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from html import escape
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -15,21 +16,15 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.analyses import html_section, results
+from bertviz_core.analyses import results
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, all_heads
-from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
-from bertviz_core.paper import CITATION
-from bertviz_core.plotting import images
-from bertviz_core.settings import Settings
-from bertviz_core.version import __version__
-from bertviz_core.viewer.lines_figure import Panel, lines_figure
-from bertviz_core.viewer.view import InputAttention
+from bertviz_core.plotting.drawing import check_svg
+from bertviz_core.plotting.drawing import to_svg as drawn_svg
+from bertviz_core.plotting.html import bullets, figure_html, html_page
 
-INPUT_SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 
@@ -73,7 +68,7 @@ def to_zip(result: Result) -> bytes:
     return packed.getvalue()
 
 
-def to_table(result: Result) -> str:
+def to_text(result: Result) -> str:
     """The table as plain text, followed by what it was computed from and what was skipped."""
     provenance = result.provenance
     frame = result.to_frame()
@@ -102,11 +97,27 @@ def title_of(result: Result) -> str:
 
 
 def to_section(result: Result) -> str:
-    """Title, findings, figures, table and origin as a part of an HTML page, for `html_section.page`."""
+    """Title, findings, figures, table and origin as a part of an HTML page; texts of files are escaped."""
     analysis = ANALYSES.get(result.analysis)
-    title = title_of(result)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
-    return html_section.section(result, title, figures, sentences(result))
+    shown = "".join(
+        f"<figure><h2>{escape(name)}</h2>{figure_html(figure)}</figure>" for name, figure in figures.items()
+    )
+    skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
+    origins = (f"<h2>Where {name} come from</h2>{bullets(described_origin(run))}" for name, run in result.runs.items())
+    table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
+    return (
+        f"<section><h1>{escape(title_of(result))}</h1><div "
+        f"class=findings>{bullets(sentences(result))}</div>{bullets(result.notes)}{shown}<h2>Table</h2>"
+        f"<div class=scroll>{table}</div><h2>Skipped or modified</h2>{bullets(skipped or ['Nothing.'])}"
+        f"{''.join(origins)}</section>"
+    )
+
+
+def described_origin(provenance: dict[str, Any]) -> list[str]:
+    """What a result was computed from, as "name: value"; what is not set is left out."""
+    values = origin(provenance) | {"limit": origin(provenance)["limit"] or "all inputs"}
+    return [f"{name.replace('_', ' ')}: {value}" for name, value in values.items() if value is not None]
 
 
 def sentences(result: Result) -> list[str]:
@@ -118,7 +129,7 @@ def sentences(result: Result) -> list[str]:
 
 def to_html(result: Result) -> bytes:
     """Title, findings, figures, table and origin as one page that needs no network."""
-    return html_section.page(title_of(result), to_section(result)).encode()
+    return html_page(title_of(result), to_section(result)).encode()
 
 
 def to_svg(result: Result) -> bytes:
@@ -127,7 +138,7 @@ def to_svg(result: Result) -> bytes:
     digests = [name for name in about if name.endswith("_digest") and name != "corpus_digest"]
     files = [f"{name.removesuffix('_digest')} {about[name][:8]}" for name in digests]
     parts = [about["model_fingerprint"][:8], about["corpus_digest"][:8], *files, about["mode"]]
-    return images.svg([paper_figure(result)], f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")[0]
+    return drawn_svg(paper_figure(result), f"{title_of(result)}; {', '.join(parts)}; after Clark et al. 2019")
 
 
 def suffixes(analysis: str) -> tuple[str, ...]:
@@ -163,38 +174,6 @@ def slug(*parts: str) -> str:
 def write(result: Result, path: Path) -> None:
     """Write by suffix; raises SettingsError for one that this analysis does not have."""
     write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis))]())
-
-
-def write_input(
-    attention: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0
-) -> None:
-    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
-    of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
-    writers: dict[str, Callable[[], bytes]] = {
-        ".svg": lambda: input_svg(attention, head, Path(origin["model"]).name, min_weight),
-        ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
-        ".html": lambda: input_html(attention, head, origin),
-        ".safetensors": lambda: attention.to_safetensors(origin),
-    }
-    write_bytes(path, writers[check_path(path, INPUT_SUFFIXES)]())
-
-
-def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
-    """The lines of one head on one input; raises SettingsError without kaleido."""
-    panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
-    return images.svg([lines_figure([panel], min_weight=min_weight)])[0]
-
-
-def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
-    """The lines of one input on a page that needs no network: of all heads, or of one where that is too much."""
-    from bertviz_core.viewer.lines_page import MAX_BYTES, lines_html
-
-    heads = list(all_heads(*attention.weights.shape[:2]))
-    if 2 * attention.weights[head].size * len(heads) > MAX_BYTES:
-        heads = [head]
-    model = Path(origin["model"]).name
-    caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())
-    return lines_html(attention, heads, head, model=model, caption=caption).encode()
 
 
 def write_bytes(path: Path, data: bytes) -> None:
@@ -244,20 +223,5 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
     if suffix == ".svg":
-        images.check()
+        check_svg()
     return suffix
-
-
-def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """Origin of a single input that was run by itself, in the fields of `results.origin`; `digest` is that of its
-    tokens."""
-    return {
-        "model": checkpoint.name,
-        "model_fingerprint": checkpoint.fingerprint()[:16],
-        "input_digest": digest[:16],
-        "mode": settings.mode,
-        "weights": settings.weights,
-        "dtype": settings.dtype,
-        "bertviz_core": __version__,
-        "citation": CITATION,
-    }

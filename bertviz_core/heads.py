@@ -42,7 +42,7 @@ class Head(NamedTuple):
             )
 
 
-class Choice(NamedTuple):
+class DirectedHead(NamedTuple):
     """A head read in one direction, the index in its analysis's DIRECTIONS."""
 
     direction: int

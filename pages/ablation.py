@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.figure import (
     change_map,
     curve_figure,
@@ -12,6 +11,7 @@ from bertviz_core.analyses.ablation.figure import (
     groups_figure,
 )
 from bertviz_core.analyses.ablation.result import Ablation, Word
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.numbers import number
 from pages.shared import messages, page
@@ -111,7 +111,7 @@ TEXT = (
     "those of Figure 6, measured on the same segments. Without another limit the first 64 segments are read."
 )
 analysis_page.show(
-    ANALYSIS,
+    ANALYSES["ablation"],
     analysis_page.Parts(
         numbers=numbers, request=request, squares=change_map, below=groups_and_words, text=TEXT, section=12
     ),

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.models.single_input import mask, predict
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.view import SIDES, View, apply_view, moved
+from bertviz_core.viewer.view import SIDES, InputView, apply_view, moved
 from pages.shared import messages, page, services
 from pages.shared.frame import address, choices, header
 from pages.shared.views import (
@@ -42,7 +42,7 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
         together = side_by_side.kind() if shape == "lines" else side_by_side.ONE
         off = attention_panel.choose_switched_off(selection, model)
 
-view = View(units == "words", not hidden, sides, selection.settings.paper)
+view = InputView(units == "words", not hidden, sides, selection.settings.paper)
 gold_tree.pin(original)
 weights = selection.settings.weights
 title = f"Head {selection.label}, {selection.checkpoint.label}"

@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import QUANTITIES, UNTAUGHT, with_behavior
-from bertviz_core.analyses.clustering import ANALYSIS
+from bertviz_core.analyses.behaviors import QUANTITIES, UNTRAINED, linguistic, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
-from bertviz_core.analyses.clustering.matrix_figure import frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.registry import ANALYSES
 from pages.shared import page, stored
 from pages.shared.frame import choices, header
 from pages.shared.memoize import memoize
@@ -30,14 +28,14 @@ with st.container(horizontal=True, vertical_alignment="center"):
     named = cluster_view.papers_heads(selection) or memoize(linguistic, stored.results(selection))
 result = memoize(Clustering.labeled, cluster_view.pictured(computed, root), limits, named)
 
-closeness, pair = result.closeness, memoize(Clustering.closest_pair, result)
-ratio = closeness.ratio
+layers, pair = result.layer_divergence, memoize(Clustering.closest_pair, result)
+ratio = layers.ratio
 comparable = ratio >= 0  # not NaN
-findings_view.headline(memoize(ANALYSIS.findings, result, base)[0])
+findings_view.headline(memoize(ANALYSES["clustering"].findings, result, base)[0])
 similar = "–", "this model has one head"
 if pair:
     similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
-labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTAUGHT]
+labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTRAINED]
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behavior**")

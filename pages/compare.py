@@ -18,7 +18,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 
 if comparison.changes:
-    st.markdown(f"**{plain(comparison.claim_of(key, selection.base))}**")
+    st.markdown(f"**{plain(comparison.change_sentence(key, selection.base))}**")
     compare_view.maps(comparison, key, selection)
     page.metrics(compare_view.numbers(comparison.changes[key], selection))
     compare_view.notes(comparison)

@@ -7,7 +7,7 @@ from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gende
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.heads import Choice, arrow
+from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import page, stored
@@ -36,7 +36,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
     )
     result = memoize(CoreferenceHeads.show, computed, candidates)
-    choice = Choice(coreference_view.choose_direction(result), selection.head)
+    choice = DirectedHead(coreference_view.choose_direction(result), selection.head)
 summary, figures = st.container(), st.container()
 result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])

@@ -6,7 +6,7 @@ from bertviz_core.analyses.dependency_heads.figure import latex, offset_figure, 
 from bertviz_core.analyses.dependency_heads.gold_trees import best_words
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.heads import Choice, arrow
+from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.head_map import value_map
 from pages.shared import messages, page, stored
 from pages.shared.frame import header
@@ -23,7 +23,7 @@ with options:
 result = memoize(DependencyHeads.show, computed, shown)
 with choices:
     relation, direction = relation_view.choose(result)
-choice = Choice(direction, selection.head)
+choice = DirectedHead(direction, selection.head)
 relation_view.headline(result, relation, choice, selection.base)
 
 left, right = st.columns(2, gap="medium")

@@ -1,9 +1,9 @@
 """Entropy: how broadly each head looks (section 3.3; Figure 4)."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.entropy import ANALYSIS
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.registry import ANALYSES
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 from pages.shared.views import analysis_page, head_view
@@ -33,4 +33,4 @@ TEXT = (
     "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
     f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}."
 )
-analysis_page.show(ANALYSIS, analysis_page.Parts(focused, numbers, text=TEXT, section=4))
+analysis_page.show(ANALYSES["entropy"], analysis_page.Parts(focused, numbers, text=TEXT, section=4))

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bertviz_core.analyses.induction import ANALYSIS, CONTROL, KINDS
-from bertviz_core.analyses.induction.result import Induction
+from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import highest
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.random_sequences import RandomSequences
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.view import View, apply_view
+from bertviz_core.viewer.view import InputView, apply_view
 from pages.shared import page, services
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
@@ -36,7 +36,9 @@ def sequence(result: Induction, selection: Selection) -> None:
     settings = replace(selection.settings, max_length=min(SHOWN, selection.settings.max_length))
     model = services.model(selection.checkpoint, settings.dtype)
     example = next(iter(RandomSequences(selection.corpora["random"], model.tokens, settings)))
-    shown = apply_view(layout_of(example, model.tokens), services.attention(model, example, settings.weights), View())
+    shown = apply_view(
+        layout_of(example, model.tokens), services.attention(model, example, settings.weights), InputView()
+    )
     st.caption("The second half repeats the first. An induction head draws a line one place right of the first half's.")
     alt = f"Attention of head {selection.label} on a repeated sequence of random tokens, from each row to each column"
     page.chart(heatmap(shown, selection.head), "induction-sequence", alt, clickable=False)
@@ -49,4 +51,4 @@ TEXT = (
     "The controls are the same places in inputs whose second half is n other tokens. “More settings” has the seed, the "
     "number of inputs (every other one a control; 100 where there is no limit) and their length."
 )
-analysis_page.show(ANALYSIS, analysis_page.Parts(numbers=numbers, below=sequence, text=TEXT, section=15))
+analysis_page.show(ANALYSES["induction"], analysis_page.Parts(numbers=numbers, below=sequence, text=TEXT, section=15))

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.findings import SHOWN
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import findings
 from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.overview.head_card import head_cards

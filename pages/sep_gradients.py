@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.sep_gradients import ANALYSIS
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure, shares_figure
 from bertviz_core.analyses.sep_gradients.findings import sink, sinks
 from bertviz_core.analyses.sep_gradients.result import SepGradients
@@ -19,7 +19,7 @@ def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, 
         (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
         ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
     ]
-    if ANALYSIS.findings(result)[0].quantity:
+    if ANALYSES["sep_gradients"].findings(result)[0].quantity:
         token, peak, attention, ratio = sink(result)
         name, highest = TOKENS[token][0], max(paper.LAYER_MEANS["to_sep"])
         entries += [
@@ -57,4 +57,4 @@ TEXT = (
     "gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers."
 )
-analysis_page.show(ANALYSIS, analysis_page.Parts(numbers=numbers, below=no_op, text=TEXT, section=3))
+analysis_page.show(ANALYSES["sep_gradients"], analysis_page.Parts(numbers=numbers, below=no_op, text=TEXT, section=3))

@@ -5,13 +5,13 @@ from dataclasses import replace
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import head_frame
-from bertviz_core.analyses.surface_patterns import ANALYSIS, NORM_QUANTITIES
-from bertviz_core.analyses.surface_patterns import norms as summary
+from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import Weights
 from pages.shared import page, services
 from pages.shared.frame import choices
@@ -58,7 +58,7 @@ def change(result: HeadAverages, selection: Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Add {'attention weights' if norms else 'norms'}"
         choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
-        st.markdown(f"{plain(summary.change(weights, moved, selection.base))}.")
+        st.markdown(f"{plain(norms_sentence(weights, moved, selection.base))}.")
 
 
 def lengths(result: HeadAverages, selection: Selection) -> None:
@@ -66,7 +66,7 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
     if "norm_correlation" not in result.present:
         return
     st.header("Lengths of the vectors")
-    st.markdown(f"{plain(summary.lengths(result, selection.base))}.")
+    st.markdown(f"{plain(lengths_sentence(result, selection.base))}.")
     st.caption(
         "norm: the mean length of what the tokens of a class pass on through a head. correlation: Spearman's, over "
         "the tokens of a segment, of that length with the mean attention weight that a token receives."
@@ -75,7 +75,7 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
     page.table(result, columns, selection, "lengths-table", head_frame({name: result[name] for name in columns}))
 
 
-def figure(result: HeadAverages, selection: Selection) -> Drawing:
+def figure(result: HeadAverages, selection: Selection) -> FigureSpec:
     other = in_other_weights(result, selection) if choices.ahead("both", "false") == "true" else None
     return page.drawn(paper_figure, result, selection.base, other)
 
@@ -85,4 +85,6 @@ TEXT = (
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
     "twice in 128 would get about 1/64 of the attention by chance."
 )
-analysis_page.show(ANALYSIS, analysis_page.Parts(over, numbers, figure, change, lengths, text=TEXT, section=2))
+analysis_page.show(
+    ANALYSES["surface_patterns"], analysis_page.Parts(over, numbers, figure, change, lengths, text=TEXT, section=2)
+)

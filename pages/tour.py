@@ -3,7 +3,7 @@
 
 import streamlit as st
 
-from bertviz_core.tour.steps import STEPS, Step, answers
+from bertviz_core.tour import STEPS, Step, answers
 from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain

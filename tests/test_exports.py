@@ -17,7 +17,7 @@ import pytest
 from bertviz_core import exports
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.result import Chosen
+from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -27,7 +27,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.paper_report.pages import check_out
-from bertviz_core.plotting import images
+from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -75,7 +75,7 @@ def test_a_figure_as_svg_says_what_it_was_made_from(results, tmp_path):
 
 
 def test_without_kaleido_a_message_says_what_to_install_ahead_of_any_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("bertviz_core.plotting.images.find_spec", lambda name: None)
+    monkeypatch.setattr("bertviz_core.plotting.drawing.find_spec", lambda name: None)
     for path in ("x.svg", "x.SVG"):
         with pytest.raises(SettingsError, match="pip install kaleido"):
             exports.check_path(tmp_path / path)
@@ -84,7 +84,7 @@ def test_without_kaleido_a_message_says_what_to_install_ahead_of_any_work(tmp_pa
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
-    result = results["dependency_heads"].show(Chosen("function-heads", 20))
+    result = results["dependency_heads"].show(RelationFilter("function-heads", 20))
     rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
     folds, directions, relations, layers, heads = result.correct.shape
     assert len(rows) == directions * relations * layers * heads
@@ -169,4 +169,4 @@ def test_without_a_browser_a_message_says_what_is_missing(monkeypatch, tmp_path)
     pytest.importorskip("kaleido")
     monkeypatch.setenv("BROWSER_PATH", str(tmp_path / "none"))
     with pytest.raises(SettingsError, match="BROWSER_PATH"):
-        images.svg([go.Figure()])
+        to_svg(go.Figure())

@@ -12,10 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses.registry import BUILT_IN
-
 ROOT = Path(__file__).parents[1]
-REGISTRY = "bertviz_core.analyses.registry"
 LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.errors", "bertviz_core.import_lock", "bertviz_core.version"),
     ("bertviz_core.access", "bertviz_core.heads", "bertviz_core.numbers", "bertviz_core.paper"),
@@ -25,9 +22,10 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core.engine", "bertviz_core.plotting"),
     ("bertviz_core.analyses",),
     ("bertviz_core.overview",),
-    ("bertviz_core.emergence", "bertviz_core.tour", "bertviz_core.viewer"),
+    ("bertviz_core.emergence", "bertviz_core.tour"),
     ("bertviz_core.comparison",),
     ("bertviz_core.exports",),
+    ("bertviz_core.viewer",),
     ("bertviz_core.paper_report",),
     ("bertviz_core.tasks",),
     ("bertviz_core.api_results",),
@@ -77,8 +75,6 @@ def imports_of(module: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             found |= own_modules(imported(node, module, path.name == "__init__.py"))
-    if module == REGISTRY:  # which imports by name
-        found |= {f"bertviz_core.analyses.{name}" for name in BUILT_IN}
     return found - {module}
 
 

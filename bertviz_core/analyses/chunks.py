@@ -39,14 +39,9 @@ def compute_chunk(
     batch_tokens: int | None,
 ) -> tuple[int, list[PortableAccumulator]]:
     """The number of a chunk, and what each request sums over its examples in one pass."""
-    from bertviz_core.engine import stream
-
     (number, examples), analyses = chunk, [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
-    if hasattr(analyses[0].measure, "run"):
-        analyses[0].measure.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
-    else:
-        stream.run(model, examples, accumulators, progress, batch_tokens)
+    analyses[0].run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
     return number, accumulators
 
 

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.proportions import MIN_UNITS, over, t_quantile, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head, highest

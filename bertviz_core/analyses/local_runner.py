@@ -83,6 +83,4 @@ class LocalRunner(AbstractContextManager["LocalRunner"]):
 
 def network_of(model: AttentionModel, request: Request) -> AttentionModel:
     """What chunks are computed with: the model, or what an analysis of several passes derives from it."""
-    analysis = ANALYSES[request.analysis]
-    network: AttentionModel = model if analysis.chunked else analysis.measure.model_of(model, request)
-    return network
+    return ANALYSES[request.analysis].model_of(model, request)

@@ -58,7 +58,7 @@ class PartCache:
         """One pass, of which the parts are computed that are not stored.
 
         Args:
-            options: What it computes: `measure.accumulator` and `measure.model_of` are given them in a request.
+            options: What it computes: `Analysis.accumulator` and `Analysis.model_of` are given them in a request.
             examples: Its inputs.
             take: Given the accumulator of each part.
             shares: Shares of the whole work that are done before the pass and after it.
@@ -67,7 +67,7 @@ class PartCache:
         """
         request = replace(self.request, options=options)
         progress.start(stage, len(examples), "sentences")
-        empty = ANALYSES[request.analysis].measure.accumulator(self.model, request)
+        empty = ANALYSES[request.analysis].accumulator(self.model, request)
         parts = dict(enumerate(cut(examples, PART_TOKENS)))
         count, (begin, end) = len(parts), shares
         key = hashlib.sha256(f"{request.key()} {PART_TOKENS} {self.rounding}".encode()).hexdigest()
@@ -107,8 +107,8 @@ class WholePass(Pass):
     """An analysis that is no sum over chunks: it is given all inputs, and takes several passes over them."""
 
     def __post_init__(self) -> None:
-        self.measure = ANALYSES[self.together[0].analysis].measure
-        self.totals = [self.measure.accumulator(self.model, request) for request in self.together]
+        self.analysis = ANALYSES[self.together[0].analysis]
+        self.totals = [self.analysis.accumulator(self.model, request) for request in self.together]
         self._caches: list[PartCache] = []
 
     def parts(self, runner: LocalRunner, progress: Progress) -> Parts:
@@ -119,14 +119,14 @@ class WholePass(Pass):
             progress.advance(1)
         progress.start("Running the model", len(examples), self.corpus.examples.unit)
         settings, batch_tokens = self.together[0].settings, runner.execution.batch_tokens
-        if not hasattr(self.measure, "run_stages"):
-            self.measure.run(self.model, settings, examples, self.totals, progress, batch_tokens)
+        if not self.analysis.staged:
+            self.analysis.run(self.model, settings, examples, self.totals, progress, batch_tokens)
             return iter(())
         for request, total in zip(self.together, self.totals, strict=True):
             cache = PartCache(request, self.model, runner, self.store, self.rounding)
             self._caches.append(cache)
-            self.measure.run_stages(examples, total, progress, cache.run, batch_tokens)
-            parts = list(self.measure.take_details(total))
+            self.analysis.run_stages(examples, total, progress, cache.run, batch_tokens)
+            parts = list(self.analysis.take_details(total))
             for number, detail in enumerate(parts):
                 details.put(self.store, request.key(), number, detail)
             details.finish(self.store, request.key(), len(parts))

@@ -5,26 +5,37 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
-from importlib import import_module
 from importlib.metadata import entry_points
 
+from bertviz_core.analyses.ablation import AblationAnalysis
 from bertviz_core.analyses.analysis import Analysis, Kind
+from bertviz_core.analyses.clustering import ClusteringAnalysis
+from bertviz_core.analyses.coreference_heads import CoreferenceAnalysis
+from bertviz_core.analyses.dependency_heads import DependencyAnalysis
+from bertviz_core.analyses.entropy import EntropyAnalysis
 from bertviz_core.analyses.findings import Finding
+from bertviz_core.analyses.induction import InductionAnalysis
+from bertviz_core.analyses.probes import ProbesAnalysis
 from bertviz_core.analyses.results import Results
+from bertviz_core.analyses.sep_gradients import SepGradientsAnalysis
+from bertviz_core.analyses.surface_patterns import SurfacePatternsAnalysis
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.reading import Examples
 
-BUILT_IN = (
-    "surface_patterns",
-    "entropy",
-    "sep_gradients",
-    "dependency_heads",
-    "coreference_heads",
-    "probes",
-    "clustering",
-    "ablation",
-    "induction",
-)
+BUILT_IN: dict[str, Analysis] = {
+    analysis.name: analysis
+    for analysis in (
+        SurfacePatternsAnalysis(),
+        EntropyAnalysis(),
+        SepGradientsAnalysis(),
+        DependencyAnalysis(),
+        CoreferenceAnalysis(),
+        ProbesAnalysis(),
+        ClusteringAnalysis(),
+        AblationAnalysis(),
+        InductionAnalysis(),
+    )
+}
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
 COMMANDS = (
@@ -45,18 +56,18 @@ def _installed() -> Iterator[Analysis]:
     """What packages offer as an entry point; one that cannot be loaded is logged and left out."""
     for entry in entry_points(group=ENTRY_POINT):
         try:
-            analysis = entry.load()
+            analysis = entry.load()()
         except Exception:
             log.exception("The analysis %s of %s cannot be loaded.", entry.name, entry.value)
             continue
         if isinstance(analysis, Analysis):
             yield analysis
         else:
-            log.error("%s is not an Analysis.", entry.value)
+            log.error("%s is not a class of Analysis.", entry.value)
 
 
 def _all() -> dict[str, Analysis]:
-    analyses = {name: import_module(f"bertviz_core.analyses.{name}").ANALYSIS for name in BUILT_IN}
+    analyses = dict(BUILT_IN)
     for analysis in _installed():
         taken = analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
         if re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name) and not taken:

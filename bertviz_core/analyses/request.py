@@ -1,12 +1,16 @@
-"""What is asked for: which analysis of which corpus on which model, and with what settings."""
+"""What is asked for: which analysis of which corpus on which model, with what settings and options, and how it is
+shown."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
 from typing import Any
 
+from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
@@ -53,3 +57,44 @@ class Request:
     def on(self, source: Source) -> Request:
         """The request on another corpus."""
         return replace(self, source=source)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of one analysis, part of a result's key. Subclasses add fields of JSON types with defaults, each as
+    `Annotated[type, Doc("Help.")]`; a field of type `Path | None` names a further file that the analysis reads."""
+
+    def check(self) -> None:
+        """Raise SettingsError for values that the analysis does not know."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The values that differ from the defaults, files left out."""
+        default, files = asdict(type(self)()), self.files()
+        return {name: v for name, v in asdict(self).items() if name not in files and v != default[name]}
+
+    @classmethod
+    def files(cls) -> set[str]:
+        """Names of the fields that are files."""
+        return {field.name for field in fields(cls) if "Path" in str(field.type)}
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How a stored result is shown by a command; nothing is computed again. Subclasses add fields as Options do."""
+
+    def check(self) -> None:
+        """Raise SettingsError for values that cannot be shown; called before anything is computed."""
+
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        """The result as it is printed and written.
+
+        Args:
+            result: What the analysis computed.
+            request: The Request that it answers.
+            find: Reads the stored result of another request, or gives None.
+        """
+        return result
+
+    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
+        """Further JSON lists that the command writes: path -> records."""
+        return {}

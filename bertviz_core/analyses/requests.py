@@ -69,7 +69,7 @@ def passes(requests: Iterable[Request]) -> list[list[Request]]:
     groups: dict[Any, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
-        alone = request.analysis if not analysis.chunked or hasattr(analysis.measure, "run") else ""
+        alone = "" if analysis.shares_pass else request.analysis
         shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings, alone)
         groups.setdefault(shared, []).append(request)
     return list(groups.values())

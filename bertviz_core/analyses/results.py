@@ -95,7 +95,7 @@ class Result(ABC):
 
     @classmethod
     def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of stored bytes, with those that an earlier version did not store."""
+        """The fields of stored bytes, with those that the file lacks."""
         return values
 
 
@@ -147,7 +147,7 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
     """Give a result the names that its reader knows.
 
-    Equal bytes share one stored result, but what its first owner called them is not for others.
+    Equal files share one stored result, which must not reveal how another user named them.
 
     Args:
         result: With a provenance.
@@ -182,13 +182,13 @@ def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]
 
 def to_csv(frame: pd.DataFrame) -> bytes:
     """A table as CSV. An apostrophe before a text such as "=" keeps spreadsheets from reading it as a formula."""
+
+    def safe(cell: Any) -> Any:
+        return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+
     texts = frame.select_dtypes(exclude=["number", "bool"]).columns
-    safe = {name: frame[name].astype(object).map(_no_formula) for name in texts}
-    return frame.assign(**safe).rename(columns=_no_formula).to_csv(index=False).encode("utf-8", "replace")
-
-
-def _no_formula(cell: Any) -> Any:
-    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
+    columns = {name: frame[name].astype(object).map(safe) for name in texts}
+    return frame.assign(**columns).rename(columns=safe).to_csv(index=False).encode("utf-8", "replace")
 
 
 def to_lists(array: np.ndarray) -> Any:
@@ -200,12 +200,10 @@ def to_lists(array: np.ndarray) -> Any:
 
 def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns."""
-    layers, heads = next(iter(columns.values())).shape
-    layer, head = np.divmod(np.arange(layers * heads), heads)
-    labels = [f"{i + 1}-{j + 1}" for i, j in zip(layer, head, strict=True)]
-    return pd.DataFrame(
-        {"label": labels, "layer": layer + 1, "head": head + 1} | {n: a.reshape(-1) for n, a in columns.items()}
-    )
+    layer, head = np.indices(next(iter(columns.values())).shape).reshape(2, -1) + 1
+    labels = [f"{i}-{j}" for i, j in zip(layer, head, strict=True)]
+    flat = {name: values.reshape(-1) for name, values in columns.items()}
+    return pd.DataFrame({"label": labels, "layer": layer, "head": head} | flat)
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
@@ -223,7 +221,7 @@ def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -
     return frame
 
 
-def counted(provenance: dict[str, Any]) -> str:
+def corpus_size(provenance: dict[str, Any]) -> str:
     """What the numbers rest on, as "64 documents, 126 segments, 15,682 tokens"."""
     return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
 
@@ -240,14 +238,13 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "mode": settings["mode"],
         "weights": settings.get("weights", "attention"),
         **{name: settings[name] for name in ("max_length", "limit", "seed", "dtype")},
-        **{name: value for entry in more.items() for name, value in _flat(*entry)},
+        **{name: value for entry in more.items() for name, value in _flat(*entry).items()},
         "bertviz_core": provenance["versions"]["bertviz_core"],
         "citation": provenance["citation"],
     }
 
 
-def _flat(name: str, value: Any) -> list[tuple[str, Any]]:
+def _flat(name: str, value: Any) -> dict[str, Any]:
     """An option, or the name and the digest of a file."""
-    if not isinstance(value, dict) or "digest" not in value:
-        return [(name, value)]
-    return [(name, value["name"]), (f"{name}_digest", value["digest"][:16])]
+    is_file = isinstance(value, dict) and "digest" in value
+    return {name: value["name"], f"{name}_digest": value["digest"][:16]} if is_file else {name: value}

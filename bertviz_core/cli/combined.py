@@ -11,8 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from bertviz_core.analyses.analysis import Analysis, View
+from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import View
 from bertviz_core.analyses.requests import compute_all, find
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.comparison.result import Comparison, compare
@@ -117,9 +118,9 @@ def report(
     coreference: Annotated[list[str] | None, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
 ) -> None:
     """The paper retold for one model: every figure and table, and which of its statements the model shows. --out
-    x.html is one page that needs no network; --out FOLDER is report.md with SVG figures."""
+    x.html is one page that needs no network."""
     if not console.out:
-        raise SettingsError("A report is written to a file.", hint="Give --out report.html, or a folder.")
+        raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     for path in console.out:
         check_out(path)
     named = {

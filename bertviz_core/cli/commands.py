@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import sys
 from dataclasses import fields
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,18 +15,23 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import origin, read_header
 from bertviz_core.cli.combined import combined_app
 from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
-from bertviz_core.cli.store import store_app
 from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import BertvizError
+from bertviz_core.engine.store_disk import Entry
+from bertviz_core.engine.uploads import Uploads
+from bertviz_core.errors import BertvizError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.overview import stored_results
-from bertviz_core.settings import Settings
 
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
+NOT_COMPUTED = (  # options that make no difference where nothing is computed
+    *("input", "device", "dtype", "max_length", "limit", "seed", "batch_tokens"),
+    *("workers", "ray", "text_column", "no_store", "quiet"),
+)
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -59,23 +66,90 @@ for analysis in ANALYSES.values():
 
 
 @app.command("overview")
-def overview(
-    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo",
-    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None,
-    mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected",
-    weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention",
-    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None,
-    out: Annotated[list[Path] | None, typer.Option(help="Output file, .csv or .json; repeatable.")] = None,
-) -> None:
+@partial(with_console, without=NOT_COMPUTED)
+def overview(console: Console) -> None:
     """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
-    for path in out or []:
+    for path in console.out or []:
         exports.check_path(path, stored_results.SUFFIXES)
-    settings = Settings(mode=mode, weights=weights)  # type: ignore[arg-type]
-    table = stored_results.overview(Store(store), checkpoint.find(model, revision), settings)
-    for path in out or []:
+    found = checkpoint.find(console.model, console.revision)
+    table = stored_results.overview(Store(console.store), found, console.settings())
+    for path in console.out or []:
         exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
-    if not out:
+    if not console.out:
         print(table.to_text())
+
+
+store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, trim, clear.")
+Folder = Annotated[Path | None, typer.Option("--store", help="Folder of the store; default: BERTVIZ_STORE.")]
+Limit = Annotated[float | None, typer.Option("--limit", help="Gigabytes; default: BERTVIZ_STORE_LIMIT or 10.")]
+
+
+@store_app.command("size")
+def store_size(store: Folder = None, limit: Limit = None) -> None:
+    """Bytes on disk, where, and the limit."""
+    opened = _opened(store, limit)
+    print(f"{opened.size():,} bytes in {opened.folder} (limit: {opened.limit:,})")
+
+
+@store_app.command("list")
+def store_list(store: Folder = None) -> None:
+    """Every result and upload: what it is, of which model and corpus, with what settings, from when, how large."""
+    import pandas as pd
+
+    opened = _opened(store)
+    heads = dict(opened.heads())
+    rows = [_described(opened, entry, heads.get(entry.key, b"")) | _location(entry) for entry in opened.entries()]
+    print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
+
+
+def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
+    """Row of the list for one entry of the store."""
+    if entry.kind == "upload":
+        upload = Uploads(store).find(entry.key)
+        return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}
+    if entry.kind == "work":  # an index of a corpus, or the chunks of an unfinished job
+        return {"what": f"work: {entry.key.partition('/')[0]}" if "/" in entry.key else "work"}
+    if entry.kind == "detail":
+        return {"what": "guesses of a result"}
+    try:
+        return _of_result(head)
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+        return {"what": "unreadable"}
+
+
+def _of_result(head: bytes) -> dict[str, str]:
+    header = read_header(head)
+    if header is None:
+        return {"what": "unreadable"}
+    about, options = origin(header[1]), header[1]["options"]
+    settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
+    settings += [f"limit {about['limit']}"] if about["limit"] else []
+    settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
+    model = Path(about["model"]).name
+    return {"what": header[0], "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
+
+
+def _location(entry: Entry) -> dict[str, str]:
+    date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
+    return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
+
+
+@store_app.command("trim")
+def store_trim(store: Folder = None, limit: Limit = None) -> None:
+    """Remove leftovers of killed processes, and the results longest unused until the store is within its limit."""
+    print(f"{_opened(store, limit).trim():,} entries removed")
+
+
+@store_app.command("clear")
+def store_clear(store: Folder = None) -> None:
+    """Delete all results and uploads."""
+    print(f"{_opened(store).clear():,} entries cleared")
+
+
+def _opened(folder: Path | None, limit: float | None = None) -> Store:
+    if limit is not None and not 0 < limit < float("inf"):
+        raise SettingsError("--limit must be above 0.", hint="Give a number of gigabytes, such as 10 or 0.5.")
+    return Store(folder, limit=None if limit is None else int(limit * 1e9))
 
 
 app.add_typer(inputs_app)

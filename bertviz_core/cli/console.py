@@ -16,8 +16,8 @@ from typing_extensions import Doc
 
 from bertviz_core import exports
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
-from bertviz_core.analyses.analysis import Analysis, Options, View
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import COLUMN, find_sources, sample
 from bertviz_core.corpora.readers import open_corpus
@@ -115,7 +115,7 @@ class Console:
         for path in self.out or []:
             exports.write(result, path)
         if not self.out:
-            print(exports.to_table(result))
+            print(exports.to_text(result))
 
     def progress(self) -> Progress:
         return Progress() if self.quiet else PrintedProgress()

@@ -29,12 +29,12 @@ from bertviz_core.models.segments import Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
-from bertviz_core.viewer.view import InputAttention, View, apply_view
+from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, input_origin, write_input
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
 HEAVIEST = 20  # lines that `attention` prints
-MIN_WEIGHT = 0.02
 
 inputs_app = typer.Typer()
 
@@ -106,8 +106,8 @@ def attention(
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
     --pair: all heads, sorted by their weight from one token to another (.csv)."""
     for path in console.out or []:
-        exports.check_path(path, (".csv",) if pair else exports.INPUT_SUFFIXES)
-    view = View(word_level, not no_special, first_piece=console.mode == "paper")
+        exports.check_path(path, (".csv",) if pair else SUFFIXES)
+    view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
     if pair:
         for option, value in (("--head", head), ("--min-weight", min_weight)):
             if value is not None:
@@ -120,7 +120,7 @@ def attention(
     chosen = Head.parse(head)
     shown, origin = _look(console, chosen, item, view)
     for path in console.out or []:
-        exports.write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
+        write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
         print(shown.to_frame(chosen).nlargest(HEAVIEST, "weight").to_string(index=False, float_format="{:.3f}".format))
 
@@ -132,7 +132,7 @@ def _positions(pair: str) -> tuple[int, int]:
     return query, key
 
 
-def _write_pair(console: Console, positions: tuple[int, int], item: int, view: View) -> None:
+def _write_pair(console: Console, positions: tuple[int, int], item: int, view: InputView) -> None:
     shown, origin = _look(console, Head(0, 0), item, view)
     query, key = shown.pair(*positions)
     for path in console.out or []:
@@ -149,7 +149,7 @@ def segments_of(console: Console) -> Segments:
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
 
 
-def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAttention, dict[str, Any]]:
+def _look(console: Console, head: Head, item: int, view: InputView) -> tuple[InputAttention, dict[str, Any]]:
     """What the view shows of one input, and what it was computed from."""
     checkpoint = console.checkpoint()
     head.check(checkpoint.layers, checkpoint.heads)
@@ -157,7 +157,7 @@ def _look(console: Console, head: Head, item: int, view: View) -> tuple[InputAtt
     example = pick(inputs, item)
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
-    origin = exports.input_origin(checkpoint, inputs.settings, single.digest())
+    origin = input_origin(checkpoint, inputs.settings, single.digest())
     return apply_view(single.layout, maps_of(model, example), view), origin
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
+from bertviz_core.analyses.findings import Interval, of_gain
 from bertviz_core.analyses.proportions import ALPHA, Estimate, t_quantile, wilson
 from bertviz_core.heads import Head, all_heads
 
@@ -96,10 +97,9 @@ def holm(p: np.ndarray) -> np.ndarray:
 def newcombe(a: Estimate, b: Estimate, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Interval of b - a, two independent proportions (Newcombe 1998, method 10): (low, high), from the Wilson intervals
     of z standard errors of both."""
-    (low_a, high_a), (low_b, high_b) = (wilson(each.values * each.size, each.size, z) for each in (a, b))
-    difference = b.values - a.values
-    low = difference - np.hypot(b.values - low_b, high_a - a.values)
-    return low, difference + np.hypot(high_b - b.values, a.values - low_a)
+    of_a, of_b = (Interval(*wilson(each.values * each.size, each.size, z)) for each in (a, b))
+    gain = of_gain(b.values, of_b, a.values, of_a)
+    return gain.low, gain.high
 
 
 def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What differs between two runs, and what then cannot be compared without a word."""
+"""What differs between two runs, and which differences make their numbers hard to compare."""
 
 from __future__ import annotations
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import safetensors.numpy
 
 from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES, RelationCounts
@@ -18,9 +19,6 @@ from bertviz_core.comparison.comparable import CONSERVATIVE, cautions, differing
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CHECKPOINTS = (
     "The training that ships has the averages of its checkpoints without standard errors, and the checkpoints "
@@ -125,8 +123,6 @@ class Comparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each quantity and head; for models of different shapes also for each run."""
-        import pandas as pd
-
         if self.changes:
             columns = ("a", "b", "difference", "low", "high", "p")
             frames = [
@@ -143,8 +139,6 @@ class Comparison(Result):
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """For each quantity the head with the highest value in A, that in B, and the difference of the two values."""
-        import pandas as pd
-
         return {"best": pd.DataFrame([self._best(key) for key in self.a])}
 
     def _best(self, key: str) -> dict[str, Any]:
@@ -160,7 +154,7 @@ class Comparison(Result):
 
     def headline(self) -> str:
         """How many heads changed in the quantity that the analysis's page opens on."""
-        return self.claim_of(self.opens_on) if self.changes else self.notes[0]
+        return self.change_sentence(self.opens_on) if self.changes else self.notes[0]
 
     @property
     def opens_on(self) -> str:
@@ -172,7 +166,7 @@ class Comparison(Result):
         columns = ANALYSES[self.compared].columns
         return next((column.label for column in columns if column.quantity == key), key.replace("_", " "))
 
-    def claim_of(self, key: str, base: int = 1) -> str:
+    def change_sentence(self, key: str, base: int = 1) -> str:
         """One sentence on how heads changed in one quantity."""
         change, name = self.changes[key], self.label(key)
         head = change.by_size()[0]
@@ -215,7 +209,7 @@ def _columns(result: Result) -> dict[str, np.ndarray]:
 def _opening(result: Result) -> str:
     """The quantity that the analysis's page opens on: of a treebank the most telling relation, else the first
     column."""
-    return result.most_telling() if isinstance(result, RelationCounts) else next(iter(_columns(result)), "")
+    return result.clearest_relation() if isinstance(result, RelationCounts) else next(iter(_columns(result)), "")
 
 
 def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:

@@ -15,9 +15,9 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Column, counted
+from bertviz_core.overview.head_summary import Column, behavior_counts
+from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import BEHAVIORS, RING
-from bertviz_core.plotting.template import finish
 
 BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
 SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
@@ -106,7 +106,7 @@ def positions(steps: np.ndarray) -> np.ndarray:
 
 
 def _behavior_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
-    for name in counted(labels):
+    for name in behavior_counts(labels):
         color, symbol, _, text = BEHAVIORS[name]
         line = _line(result, (labels == name).sum((1, 2)), text, color, symbol)
         if name == "linguistic":  # keeps black in sight on a dark page

@@ -6,20 +6,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, clear_relations, joined
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
-from bertviz_core.analyses.linguistic import clear_relations, joined
 from bertviz_core.analyses.proportions import best_heads, of_heads, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step
 IN_TABLE = 2  # relations that have columns in the table
@@ -161,7 +158,7 @@ class Emergence(Result):
                 labels[index, *head] = "linguistic"
         return labels
 
-    def telling(self, count: int) -> list[str]:
+    def clearest_relations(self, count: int) -> list[str]:
         """The relations whose best head ends the furthest above the best fixed offset, the furthest first."""
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.baseline, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
@@ -192,13 +189,10 @@ class Emergence(Result):
         return self.dependency(0).notes
 
     def headline(self) -> str:
-        relation = self.telling(1)
+        relation = self.clearest_relations(1)
         row = self.relations.index(relation[0]) if relation else 0
-        loss = (
-            ""
-            if np.isnan(self.loss[[0, -1]]).any()
-            else f"; the masked-word loss goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats"
-        )
+        loss = f"; the masked-word loss goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats"
+        loss = "" if np.isnan(self.loss[[0, -1]]).any() else loss
         return (
             f"From step {self.steps[0]:,} to step {self.steps[-1]:,} the best head for {self.relations[row]} goes from "
             f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
@@ -235,8 +229,6 @@ class Emergence(Result):
     def to_frame(self) -> pd.DataFrame:
         """A row for each step: loss, heads by behavior, means over heads, and for UAS and the most telling relations
         the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
-        import pandas as pd
-
         labels = self.behaviors()
         best, heldout = self.best_accuracy, self.heldout()
         columns: dict[str, Any] = {"step": self.steps}
@@ -246,7 +238,7 @@ class Emergence(Result):
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in ("next", "previous")}
         columns["other_heads"] = (labels == "other").sum((1, 2))
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}
-        for name in [UAS, *self.telling(IN_TABLE)]:
+        for name in [UAS, *self.clearest_relations(IN_TABLE)]:
             row = self.relations.index(name)
             columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]
             columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])

@@ -1,16 +1,17 @@
-"""A training as ordinary requests, one checkpoint after another, and what their stored results add up to."""
+"""A training as ordinary requests, one checkpoint after another, what their stored results add up
+to, and its checkpoints as runs that can be compared."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_averages import HeadAverages, averages_of
 from bertviz_core.analyses.model_pass import can_compute, check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -28,6 +29,7 @@ AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
 CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
+NAMED = 5  # checkpoints that are offered: the first, the last, and those between at equal distances
 
 
 def shipped() -> Emergence:
@@ -169,3 +171,37 @@ def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenanc
         offsets=relations.offsets,
         offset_correct=relations.offset_correct,
     )
+
+
+def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
+    """Address, as "step-500" -> name of the checkpoints to offer; empty for an analysis that the emergence does not
+    store."""
+    if analysis not in REQUIRED:
+        return {}
+    chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
+    steps = emergence.steps[chosen].tolist()
+    return {f"step-{step}": f"step {step:,} of {emergence.provenance['model']['name']}" for step in steps}
+
+
+def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Result:
+    """One checkpoint's result. Averages have the standard errors that the emergence has."""
+    index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
+    origin = {name: value for name, value in emergence.provenance.items() if name != "others"}
+    about = origin["model"] | {
+        "name": f"{origin['model']['name']}, step {emergence.steps[index]:,}",
+        "fingerprint": origin["checkpoints"][index]["fingerprint"],
+    }
+    provenance = origin | {"analysis": analysis, "model": about, "options": {}}
+    if analysis == "dependency_heads":
+        shown = {name: origin["options"][name] for name in ("view", "min_count")}
+        shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
+        corpus = emergence.provenance["others"]["treebank"]
+        return replace(emergence.dependency(index), provenance=provenance | {"corpus": corpus, "options": shown})
+    known = (column.quantity for column in ANALYSES[analysis].columns)  # an emergence names quantities, not analyses
+    quantities = [name for name in known if name in emergence.present]
+    rows = [emergence.quantities.index(name) for name in quantities]
+    mean, error = emergence.averages[index, rows], emergence.errors[index, rows]
+    over = emergence.units[rows], emergence.effective_units[rows], emergence.unit
+    top = np.zeros((*mean.shape, 0))
+    segments = np.full(len(quantities), provenance["segments"])
+    return averages_of(analysis)(provenance, quantities, mean, error, segments, *over, top.astype(int), top, {})

@@ -1,8 +1,10 @@
-"""What an input is shown as: labels of its tokens and words, which are special, and in which segment they stand."""
+"""What an input is shown as: labels of its tokens and words, which are special, and in which segment they stand;
+and how text is written: its direction, its width, and marks that isolate it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress, pairwise
 from unicodedata import category
@@ -16,6 +18,8 @@ from bertviz_core.models.tokens import Tokens
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 JOINER, SKIN_TONES = "\u200d", tuple(map(chr, range(0x1F3FB, 0x1F400)))  # inside one emoji
+LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("L",), ("R", "AL")  # Unicode's classes of letters with a direction
+TAKES_NO_ROOM = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of what is not seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,3 +176,22 @@ def _readable(names: list[str], tokens: Tokens) -> str:
     if "\ufffd" in text and tokens.marks_spaces:
         return "".join(f"<0x{byte:02X}>" for name in names for byte in tokens.bytes_of(name))
     return text.strip() or text or "".join(names)
+
+
+def right_to_left(words: Iterable[str]) -> bool:
+    """Whether most letters with a direction are of a writing like Arabic or Hebrew."""
+    classes = [unicodedata.bidirectional(letter) for word in words for letter in word]
+    return sum(map(RIGHT_TO_LEFT.__contains__, classes)) > sum(map(LEFT_TO_RIGHT.__contains__, classes))
+
+
+def columns(text: str) -> int:
+    """How many columns of a monospaced letter it takes: two for a wide letter, as in Chinese, none for a mark."""
+    letters = (letter for letter in text if unicodedata.category(letter) not in TAKES_NO_ROOM)
+    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
+
+
+def isolated(text: str) -> str:
+    """The text; where letters in it run from right to left, between Unicode's marks that keep the numbers and quotes
+    around it in their places."""
+    runs = any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
+    return f"\u2068{text}\u2069" if runs else text

@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import number
-from bertviz_core.overview.head_summary import Column, Relation, counted
+from bertviz_core.overview.head_summary import Column, Relation, behavior_counts
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 from bertviz_core.plotting.style import BEHAVIORS
 
@@ -31,7 +31,7 @@ def behavior_map(
     layers, heads = labels.shape
     hover = [_hover(labels[at], at, columns, named, base) for at in all_heads(layers, heads)]
     groups = []
-    for behavior in shown or counted(labels):
+    for behavior in shown or behavior_counts(labels):
         color, symbol, letter, name = BEHAVIORS[behavior]
         members = tuple(head.label() for head in all_heads(layers, heads) if labels[head] == behavior)
         groups.append(MarkerGroup(f"{name} ({len(members)})", color, symbol, letter, members, behavior == "other"))

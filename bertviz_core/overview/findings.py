@@ -6,13 +6,12 @@ from dataclasses import asdict
 
 import numpy as np
 
-from bertviz_core.analyses.behaviors import LINGUISTIC, OTHER, Thresholds, with_behavior
+from bertviz_core.analyses.behaviors import LINGUISTIC, OTHER, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, of_heads
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
-from bertviz_core.overview.head_summary import behavior_labels, counted
+from bertviz_core.overview.head_summary import behavior_counts, behavior_labels
 
 TARGETS = {  # what heads of a behavior attend to
     "next": "the next token",
@@ -62,7 +61,7 @@ def _state(results: Results, thresholds: Thresholds) -> str:
 
 def behaviors_sentence(labels: np.ndarray) -> str:
     """(layer, head) names of behaviors in one sentence."""
-    groups, number = counted(labels), with_behavior(labels)
+    groups, number = behavior_counts(labels), with_behavior(labels)
     parts = [f"{groups[name]} to {target}" for name, target in TARGETS.items() if name in groups]
     if LINGUISTIC in groups:
         parts.append(f"{groups[LINGUISTIC]} to governors or antecedents")

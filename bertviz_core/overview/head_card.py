@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bertviz_core.analyses.behaviors import OTHER, Thresholds
-from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic
 from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.overview.head_summary import behavior_labels, columns, relations

@@ -1,26 +1,34 @@
-"""What the stored results say of each head, side by side; nothing is computed from text here, only read.
+"""What the stored results say of each head, side by side, and the heads that most clearly do one thing (Figures 1
+and 5); nothing is computed from text here.
 
 `results` maps the name of an analysis to its result, for whichever analyses of one model are stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors
+from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
-from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, head_frame, result_of
-from bertviz_core.heads import Choice, Head, all_heads, ranks
+from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
+
+# behavior -> the analysis and the quantity that show it
+SHOWN = {
+    "next": ("surface_patterns", "next"),
+    "previous": ("surface_patterns", "previous"),
+    "to_sep": ("surface_patterns", "to_sep"),
+    "to_punct": ("surface_patterns", "to_punct"),
+    "broad": ("entropy", "entropy"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class Relation:
     """
 
     name: str
-    choice: Choice
+    choice: DirectedHead
     accuracy: float
     baseline: float
     offset: int
@@ -114,7 +122,7 @@ def _relation(counts: RelationCounts, row: int, head: Head) -> Relation:
     accuracy, offsets = counts.accuracy[:, row], counts.offset_accuracy[:, row]
     return Relation(
         counts.relations[row],
-        Choice(int(accuracy[:, *head].argmax()), head),
+        DirectedHead(int(accuracy[:, *head].argmax()), head),
         float(accuracy.max(0)[head]),
         float(offsets.max()),
         int(counts.offsets[offsets.argmax()]),
@@ -145,7 +153,62 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     return table
 
 
-def counted(labels: np.ndarray) -> dict[str, int]:
+def behavior_counts(labels: np.ndarray) -> dict[str, int]:
     """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
     order = [name for name in BEHAVIORS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
     return {name: count for name in order if (count := int((labels == name).sum()))}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One segment in which a head does something: its number from 0, its value, where it stands, its tokens."""
+
+    number: int
+    value: float
+    where: str
+    tokens: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class ClearestHead:
+    """The head with the highest document average of a quantity, and its segments, the highest value first."""
+
+    behavior: str
+    analysis: str
+    quantity: str
+    head: Head
+    value: float
+    segments: list[Segment]
+
+    @property
+    def text(self) -> str:
+        """The value as it is shown."""
+        return ANALYSES[self.analysis].column(self.quantity).text(self.value)
+
+
+def clearest(results: Results) -> list[ClearestHead]:
+    """An example of each behavior in SHOWN that the stored results can show."""
+    examples = []
+    for behavior, (analysis, quantity) in SHOWN.items():
+        result = results.get(analysis)
+        if isinstance(result, HeadAverages) and quantity in result.present:
+            head = highest(result[quantity])
+            value, own = float(result[quantity][head]), list(segments(result, quantity, head))
+            examples.append(ClearestHead(behavior, analysis, quantity, head, value, own))
+    return examples
+
+
+def clearest_head(results: Results) -> Head | None:
+    """The head with the largest share of attention of any behavior; without shares the broadest; None without both."""
+    examples = clearest(results)
+    shares = [example for example in examples if example.quantity != "entropy"] or examples
+    return max(shares, key=lambda example: example.value).head if shares else None
+
+
+def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segment]:
+    """The segments in which a head's value is highest."""
+    at = (result.quantities.index(quantity), *head)
+    for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
+        if number >= 0:
+            text = result.texts[str(number)]
+            yield Segment(number, value, text["where"], text["tokens"])

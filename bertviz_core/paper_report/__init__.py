@@ -1,5 +1,4 @@
-"""The paper retold for one model, as a page or as Markdown with its figures beside it.
+"""The paper retold for one model, as one page.
 
-In reading order: request (what is needed and what is missing), blocks (what a report is made of), lines (Figures 1 and
-5), tables, pages (the contents, as HTML and Markdown).
+In reading order: request (what is needed and what is missing), lines (Figures 1 and 5), tables, pages (the contents).
 """

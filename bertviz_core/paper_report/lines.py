@@ -26,11 +26,10 @@ from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
-from bertviz_core.overview.clearest import Segment, clearest
-from bertviz_core.overview.head_summary import relation_heads
+from bertviz_core.overview.head_summary import Segment, clearest, relation_heads
 from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.viewer.lines_figure import Panel
-from bertviz_core.viewer.view import View, apply_view
+from bertviz_core.viewer.figure import Panel
+from bertviz_core.viewer.view import InputView, apply_view
 
 SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn
 ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
@@ -172,7 +171,7 @@ def _run(
 ) -> Lines:  # fmt: skip
     """One head on one input, between words where they are known. `red` counts words, without the special tokens."""
     words, layout = example.words, layout_of(example, model.tokens)
-    shown = apply_view(layout, attention(model, example), View(words=words is not None, first_piece=paper))
+    shown = apply_view(layout, attention(model, example), InputView(words=words is not None, first_piece=paper))
     units = shown.queries
     rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
     title, special = f"{head.label()}: {what}", units.special.tolist()

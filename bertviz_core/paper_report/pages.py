@@ -1,5 +1,5 @@
 """A report: its contents (findings, a section for each analysis, clearest heads, what was skipped, origin, citation),
-as one HTML page that needs no network and prints on A4, or as Markdown with its figures as SVG files."""
+as one HTML page that needs no network and prints on A4."""
 
 from __future__ import annotations
 
@@ -11,23 +11,19 @@ from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
-from bertviz_core.analyses.html_section import described_origin, page
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, counted, result_of
-from bertviz_core.errors import SettingsError
-from bertviz_core.exports import write_bytes
-from bertviz_core.overview.clearest import clearest
+from bertviz_core.analyses.results import Result, corpus_size, result_of
+from bertviz_core.exports import check_path, described_origin, write_bytes
 from bertviz_core.overview.findings import every_finding
-from bertviz_core.overview.head_summary import relation_heads
+from bertviz_core.overview.head_summary import clearest, relation_heads
 from bertviz_core.paper import CITATION
-from bertviz_core.paper_report.blocks import FIGURES, Block, Bullets, Code, Heading, Paragraph, Picture, Table
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
-from bertviz_core.plotting import images
+from bertviz_core.plotting.drawing import WIDTH
+from bertviz_core.plotting.html import bullets, code, heading, html_page, paragraph, picture, table
 from bertviz_core.plotting.style import BEHAVIORS
-from bertviz_core.viewer.lines_figure import lines_figure
+from bertviz_core.viewer.figure import lines_figure
 
-MARKDOWN = "report.md"  # inside the folder of a report
 STYLE = """
 :root { color-scheme: light; }
 body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
@@ -65,45 +61,27 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 def to_html(report: Report) -> bytes:
     """One page; no address in it leads anywhere."""
     title = f"What does {report.checkpoint.label} look at?"
-    return page(title, *(block.html() for block in contents(report)), style=STYLE).encode("utf-8", "replace")
+    return html_page(title, *contents(report), style=STYLE).encode("utf-8", "replace")
 
 
 def check_out(path: Path) -> None:
     """Raises SettingsError, ahead of any work, for a path that no report can be written to."""
-    if path.suffix.lower() not in ("", ".html") or (path.suffix and path.is_dir()):
-        raise SettingsError(f"A report cannot be written to {path.name!r}.", hint="Give a file x.html, or a folder.")
-    if not path.parent.is_dir():
-        raise SettingsError(f"There is no folder {str(path.parent)!r}.", hint="Give a path in an existing folder.")
-    if not path.suffix:
-        images.check()
+    check_path(path, (".html",))
 
 
 def write_report(report: Report, path: Path) -> None:
-    """One page for a path that ends in .html, else a folder: `report.md`, and an SVG file for each figure in `figures`;
-    raises SettingsError where they cannot be written."""
-    if path.suffix:
-        write_bytes(path, to_html(report))
-        return
-    try:
-        (path / FIGURES).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(f"The folder cannot be made ({error.strerror}).", where=str(path)) from error
-    blocks = list(contents(report))
-    pictures = [block for block in blocks if isinstance(block, Picture)]
-    for picture, drawn in zip(pictures, images.svg([picture.figure for picture in pictures]), strict=True):
-        write_bytes(path / FIGURES / f"{picture.name}.svg", drawn)
-    text = "\n\n".join(block.markdown() for block in blocks)
-    write_bytes(path / MARKDOWN, f"{text}\n".encode("utf-8", "replace"))
+    """Write the page; raises SettingsError where it cannot be written."""
+    write_bytes(path, to_html(report))
 
 
-def contents(report: Report) -> Iterator[Block]:
-    """Every block of the report, in order."""
+def contents(report: Report) -> Iterator[str]:
+    """Every block of the report as HTML, in order."""
     name = report.checkpoint.label
     decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
-    yield Heading(f"What does {name} look at?", 1)
-    yield Paragraph(_about(report))
+    yield heading(f"What does {name} look at?", 1)
+    yield paragraph(_about(report))
     if report.checkpoint.note:
-        yield Paragraph(f"About this model: {report.checkpoint.note}")
+        yield paragraph(f"About this model: {report.checkpoint.note}")
     yield from _findings(decided, name)
     for analysis in ANALYSES.values():
         if analysis.name in report.results:
@@ -111,9 +89,9 @@ def contents(report: Report) -> Iterator[Block]:
     yield from _clearest(report)
     yield from _skipped(report)
     yield from _origin(report)
-    yield Heading("How to cite")
-    yield Paragraph(CITATION)
-    yield Code(BIBTEX)
+    yield heading("How to cite")
+    yield paragraph(CITATION)
+    yield code(BIBTEX)
 
 
 def _about(report: Report) -> str:
@@ -126,12 +104,12 @@ def _about(report: Report) -> str:
     )
 
 
-def _findings(decided: list[Finding], name: str) -> Iterator[Block]:
+def _findings(decided: list[Finding], name: str) -> Iterator[str]:
     """The ledger: every statement that is decided, those of the paper counted."""
-    yield Heading("Which of the paper's statements this model shows")
+    yield heading("Which of the paper's statements this model shows")
     of_paper = Counter(finding.state for finding in decided if finding.statement)
     counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
-    yield Paragraph(
+    yield paragraph(
         f"Of {of_paper.total()} statements of the paper: {counts} of {name} on these corpora. Undecided are those "
         "whose 95% interval contains the threshold, or which rest on too little text.",
         strong=True,
@@ -140,43 +118,43 @@ def _findings(decided: list[Finding], name: str) -> Iterator[Block]:
         (each.section, each.statement or "beyond the paper", each.rule, each.sentence, _marked(each.state))
         for each in decided
     ]
-    yield Table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "this run"), rows)
+    yield table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "this run"), rows)
 
 
 def _marked(state: str) -> str:
     return f"{MARKS[state]}\u00a0{state}"
 
 
-def _section(analysis: Analysis, result: Result) -> Iterator[Block]:
+def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     """One analysis; all of it follows from the analysis itself."""
-    yield Heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
+    yield heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
     found = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
-    yield Bullets(found or [analysis.summary])
-    for number, (title, figure) in enumerate(analysis.figures(result).items(), start=1):
-        caption = f"{title}. {result.provenance['corpus']['name']}: {counted(result.provenance)}."
-        yield Picture(f"{analysis.name}-{number}", figure.update_layout(width=images.WIDTH), caption)
+    yield bullets(found or [analysis.summary])
+    for title, figure in analysis.figures(result).items():
+        caption = f"{title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
+        yield picture(figure.update_layout(width=WIDTH), caption)
     yield from tables(analysis, result)
 
 
-def _clearest(report: Report) -> Iterator[Block]:
+def _clearest(report: Report) -> Iterator[str]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
-    yield Heading("The clearest heads")
+    yield heading("The clearest heads")
     rows = [(each.head.label(), BEHAVIORS[each.behavior][-1], each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         rows += [
             (each.choice.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
             for each in relation_heads(result_of(report.results, RelationCounts))
         ]
-    yield Table("", ("head", "what it does", "this run", "baseline"), rows)
+    yield table("", ("head", "what it does", "this run", "baseline"), rows)
     for figure, explained in CAPTIONS.items():
         if lines := [each for each in report.lines if each.figure == figure]:
             where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
             caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
-            yield Picture(f"figure-{figure}", lines_figure([each.panel for each in lines], across=3), caption)
+            yield picture(lines_figure([each.panel for each in lines], across=3), caption)
 
 
-def _skipped(report: Report) -> Iterator[Block]:
-    yield Heading("What was skipped or modified")
+def _skipped(report: Report) -> Iterator[str]:
+    yield heading("What was skipped or modified")
     lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
     listed = set()
     for name, result in report.results.items():
@@ -185,13 +163,13 @@ def _skipped(report: Report) -> Iterator[Block]:
             if (result.provenance["corpus"]["digest"], line) not in listed:
                 listed.add((result.provenance["corpus"]["digest"], line))
                 lines.append(f"{ANALYSES[name].title}, {result.provenance['corpus']['name']}: {line}")
-    yield Bullets(lines or ["Nothing."])
+    yield bullets(lines or ["Nothing."])
 
 
-def _origin(report: Report) -> Iterator[Block]:
-    yield Heading("Where these numbers come from")
+def _origin(report: Report) -> Iterator[str]:
+    yield heading("Where these numbers come from")
     for name, result in report.results.items():
-        yield Heading(ANALYSES[name].title, 3)
+        yield heading(ANALYSES[name].title, 3)
         lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
         versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
-        yield Paragraph(f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
+        yield paragraph(f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")

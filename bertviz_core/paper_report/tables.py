@@ -9,7 +9,6 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.dependency_heads.figure import relation_table
@@ -19,14 +18,14 @@ from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import highest
-from bertviz_core.paper_report.blocks import Table
+from bertviz_core.plotting.html import table
 
 ABSENT = "–"
 BERT = "BERT-base in the paper"
 WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
 
 
-def heads_table(analysis: Analysis, result: Result) -> Table:
+def heads_table(analysis: Analysis, result: Result) -> str:
     """Table of the columns: the highest head with its interval, the highest layer, the paper's highest layer."""
     rows = []
     for column in analysis.columns:
@@ -42,11 +41,11 @@ def heads_table(analysis: Analysis, result: Result) -> Table:
         rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, reference))
     header = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
     title = "The highest head and layer of each quantity"
-    return Table(f"{title}; intervals over {result.over}" if isinstance(result, HeadAverages) else title, header, rows)
+    return table(f"{title}; intervals over {result.over}" if isinstance(result, HeadAverages) else title, header, rows)
 
 
-def layers_table(analysis: Analysis, result: Result) -> Table | None:
-    """Layer means of the quantities that the paper's figures show, beside the paper's; None where it shows none."""
+def layers_table(analysis: Analysis, result: Result) -> str:
+    """Layer means of the quantities that the paper's figures show, beside the paper's; empty where it shows none."""
     header, columns = ["layer"], []
     for column in analysis.columns:
         values, papers = column.read(result), paper.LAYER_MEANS.get(column.quantity)
@@ -54,21 +53,21 @@ def layers_table(analysis: Analysis, result: Result) -> Table | None:
             header += [column.short, "paper"]
             columns += [[f"{mean:.2f}" for mean in np.nanmean(values, axis=1)], [f"{mean:g}" for mean in papers]]
     if not columns:
-        return None
+        return ""
     rows = [[str(layer), *cells] for layer, cells in enumerate(zip_longest(*columns, fillvalue=""), start=1)]
-    return Table(f"Means of each layer's heads; {BERT} has {len(columns[1])} layers ({paper.READ_OFF})", header, rows)
+    return table(f"Means of each layer's heads; {BERT} has {len(columns[1])} layers ({paper.READ_OFF})", header, rows)
 
 
-def dependency_table(result: RelationCounts) -> Table:
+def dependency_table(result: RelationCounts) -> str:
     """Table 1 for this run, beside the paper's."""
     frame = relation_table(result)
     cells = frame.astype(object).where(frame.notna(), ABSENT)
     rows = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
     note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
-    return Table(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
+    return table(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
 
 
-def coreference_table(result: AntecedentCounts) -> Table:
+def coreference_table(result: AntecedentCounts) -> str:
     """Table 2: systems and the best head by type of mention, with intervals, and the paper's rows."""
     frame = result.to_frame()
     rows = []
@@ -79,10 +78,10 @@ def coreference_table(result: AntecedentCounts) -> Table:
         rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
     header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
     title = f"Table 2: antecedents found, percent with the 95% interval over {result.over}"
-    return Table(f"{title}; the paper's rows on CoNLL-2012", header, rows)
+    return table(f"{title}; the paper's rows on CoNLL-2012", header, rows)
 
 
-def probe_table(result: Probes) -> Table:
+def probe_table(result: Probes) -> str:
     """Table 3 for this run, beside the paper's."""
     without, including = papers_scores(result)
     frame = result.to_frame()
@@ -98,28 +97,17 @@ def probe_table(result: Probes) -> Table:
         for title, row, a, b in zip(titles(result), frame.itertuples(), without, including, strict=True)
     ]
     header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
-    return Table("Table 3: percent with the 95% interval", header, rows)
+    return table("Table 3: percent with the 95% interval", header, rows)
 
 
-def clustering_table(result: Clustering) -> Table:
-    """How close heads are within a layer and between layers."""
-    near = result.closeness
-    rows = [
-        [pairs, ABSENT if np.isnan(mean) else f"{mean:.3g}"]
-        for pairs, mean in (("within a layer", near.within), ("between layers", near.between))
-    ]
-    return Table(f"Mean Jensen-Shannon divergence of two heads, {result.unit}", ["heads", "divergence"], rows)
-
-
-OF_THE_PAPER: dict[str, Callable[..., Table]] = {
+OF_THE_PAPER: dict[str, Callable[..., str]] = {
     "dependency_heads": dependency_table,
     "coreference_heads": coreference_table,
     "probes": probe_table,
-    "clustering": clustering_table,
 }
 
 
-def tables(analysis: Analysis, result: Result) -> list[Table]:
+def tables(analysis: Analysis, result: Result) -> list[str]:
     """The paper's table where it has one; for any other analysis its columns of heads."""
     if analysis.name in OF_THE_PAPER:
         return [OF_THE_PAPER[analysis.name](result)]

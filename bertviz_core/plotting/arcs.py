@@ -11,8 +11,7 @@ from html import escape
 
 import numpy as np
 
-from bertviz_core.models.labels import PICTURES
-from bertviz_core.plotting.writing import columns, isolated, right_to_left
+from bertviz_core.models.labels import PICTURES, columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
 SIZE, GAP, STEP, LABEL = 14, 20, 17, 13  # pixels: of letters, between words, between arcs, of an arc's label

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.heads import all_heads, ranks
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.head_map import HeadMap
-from bertviz_core.plotting.palette import Marker
-from bertviz_core.plotting.template import LOOK, finish
+from bertviz_core.plotting.palette import LOOK, Marker, finish
 
 # What a head does (analyses.behaviors): color, marker, letter on it, name.
 BEHAVIORS = {
@@ -27,7 +27,7 @@ BEHAVIORS = {
     "linguistic": ("#000000", "x", "", "linguistic"),
 }
 RING = "#e03131"  # round the chosen head
-RING_WIDTH = 3  # pixels, of the outline of a square
+BEST = "#4c6ef5"  # the best head, or this run, beside others
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
 
 
@@ -97,8 +97,22 @@ def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, A
     }
 
 
-def map_figure(described: HeadMap, chosen: Head | None = None) -> go.Figure:
-    """The map of values for a file: squares, the chosen one ringed. `customdata[0]` is the label counted from 1."""
+def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], **more: Any) -> go.Scatter:
+    """Dots for scores with their intervals, a line for each name.
+
+    Args:
+        names: Of the lines.
+        percent: The scores and the ends of their intervals.
+        columns: Names of the columns of scores, lower ends and upper ends.
+        **more: Further properties of the trace.
+    """
+    score, low, high = (percent[name] for name in columns)
+    bars = {"array": high - score, "arrayminus": score - low, "color": BEST, "thickness": 1.2}
+    return go.Scatter(x=score, y=names, mode="markers", error_x=bars, **more)
+
+
+def map_figure(described: HeadMap) -> go.Figure:
+    """The map of values for a file: squares. `customdata[0]` is the label counted from 1."""
     assert described.values is not None, "a map of markers or pictures is drawn in the browser alone"
     heads = all_heads(described.layers, described.heads)
     lowest, highest = described.limits
@@ -110,7 +124,6 @@ def map_figure(described: HeadMap, chosen: Head | None = None) -> go.Figure:
         "cmin": lowest,
         "cmax": highest,
         "colorbar": COLORBAR | {"title": {"text": described.unit, "side": "bottom"}},
-        "line": {"color": RING, "width": [RING_WIDTH * (head == chosen) for head in heads]},
         "opacity": 1,
     }
     figure = go.Figure(
@@ -171,3 +184,10 @@ def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None
     figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
     figure.update_xaxes(title="layer", row=rows, col=1)
     finish(figure, margin={"t": 60})
+
+
+def tabular(frame: pd.DataFrame) -> str:
+    """A whole tabular with the frame's columns, numbers with one decimal; every text is escaped."""
+    shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
+    shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
+    return str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")

@@ -1,1 +1,1 @@
-"""The attention viewer: one input's maps as the reader looks at them, and their drawings."""
+"""The attention viewer: views of one input's attention maps, their drawings and files."""

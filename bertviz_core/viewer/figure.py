@@ -1,20 +1,101 @@
-"""Figures 1 and 5: one head on one input as a heatmap."""
+"""Figures 1 and 5: two columns of tokens, and a line from each token to each, its darkness the weight; and a
+heatmap."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from html import escape
 
+import numpy as np
 import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head
-from bertviz_core.models.labels import Units
-from bertviz_core.plotting.palette import SEQUENTIAL
-from bertviz_core.plotting.style import COLORBAR
-from bertviz_core.plotting.template import finish
-from bertviz_core.plotting.writing import isolated
+from bertviz_core.models.labels import PICTURES, Units, isolated
+from bertviz_core.plotting.palette import SEQUENTIAL, finish
+from bertviz_core.plotting.style import COLORBAR, RING
 from bertviz_core.viewer.view import InputAttention, shorten
 
+LEVELS = 20  # lines of like darkness are one trace
+FAINT = 0.005  # a line this light cannot be seen
+INK, SPECIAL = "#1f2430", "#8a90a0"
+ROW = 20  # pixels between two tokens
+BETWEEN = 0.4  # share of a panel's width between its columns
 LABELS = 45  # most labels along one side of the heatmap; hovering says the others
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One head on one input.
+
+    Attributes:
+        title: Above the drawing.
+        queries, keys: Labels of the left and of the right column.
+        weights: (query, key).
+        red: Rows of the left column that are red, with their lines.
+        red_keys: Indices of the right column's labels in red.
+    """
+
+    title: str
+    queries: Units
+    keys: Units
+    weights: np.ndarray
+    red: Collection[int] = ()
+    red_keys: Collection[int] = ()
+
+    def __len__(self) -> int:
+        return max(len(self.queries), len(self.keys))
+
+
+def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0.01) -> go.Figure:
+    """Draw heads, as many `across` as in the paper's figures; lines under `min_weight` are left out."""
+    rows = [panels[start : start + across] for start in range(0, len(panels), across)]
+    heights = [max(map(len, row)) + 3 for row in rows]  # with the title, and room below
+    figure = make_subplots(len(rows), across, row_heights=heights, horizontal_spacing=0, vertical_spacing=0)
+    side = (1 / BETWEEN - 1) / 2
+    figure.update_xaxes(visible=False, range=[-side, 1 + side], fixedrange=True)
+    for number, (row, height) in enumerate(zip(rows, heights, strict=True), start=1):
+        figure.update_yaxes(visible=False, range=[height - 2, -2], fixedrange=True, row=number)
+        for column, panel in enumerate(row, start=1):
+            for trace in _traces(panel, min_weight, 24 if across == 1 else 13):
+                figure.add_trace(trace, row=number, col=column)
+    figure.update_traces(hoverinfo="skip", showlegend=False)
+    margin = {"l": 0, "r": 0, "t": 0, "b": 0}
+    return finish(figure, ROW * sum(heights), width=640 if across == 1 else 900, margin=margin)
+
+
+def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatter]:
+    """The lines, the darkest last, so that they lie on top, and red ones on top of all; then the texts."""
+    i, j = np.nonzero(panel.weights >= max(min_weight, FAINT))
+    red = np.isin(i, list(panel.red)) | np.isin(j, list(panel.red_keys))
+    levels = np.ceil(panel.weights[i, j] * LEVELS).astype(int)
+    for is_red, level in sorted(set(zip(red.tolist(), levels.tolist(), strict=True))):
+        chosen = (red == is_red) & (levels == level)
+        ends = np.stack([i[chosen], j[chosen], np.full(chosen.sum(), np.nan)], axis=1)
+        xs, line = np.tile([0.0, 1.0, np.nan], len(ends)), {"color": RING if is_red else INK, "width": 1.6}
+        yield go.Scatter(x=xs, y=ends.reshape(-1), mode="lines", line=line, opacity=level / LEVELS)
+    yield _texts([panel.title.translate(PICTURES)], 0.5, -1, "middle center", [INK])
+    for units, x, position, rows in (
+        (panel.queries, -0.03, "left", panel.red),
+        (panel.keys, 1.03, "right", panel.red_keys),
+    ):
+        labels = [isolated(shorten(label, letters)) for label in units.labels]
+        pairs = enumerate(zip(units.labels, units.special, strict=True))
+        colors = [_color(label, special, row in rows) for row, (label, special) in pairs]
+        yield _texts(labels, x, 0, f"middle {position}", colors)
+
+
+def _texts(texts: Sequence[str], x: float, first: int, position: str, colors: Sequence[str]) -> go.Scatter:
+    """A column of texts, in which plotly finds no markup."""
+    rows = list(range(first, first + len(texts)))
+    font = {"color": list(colors), "size": 13}
+    shown = [escape(text) for text in texts]
+    return go.Scatter(x=[x] * len(rows), y=rows, text=shown, mode="text", textposition=position, textfont=font)
+
+
+def _color(label: str, special: bool, red: bool) -> str:
+    return RING if red or label == "[MASK]" else SPECIAL if special else INK
 
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:

@@ -1,5 +1,5 @@
-"""The attention of one input, as it is looked at: tokens or words, with or without special tokens, between segments
-(Figures 1 and 5; methods, section 10)."""
+"""Views of the attention of one input: between tokens or words, with or without special tokens, within or across
+segments (Figures 1 and 5; methods, section 10)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WIDTH = 330  # squares that all layers' pictures have side by side
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class InputView:
     """What is shown of an input. `sides` is one of SIDES; `first_piece` reads a split word's row from its first piece,
     as the release does, not from the mean over its pieces."""
 
@@ -135,7 +135,7 @@ class InputAttention:
         return safetensors.numpy.save({"attention": np.ascontiguousarray(self.weights)}, metadata)
 
 
-def apply_view(layout: Layout, maps: np.ndarray, view: View) -> InputAttention:
+def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttention:
     """What `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then special tokens
     hidden, then the segments chosen."""
     shown = InputAttention(layout.tokens, layout.tokens, maps)

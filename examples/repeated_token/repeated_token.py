@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.averages import mean_over
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -16,38 +15,35 @@ if TYPE_CHECKING:
     from bertviz_core.models.encoding import Batch
 
 
-def measure(batch: Batch, attention: LayerAttention) -> Tensor:
-    """Attention to earlier occurrences, and what uniform attention would give them.
-
-    Both are averages over the rows whose token occurs earlier in the same input. CLS, SEP and padding have no such row.
-
-    Returns:
-        Shares of attention, 0 to 1, with axes (batch, head, quantity); NaN for inputs in which no token occurs twice.
-    """
-    import torch
-
-    word = batch.mask & ~(batch.cls | batch.sep)
-    same = (batch.ids[:, :, None] == batch.ids[:, None, :]) & word[:, :, None]  # (batch, query, key)
-    earlier = same.tril(-1)
-    received = (attention.weights * earlier[:, None]).sum(-1)  # (batch, head, query)
-    visible = batch.mask.cumsum(1) if attention.causal else batch.mask.sum(1, keepdim=True)
-    uniform = (earlier.sum(-1) / visible)[:, None].expand_as(received)
-    rows = mean_over(earlier.any(-1))  # (batch, query)
-    return (torch.stack([received, uniform], -1) * rows[:, None, :, None]).sum(2)
-
-
 def _uniform(result: HeadAverages) -> tuple[float, str]:
     return float(result["uniform"].flat[0]), "uniform attention"
 
 
-ANALYSIS = Analysis(
-    name="repeated_token",
-    package=__name__,
-    title="Repeated token",
-    summary="Attention of every head to earlier occurrences of the token that it looks from.",
-    columns=(
+class RepeatedToken(Analysis):
+    """Attention to earlier occurrences, and what uniform attention would give them."""
+
+    name = "repeated_token"
+    title = "Repeated token"
+    summary = "Attention of every head to earlier occurrences of the token that it looks from."
+    columns = (
         averaged_column("earlier", "attention to earlier occurrences", name="earlier occurrences", baseline=_uniform),
-    ),
-    quantities=("earlier", "uniform"),
-    formula=r"\frac{1}{|R|}\sum_{i \in R}\ \sum_{j < i,\ x_j = x_i} A_{ij} \qquad R = \{i : \exists j<i,\ x_j=x_i\}",
-)
+    )
+    quantities = ("earlier", "uniform")
+    formula = r"\frac{1}{|R|}\sum_{i \in R}\ \sum_{j < i,\ x_j = x_i} A_{ij} \qquad R = \{i : \exists j<i,\ x_j=x_i\}"
+
+    def measure(self, batch: Batch, layer: LayerAttention) -> Tensor:
+        """Averages over the rows whose token occurs earlier in the same input; CLS, SEP and padding have no such row.
+
+        Returns:
+            Shares of attention, (batch, head, quantity); NaN for inputs in which no token occurs twice.
+        """
+        import torch
+
+        word = batch.mask & ~(batch.cls | batch.sep)
+        same = (batch.ids[:, :, None] == batch.ids[:, None, :]) & word[:, :, None]  # (batch, query, key)
+        earlier = same.tril(-1)
+        received = (layer.weights * earlier[:, None]).sum(-1)  # (batch, head, query)
+        visible = batch.mask.cumsum(1) if layer.causal else batch.mask.sum(1, keepdim=True)
+        uniform = (earlier.sum(-1) / visible)[:, None].expand_as(received)
+        rows = mean_over(earlier.any(-1))  # (batch, query)
+        return (torch.stack([received, uniform], -1) * rows[:, None, :, None]).sum(2)

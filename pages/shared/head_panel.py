@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds
+from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_card import NONE

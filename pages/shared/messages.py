@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertviz_core.errors import BertvizError
-from bertviz_core.plotting.writing import isolated
+from bertviz_core.models.labels import isolated
 from pages.shared import services
 
 ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where Markdown's bare addresses break

@@ -18,10 +18,10 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
-from bertviz_core.analyses.results import Result, counted
+from bertviz_core.analyses.results import Result, corpus_size
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_card import HeadCard
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import files, messages, preview
 from pages.shared.components import component
@@ -59,17 +59,17 @@ class Checked(BaseFigure):
         return self._spec
 
 
-def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> Drawing:
+def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> FigureSpec:
     """The drawing of build(*arguments, **options), made once for all sessions; see `memoize` for the arguments."""
     return memoize(_drawing, build, arguments, tuple(options.items()))
 
 
-def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> Drawing:
-    return Drawing.of(build(*arguments, **dict(options)))
+def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> FigureSpec:
+    return FigureSpec.of(build(*arguments, **dict(options)))
 
 
 def chart(
-    figure: go.Figure | Drawing, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
+    figure: go.Figure | FigureSpec, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
     shapes: Sequence[dict[str, Any]] = (),
 ) -> None:  # fmt: skip
     """A figure whose clicks choose a head; the camera above it saves SVG.
@@ -83,7 +83,7 @@ def chart(
         shapes: More shapes of the layout.
     """
     options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
-    drawing = figure if isinstance(figure, Drawing) else Drawing.of(figure)
+    drawing = figure if isinstance(figure, FigureSpec) else FigureSpec.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
     # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
@@ -177,14 +177,14 @@ def downloads(result: Result) -> None:
 
 
 def about(
-    formula: str, text: str, function: Callable[..., Any] | property | ModuleType, section: int | None = None
+    formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str, section: int | None = None
 ) -> None:
     """The expander that explains a page's numbers.
 
     Args:
         formula: LaTeX, or empty.
         text: Markdown.
-        function: What computes the numbers; its source is shown.
+        function: What computes the numbers, whose source is shown, or that source.
         section: Number of the section of docs/methods.md that a button opens: it needs no network.
     """
     source: Any = function.fget if isinstance(function, property) else function
@@ -196,7 +196,7 @@ def about(
             heading, methods = methods_section(section)
             if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
                 st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
-        st.code(inspect.getsource(source), language="python")
+        st.code(source if isinstance(source, str) else inspect.getsource(source), language="python")
 
 
 @cache
@@ -210,7 +210,7 @@ def methods_section(number: int) -> tuple[str, str]:
 
 
 def ending(
-    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType,
+    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str,
     section: int | None = None, unit: str = "segments",
 ) -> None:  # fmt: skip
     """The end of a page: `about` its numbers, what was left out or changed of the corpus, counted in `unit`, what the
@@ -227,6 +227,6 @@ def ending(
                 ", …" if entry["count"] > len(entry["where"]) else "",
             )
             st.markdown(f"**{entry['count']:,}** {messages.plain(entry['reason'])}: {where}{more}")
-    basis = f"{counted(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    basis = f"{corpus_size(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
     with st.expander(f"Where these numbers come from: {basis}", icon=":material/fingerprint:"):
         st.json(origin, expanded=1)

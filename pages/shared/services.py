@@ -14,10 +14,9 @@ from bertviz_core.access import Access, from_environment
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
-from bertviz_core.comparison import checkpoints
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence.result import Emergence
-from bertviz_core.emergence.series import Series, shipped
+from bertviz_core.emergence.series import Series, checkpoint_result, shipped
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.upload_check import Check
@@ -194,7 +193,7 @@ def runs() -> tuple[StoredResult, ...]:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def checkpoint_run(address: str, analysis: str) -> Result:
     """A checkpoint of the training that ships, as a result."""
-    return checkpoints.result(shipped_emergence(), analysis, address)
+    return checkpoint_result(shipped_emergence(), analysis, address)
 
 
 @st.cache_resource(show_spinner=False)

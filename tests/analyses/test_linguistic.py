@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from bertviz_core.analyses.linguistic import linguistic_heads
+from bertviz_core.analyses.behaviors import linguistic_heads
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import Head

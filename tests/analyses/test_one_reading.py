@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -56,20 +54,24 @@ class Greedy(Result):
         return pd.DataFrame()
 
 
-@pytest.fixture
-def greedy(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A treebank analysis whose `finish` reads the first example alone, and reads it in two ways."""
+class GreedyAnalysis(Analysis):
+    """An analysis whose `finish` reads the first example alone, and reads it in two ways."""
 
-    def finish(accumulator: Nothing, examples: Examples[Any], provenance: dict[str, Any]) -> Greedy:
+    name, title, summary, result_class, corpus = "greedy", "Greedy", "", Greedy, "treebank"
+
+    def accumulator(self, model: Any, request: Request) -> Nothing:
+        return Nothing()
+
+    def finish(self, accumulator: Nothing, examples: Examples[Any], provenance: dict[str, Any]) -> Greedy:
         next(iter(examples))
         next(examples.read(Reading()))
         return Greedy(provenance)
 
-    module = SimpleNamespace(accumulator=lambda model, request: Nothing(), finish=finish, Greedy=Greedy)
-    monkeypatch.setitem(sys.modules, "greedy", module)
-    analysis = Analysis(name="greedy", package="greedy", title="Greedy", summary="", result="Greedy", corpus="treebank")
-    monkeypatch.setitem(ANALYSES, "greedy", analysis)
-    return analysis.name
+
+@pytest.fixture
+def greedy(monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setitem(ANALYSES, "greedy", GreedyAnalysis())
+    return GreedyAnalysis.name
 
 
 def request(tiny: Any, source: Any, analysis: str, text: str, **options: Any) -> Request:

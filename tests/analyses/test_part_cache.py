@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.analyses import local_runner, part_cache
 from bertviz_core.analyses.chunks import share_done
-from bertviz_core.analyses.probes import ProbeOptions
+from bertviz_core.analyses.probes.result import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import sample

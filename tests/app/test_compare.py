@@ -92,7 +92,7 @@ def test_an_address_of_a_run_that_is_not_there_shows_another() -> None:
 
 def test_a_store_of_nothing_says_what_to_do(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("pages.shared.services.runs", lambda: ())
-    monkeypatch.setattr("bertviz_core.comparison.checkpoints.names", lambda *_: {})
+    monkeypatch.setattr("pages.shared.views.compare_view.checkpoint_names", lambda *_: {})
     app = open_app("compare")
     assert not app.exception
     assert "two stored results" in " ".join(info.value for info in app.info)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 
 import pytest
 
@@ -13,7 +14,6 @@ from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
 from bertviz_core.api_results import AnalysisResult
 from bertviz_core.overview.findings import behaviors_finding
-from bertviz_core.paper_report.blocks import Bullets, Paragraph, Table
 from bertviz_core.paper_report.pages import contents
 
 OF_A_HEAD = re.compile(r"[Hh]ead \d+-\d+[^.]* \d+\.\d")  # a sentence that says a number of a head
@@ -24,12 +24,19 @@ def found(report) -> list[Finding]:
     return [finding for finding in findings(report.results) if finding.state in DECIDED]
 
 
+def inside(tag: str, block: str) -> list[str]:
+    return [unescape(text) for text in re.findall(rf"<{tag}(?: [^>]*)?>(.*?)</{tag}>", block, re.DOTALL)]
+
+
 def test_the_report_words_nothing_itself(report, found):
     blocks = list(contents(report))
-    table = next(block for block in blocks if isinstance(block, Table) and block.header[0] == "section")
-    assert {row[3] for row in table.rows} == {each.sentence for each in [*found, behaviors_finding(report.results)]}
-    texts = [block.text for block in blocks if isinstance(block, Paragraph)]
-    bullets = [item for block in blocks if isinstance(block, Bullets) for item in block.items]
+    table = next(block for block in blocks if "<th>section</th>" in block)
+    rows = [inside("td", row) for row in re.findall("<tr><td.*?</tr>", table)]
+    assert {row[3] for row in rows} == {each.sentence for each in [*found, behaviors_finding(report.results)]}
+    texts = [
+        text for block in blocks if block.startswith("<p") and "<table" not in block for text in inside("p", block)
+    ]
+    bullets = [item for block in blocks for item in inside("li", block)]
     for text in [*texts, *bullets]:
         if OF_A_HEAD.search(text):
             assert any(each.text in text for each in found), text
@@ -40,7 +47,7 @@ def test_exports_command_and_library_show_the_same(report, found):
     results: Results = report.results
     for name, result in results.items():
         sentences = [each.sentence for each in found if each.analysis == name]
-        table, page = exports.to_table(result), exports.to_html(result).decode()
+        table, page = exports.to_text(result), exports.to_html(result).decode()
         written = json.loads(exports.to_json(result))["findings"]
         library = AnalysisResult(result)
         for sentence in sentences:

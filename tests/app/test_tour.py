@@ -17,7 +17,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import Settings
-from bertviz_core.tour.steps import STEPS, answers
+from bertviz_core.tour import STEPS, answers
 from pages.shared.frame import catalogue
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 
@@ -57,9 +57,9 @@ def test_the_steps_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
-    from bertviz_core.analyses.surface_patterns import ANALYSIS
+    from bertviz_core.analyses.registry import ANALYSES
 
-    name = ANALYSIS.column("previous").short
+    name = ANALYSES["surface_patterns"].column("previous").short
 
     number = next(n for n, step in enumerate(STEPS, 1) if step.title == "Neighbors")
     answer = re.search(r"Head (\S+) puts (\S+) ± \S+ of its attention on the previous token", words(tour(number)))

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 
-from bertviz_core.analyses.surface_patterns import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models import checkpoint
 from tests.cli.running import run
 from tests.families import FAMILIES, save

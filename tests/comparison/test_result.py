@@ -10,16 +10,15 @@ import pytest
 
 from bertviz_core import exports
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.dependency_heads.result import Chosen
+from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.comparable import differing, names
 from bertviz_core.comparison.figure import by_depth, distributions, scatter
 from bertviz_core.comparison.result import compare
 from bertviz_core.corpora.files import sample
-from bertviz_core.emergence.series import shipped
+from bertviz_core.emergence.series import checkpoint_names, checkpoint_result, shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint, loading
@@ -124,7 +123,7 @@ def test_other_inputs_views_and_weights_are_said(run):
     assert "maximum length (24 and 16)" in said
     assert "differ in mode" in said and "norms" in said and "conservative" in said
     bank = run("dependency_heads", source=sample("treebank"), max_length=64)
-    viewed = [bank.counts(Chosen(view)) for view in ("as-is", "function-heads")]
+    viewed = [bank.counts(RelationFilter(view)) for view in ("as-is", "function-heads")]
     notes = compare(*viewed).notes
     assert any("differ in view (as-is and function-heads)" in note for note in notes)
     assert any(note.startswith("Only one of the runs has") for note in notes)
@@ -204,14 +203,14 @@ def test_averages_over_too_few_documents_are_not_marked(run, limit):
 
 def test_a_treebank_opens_on_its_most_telling_relation(run):
     bank = run("dependency_heads", source=sample("treebank"), max_length=64)
-    assert compare(bank, bank).opens_on == bank.default_view().most_telling()
+    assert compare(bank, bank).opens_on == bank.default_view().clearest_relation()
 
 
 def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages(tmp_path):
     emergence = shipped()
     for analysis in ("surface_patterns", "entropy", "dependency_heads"):
-        first, *_, last = checkpoints.names(emergence, analysis)
-        comparison = compare(*(checkpoints.result(emergence, analysis, address) for address in (first, last)))
+        first, *_, last = checkpoint_names(emergence, analysis)
+        comparison = compare(*(checkpoint_result(emergence, analysis, address) for address in (first, last)))
         change = comparison.changes[comparison.opens_on]
         assert isinstance(change, Change) and np.abs(change.difference).max() > 0
         assert np.isnan(change.p).all() == (analysis != "dependency_heads")
@@ -221,8 +220,8 @@ def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages
         assert unmarked != any("conservative" in note for note in comparison.notes)
         corpus = sample("treebank" if analysis == "dependency_heads" else "encyclopedia")
         own = requests.find(Store(tmp_path), Request(analysis, checkpoint.find("demo"), corpus))
-        mixed = compare(checkpoints.result(emergence, analysis, last), own)
+        mixed = compare(checkpoint_result(emergence, analysis, last), own)
         assert differing(mixed.provenance, mixed.other) == ["model"]
-    patterns = checkpoints.result(emergence, "surface_patterns", last)
+    patterns = checkpoint_result(emergence, "surface_patterns", last)
     np.testing.assert_array_equal(patterns["to_sep"], emergence["to_sep"][-1])
-    assert checkpoints.names(emergence, "probes") == {}
+    assert checkpoint_names(emergence, "probes") == {}

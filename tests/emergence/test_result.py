@@ -98,7 +98,7 @@ def test_behaviors_are_told_at_each_step(made):
 
 def test_the_relation_that_ends_the_furthest_above_its_offset_is_the_most_telling(made):
     gain = {name: made.best_accuracy[-1, row] - made.baseline[row] for row, name in enumerate(RELATIONS)}
-    assert made.telling(5) == sorted(("det", "dobj"), key=lambda name: -gain[name])
+    assert made.clearest_relations(5) == sorted(("det", "dobj"), key=lambda name: -gain[name])
 
 
 def test_the_table_has_a_row_for_each_step(made):

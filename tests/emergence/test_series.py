@@ -12,10 +12,9 @@ import pytest
 from bertviz_core.analyses import local_runner, requests
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import labeled_examples
-from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.result import compare
 from bertviz_core.corpora.files import sample
-from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
+from bertviz_core.emergence.series import LOSS, REQUIRED, Series, checkpoint_names, checkpoint_result, shipped
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
@@ -115,8 +114,8 @@ def test_differences_between_checkpoints_are_marked_as_the_oracle_does(folder, s
     assert len(set(documents)) >= 5
     marked = 0
     for analysis in ("surface_patterns", "entropy"):
-        addresses = list(checkpoints.names(found, analysis))
-        comparison = compare(*(checkpoints.result(found, analysis, addresses[place]) for place in (0, -1)))
+        addresses = list(checkpoint_names(found, analysis))
+        comparison = compare(*(checkpoint_result(found, analysis, addresses[place]) for place in (0, -1)))
         assert not any("no difference is marked" in note for note in comparison.notes)
         for name, change in comparison.changes.items():
             p = []

@@ -86,5 +86,5 @@ def test_without_it_nothing_is_left_of_it() -> None:
     from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
     from pages.shared.frame.catalogue import sections
 
-    assert tuple(ANALYSES) == BUILT_IN
+    assert ANALYSES == BUILT_IN
     assert list(sections()) == ["Explore", "The paper", "Beyond the paper"]

@@ -11,24 +11,26 @@ import pytest
 import typer
 
 from bertviz_core.analyses import registry
-from bertviz_core.analyses.analysis import Analysis, Options
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.request import Options
 
 ROOT = Path(__file__).parents[2]
 EIGHTH = """
 import sys
-import types
 
 import numpy as np
 
 from bertviz_core.analyses import registry
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
 
-sys.modules["eighth"] = types.ModuleType("eighth")
-column = HeadColumn("warmth", "warmth of a head", lambda result: np.array([[0.1, 0.9]]))
-registry.ANALYSES["eighth"] = Analysis(
-    name="eighth", package="eighth", title="The eighth", summary="Nothing.", columns=(column,), forwards=10**7
-)
+
+class Eighth(Analysis):
+    name, title, summary, forwards = "eighth", "The eighth", "Nothing.", 10**7
+    columns = (HeadColumn("warmth", "warmth of a head", lambda result: np.array([[0.1, 0.9]])),)
+
+
+registry.ANALYSES["eighth"] = Eighth()
 
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
@@ -69,10 +71,13 @@ def test_an_eighth_analysis_is_everywhere(tiny_folder: Path, tmp_path: Path, mon
     assert done.returncode == 0, done.stderr[-3000:]
 
 
-GOOD = Analysis(name="good", package=__name__, title="Good", summary="Good.")
-NAMES = ("entropy", "overview", "store", "no-hyphens", "Good", "good")
-BAD = [Analysis(name=name, package=__name__, title="Bad", summary="Bad.") for name in NAMES]
-NO_ANALYSIS = Options()
+def named(name: str) -> type[Analysis]:
+    return type("Named", (Analysis,), {"name": name, "title": name, "summary": "A test."})
+
+
+GOOD = named("good")
+BAD = list(map(named, ("entropy", "overview", "store", "no-hyphens", "Good", "good")))
+NO_ANALYSIS = Options
 
 
 def test_what_cannot_be_an_analysis_is_left_out_and_logged(

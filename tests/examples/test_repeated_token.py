@@ -18,7 +18,9 @@ from tests.oracles.repeated_token import repeated_token as oracle
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "repeated_token"
 sys.path.insert(0, str(EXAMPLE))
-from repeated_token import ANALYSIS, measure  # noqa: E402
+from repeated_token import RepeatedToken  # noqa: E402
+
+measure = RepeatedToken().measure
 
 CLS, SEP = maps.IDS["cls"], maps.IDS["sep"]
 tokens = st.lists(st.integers(1, 6), min_size=1, max_size=9)
@@ -52,7 +54,7 @@ def test_random_attention(ids_list: list[list[int]], causal: bool, pad: int) -> 
         special = [token in (CLS, SEP) for token in ids]
         for head, weights in enumerate(maps.literal(scores, causal)[0].tolist()):
             expected = oracle(weights, ids, special, causal)
-            numbers = [np.nan if expected[name] is None else expected[name] for name in ANALYSIS.quantities]
+            numbers = [np.nan if expected[name] is None else expected[name] for name in RepeatedToken.quantities]
             np.testing.assert_allclose(row[head], numbers, atol=1e-5)
 
 

@@ -24,7 +24,7 @@ def blocks(kind: str) -> list[str]:
 def built(tmp_path: Path) -> Path:
     """The package, as a reader of the page writes it."""
     (tmp_path / "pyproject.toml").write_text("".join(blocks("toml")), encoding="utf-8")
-    (tmp_path / "repeated_token.py").write_text("\n\n".join(blocks("python")), encoding="utf-8")
+    (tmp_path / "repeated_token.py").write_text("\n".join(blocks("python")), encoding="utf-8")
     return tmp_path
 
 
@@ -42,5 +42,5 @@ def test_its_code_runs(built: Path) -> None:
 
 
 def test_its_command_is_that_of_the_example() -> None:
-    name = re.search(r'name="(\w+)"', "".join(blocks("python")))
+    name = re.search(r'name = "(\w+)"', "".join(blocks("python")))
     assert name and f"python -m bertviz_core {name[1].replace('_', '-')} encyclopedia" in blocks("")[0]

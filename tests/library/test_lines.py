@@ -65,7 +65,7 @@ def test_hostile_text_stays_text():
 
 
 def test_a_page_that_would_be_too_large_is_refused(monkeypatch, tiny_folder):
-    monkeypatch.setattr("bertviz_core.viewer.lines_page.MAX_BYTES", 100)
+    monkeypatch.setattr("bertviz_core.viewer.files.MAX_BYTES", 100)
     with pytest.raises(bv.BertvizError, match="Name fewer heads"):
         bv.attention(tiny_folder, "the cat sat").to_html()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import Column, Relation
 from bertviz_core.plotting.style import BEHAVIORS
@@ -48,5 +48,5 @@ def test_rows_say_value_rank_and_baseline():
 
 
 def test_a_relation_stands_beside_its_offset():
-    row = relation_rows([Relation("dobj", Choice(0, Head(7, 9)), 0.868, 0.4, -2, 1591, 1)], 144)[0]
+    row = relation_rows([Relation("dobj", DirectedHead(0, Head(7, 9)), 0.868, 0.4, -2, 1591, 1)], 144)[0]
     assert (row["found"], row["best offset"], row["rank"], row["words"]) == ("86.8%", "40.0% (-2)", "1 of 144", "1,591")

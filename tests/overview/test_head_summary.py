@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.linguistic import linguistic
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
@@ -15,11 +14,12 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import find as find_model
-from bertviz_core.overview.clearest import SHOWN, clearest
 from bertviz_core.overview.head_summary import (
+    SHOWN,
+    behavior_counts,
     behavior_labels,
+    clearest,
     columns,
-    counted,
     frame,
     nearest,
     relation_heads,
@@ -71,7 +71,7 @@ def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_corefe
 def test_behaviors_are_those_of_the_clustering(results):
     labels = behavior_labels(results, Thresholds(**results["clustering"].thresholds))
     assert (labels == results["clustering"].behaviors).all()
-    assert sum(counted(labels).values()) == labels.size
+    assert sum(behavior_counts(labels).values()) == labels.size
 
 
 def test_without_surface_patterns_and_entropy_no_behavior_is_told(results):
@@ -135,7 +135,7 @@ def test_the_clearest_head_of_a_behavior_has_its_highest_average(results):
 def test_finders_stand_over_their_offset(results):
     shown = results["dependency_heads"].default_view()
     found = relation_heads(shown)
-    assert found[0].name == shown.most_telling()
+    assert found[0].name == shown.clearest_relation()
     rows = [shown.relations.index(one.name) for one in found]
     gains = [(shown.above()[row], shown.heldout()[row] - one.baseline) for row, one in zip(rows, found, strict=True)]
     assert gains == sorted(gains, reverse=True)

@@ -11,13 +11,13 @@ import pytest
 
 from bertviz_core.heads import Head
 from bertviz_core.plotting import palette
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.style import RING, Series, by_layer
 
 VALUES = np.random.default_rng(0).random((3, 2))
 
 
-def dots() -> Drawing:
+def dots() -> FigureSpec:
     """Two panels, as most figures of the paper are."""
     from plotly.subplots import make_subplots
 
@@ -26,7 +26,7 @@ def dots() -> Drawing:
         figure, [Series("to_cls", VALUES, "[CLS]", palette.CLS), Series("to_sep", 1 - VALUES, "[SEP]", palette.SEP)], 1
     )
     by_layer(figure, [Series("next", 2 * VALUES, "next", palette.NEXT)], 2)
-    return Drawing.of(figure)
+    return FigureSpec.of(figure)
 
 
 @pytest.mark.parametrize("head", [Head(0, 0), Head(2, 1)])
@@ -47,7 +47,7 @@ def test_no_head_and_a_head_that_is_not_drawn_leave_the_traces_alone() -> None:
 
 
 def test_the_foot_says_what_the_figure_was_made_from_and_has_room() -> None:
-    layout = Drawing.of(go.Figure(layout={"height": 300, "margin": {"b": 10}})).spec(origin="<b>mine</b>")["layout"]
+    layout = FigureSpec.of(go.Figure(layout={"height": 300, "margin": {"b": 10}})).spec(origin="<b>mine</b>")["layout"]
     assert layout["title"]["text"] == "&lt;b>mine&lt;/b>"
     assert (layout["height"], layout["margin"]["b"]) == (324, 34)
 
@@ -65,4 +65,4 @@ def test_words_and_numbers_in_customdata_are_no_heads() -> None:
     figure = go.Figure()
     figure.add_scatter(x=["a", "b"], y=[1, 2], customdata=[0.5, 0.7])
     figure.add_scatter(x=[1, 2], y=[1, 2], customdata=[["all", "1"], ["1-2-3", "2"]])
-    assert not Drawing.of(figure).points
+    assert not FigureSpec.of(figure).points

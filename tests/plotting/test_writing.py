@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 import pytest
 
 from bertviz_core.analyses.coreference_heads.document_figure import draw
+from bertviz_core.models.labels import columns, isolated, right_to_left
 from bertviz_core.plotting.arcs import Arc, sentence_svg
-from bertviz_core.plotting.writing import columns, isolated, right_to_left
 
 SVG = "{http://www.w3.org/2000/svg}"
 ARABIC, HEBREW, CHINESE = ["قرأت", "الكتاب", "."], ["קראה", "ספר", "BERT"], ["王", "爱", "书"]

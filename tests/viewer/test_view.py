@@ -18,7 +18,7 @@ from bertviz_core.viewer.view import (
     SIDES,
     THUMBNAIL,
     InputAttention,
-    View,
+    InputView,
     apply_view,
     moved,
     shorten,
@@ -50,7 +50,7 @@ def maps() -> np.ndarray:
     return (drawn / drawn.sum(-1, keepdims=True)).astype(np.float32)
 
 
-def expected(rows, view: View):
+def expected(rows, view: InputView):
     special, sides = SPECIAL, SIDE
     if view.words:
         rows = reference.to_words(rows, OWNER, view.first_piece)
@@ -69,7 +69,7 @@ def expected(rows, view: View):
 @pytest.mark.parametrize("special", [True, False])
 @pytest.mark.parametrize("words", [True, False])
 def test_every_view_equals_the_loops(layout, maps, words, special, sides, first_piece):
-    view = View(words, special, sides, first_piece)
+    view = InputView(words, special, sides, first_piece)
     seen = apply_view(layout, maps, view)
     for layer in range(2):
         for head in range(3):
@@ -79,7 +79,7 @@ def test_every_view_equals_the_loops(layout, maps, words, special, sides, first_
 
 
 def test_rows_still_sum_to_one_in_words_and_without_special_tokens(layout, maps):
-    for view in (View(words=True), View(special=False), View(words=True, special=False)):
+    for view in (InputView(words=True), InputView(special=False), InputView(words=True, special=False)):
         assert apply_view(layout, maps, view).weights.sum(-1) == pytest.approx(1, abs=1e-5)
 
 
@@ -91,21 +91,21 @@ def test_a_worked_example():
     maps[..., 0] = 1
     maps[0, 0, 1] = [0.5, 0, 0.2, 0.3]
     layout = Layout(tokens, words, np.array([0, 1, 2, 2]))
-    assert apply_view(layout, maps, View(words=True)).weights[0, 0][1] == pytest.approx([0.5, 0, 0.5])
-    assert apply_view(layout, maps, View(words=True, special=False)).weights[0, 0][0] == pytest.approx([0, 1])
+    assert apply_view(layout, maps, InputView(words=True)).weights[0, 0][1] == pytest.approx([0.5, 0, 0.5])
+    assert apply_view(layout, maps, InputView(words=True, special=False)).weights[0, 0][0] == pytest.approx([0, 1])
     # "b" gave all to [CLS]: nothing is left of its row, and nothing is made up.
-    assert apply_view(layout, maps, View(special=False)).weights[0, 0][1].tolist() == [0, 0, 0]
+    assert apply_view(layout, maps, InputView(special=False)).weights[0, 0][1].tolist() == [0, 0, 0]
 
 
 def test_units_keep_their_labels_and_places(layout, maps):
-    seen = apply_view(layout, maps, View(words=True, special=False, sides="A to B"))
+    seen = apply_view(layout, maps, InputView(words=True, special=False, sides="A to B"))
     assert seen.queries.labels == ("unreal", "cats")
     assert seen.keys.labels == ("they", "sleep")
     assert seen.keys.start.tolist() == [5, 6]
 
 
 def test_the_table_has_a_row_for_each_line_and_the_heaviest_come_first(layout, maps):
-    seen = apply_view(layout, maps, View(sides="A to B"))
+    seen = apply_view(layout, maps, InputView(sides="A to B"))
     frame = seen.to_frame(Head(1, 2))
     assert len(frame) == 25
     row = frame[(frame.from_position == 3) & (frame.to_position == 8)].iloc[0]
@@ -130,7 +130,7 @@ def test_moved_equals_the_loops_and_is_bounded(maps):
 
 
 def test_files_hold_the_weights_and_the_labels(layout, maps, tmp_path):
-    seen = apply_view(layout, maps, View(words=True))
+    seen = apply_view(layout, maps, InputView(words=True))
     rows = list(csv.DictReader(io.StringIO(seen.to_csv(Head(0, 1), {"model": "m"}).decode())))
     assert len(rows) == 49
     assert float(rows[8]["weight"]) == pytest.approx(float(seen.weights[0, 1, 1, 1]), rel=1e-6)
@@ -174,7 +174,9 @@ def test_thumbnails_are_the_largest_weight_of_each_patch(size: int, layers: int,
         assert small[1, head] == pytest.approx(255 * want, abs=0.51)
 
 
-@pytest.mark.parametrize("view", [View(), View(words=True), View(special=False), View(sides="A to B")])
+@pytest.mark.parametrize(
+    "view", [InputView(), InputView(words=True), InputView(special=False), InputView(sides="A to B")]
+)
 def test_heads_of_a_pair_equal_the_loops(layout, maps, view) -> None:
     seen = apply_view(layout, maps, view)
     shown = [[expected(maps[i, j], view) for j in range(3)] for i in range(2)]
@@ -186,7 +188,7 @@ def test_heads_of_a_pair_equal_the_loops(layout, maps, view) -> None:
 
 
 def test_a_pair_is_named_by_positions_and_written_with_its_labels(layout, maps) -> None:
-    seen = apply_view(layout, maps, View(words=True))
+    seen = apply_view(layout, maps, InputView(words=True))
     assert seen.pair(2, 7) == (1, 5)
     with pytest.raises(SettingsError, match="position 3") as problem:
         seen.pair(3, 7)
@@ -199,7 +201,7 @@ def test_a_pair_is_named_by_positions_and_written_with_its_labels(layout, maps) 
 
 
 def test_the_opening_pair_is_far_apart_and_has_the_given_end(layout, maps) -> None:
-    seen = apply_view(layout, maps, View())
+    seen = apply_view(layout, maps, InputView())
     query, key = seen.opening_pair()
     assert abs(query - key) > 1
     assert not seen.queries.special[query] and not seen.keys.special[key]

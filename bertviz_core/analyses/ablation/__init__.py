@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, Options
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
+from bertviz_core.analyses.ablation.findings import STATEMENTS
+from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.request import Options, Request
 from bertviz_core.analyses.sep_gradients import LabeledInputs
-from bertviz_core.plotting.palette import BROAD, SEP
+from bertviz_core.engine.progress import Progress
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
-    from bertviz_core.models.checkpoint import Checkpoint
+    from bertviz_core.analyses.ablation.measure import Measured
+    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,53 +30,51 @@ class Replacement(Options):
     mean: Annotated[bool, Doc("Replace a head's output by its mean over the corpus, not by zeros.")] = False
 
 
-def forwards(checkpoint: Checkpoint) -> float:
-    """Passes over the corpus: every head twice, from its own layer on; groups with their controls; the curve."""
-    layers, heads = checkpoint.layers, checkpoint.heads
-    return heads * (layers + 1) + 40 + layers / 2
+class AblationAnalysis(Analysis):
+    """Document averages of the change of the loss without each head."""
 
+    name = "ablation"
+    title = "Ablation"
+    summary = "Change of the loss when heads are ablated, one by one and in groups, or only their attention to [SEP]."
+    section = "Does a head matter?"
+    icon = ":material/power_settings_new:"
+    result_class = Ablation
+    options = Replacement
+    view = LabeledInputs
+    columns = COLUMNS
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    control = "change"
+    limit = 64
+    language_model = True
+    chunked = False
+    reads_maps = False
 
-ANALYSIS = Analysis(
-    name="ablation",
-    package=__name__,
-    title="Ablation",
-    summary="Change of the loss when heads are switched off, one by one and in groups, or only their "
-    "attention to [SEP].",
-    section="Does a head matter?",
-    icon=":material/power_settings_new:",
-    result="Ablation",
-    options=Replacement,
-    view=LabeledInputs,
-    columns=(
-        averaged_column("loss_change", "change of the loss without the head, nats", name="loss, no head"),
-        averaged_column(
-            "right_change",
-            "change of right guesses without the head",
-            name="right guesses, no head",
-            percent=True,
-            overview=False,
-        ),
-        averaged_column(
-            "to_sep_loss_change",
-            "change of the loss without attention to [SEP], nats",
-            name="loss, no attention to [SEP]",
-            marker=SEP,
-        ),
-        averaged_column(
-            "to_sep_right_change",
-            "change of right guesses without attention to [SEP]",
-            name="right guesses, no [SEP]",
-            percent=True,
-            overview=False,
-        ),
-        averaged_column(
-            "gradient_estimate", "gradient estimate of the change, nats", name="gradient estimate", marker=BROAD
-        ),
-    ),
-    control="change",
-    forwards=forwards,
-    limit=64,
-    language_model=True,
-    chunked=False,
-    reads_maps=False,
-)
+    def accumulator(self, model: AttentionModel, request: Request) -> Measured:
+        from bertviz_core.analyses.ablation import measure
+
+        return measure.accumulator(model, request)
+
+    def run(
+        self,
+        model: AttentionModel,
+        settings: Settings,
+        examples: Sequence[Any],
+        accumulators: Sequence[Any],
+        progress: Progress,
+        batch_tokens: int | None,
+    ) -> None:
+        from bertviz_core.analyses.ablation import measure
+
+        measure.run(model, settings, examples, accumulators, progress, batch_tokens)
+
+    def finish(self, accumulator: Measured, examples: Any, provenance: dict[str, Any]) -> Ablation:
+        from bertviz_core.analyses.ablation import measure
+
+        return measure.finish(accumulator, examples, provenance)
+
+    def cost(self, checkpoint: Checkpoint) -> float:
+        """Passes over the corpus: every head twice, from its own layer on; groups with their controls; the curve."""
+        layers, heads = checkpoint.layers, checkpoint.heads
+        return heads * (layers + 1) + 40 + layers / 2

@@ -8,13 +8,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.head_map import HeadMap, value_map
-from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL
+from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL, finish
 from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
-from bertviz_core.plotting.template import finish
 
 LINE = "#4c6ef5"
 

@@ -72,7 +72,7 @@ def run(
     model: AttentionModel,
     settings: Settings,
     examples: Sequence[Encoded],
-    accumulators: list[Measured],
+    accumulators: Sequence[Measured],
     progress: Progress,
     batch_tokens: int | None,
 ) -> None:

@@ -10,11 +10,39 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.findings import SHOWN, decide, of_heads
+from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.analyses.sep_gradients.result import LossAverages
 from bertviz_core.heads import Head, all_heads, highest
+from bertviz_core.plotting.palette import BROAD, SEP
 
 QUANTITIES = ("loss_change", "right_change", "to_sep_loss_change", "to_sep_right_change", "gradient_estimate")
+COLUMNS = (
+    averaged_column("loss_change", "change of the loss without the head, nats", name="loss, no head"),
+    averaged_column(
+        "right_change",
+        "change of right guesses without the head",
+        name="right guesses, no head",
+        percent=True,
+        overview=False,
+    ),
+    averaged_column(
+        "to_sep_loss_change",
+        "change of the loss without attention to [SEP], nats",
+        name="loss, no attention to [SEP]",
+        marker=SEP,
+    ),
+    averaged_column(
+        "to_sep_right_change",
+        "change of right guesses without attention to [SEP]",
+        name="right guesses, no [SEP]",
+        percent=True,
+        overview=False,
+    ),
+    averaged_column(
+        "gradient_estimate", "gradient estimate of the change, nats", name="gradient estimate", marker=BROAD
+    ),
+)
 GUESSES = ("original", "before", "after")  # of `word_ids`
 
 

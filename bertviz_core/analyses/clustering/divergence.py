@@ -11,11 +11,16 @@ a row. Pairs so close that this would show are done again by a form without canc
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Iterator
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
-
-from bertviz_core.analyses.clustering import mixture_kernel
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,6 +31,9 @@ CHUNK = 1024  # positions summed in float32
 CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of a buffer of mixtures: fits a CPU's cache and keeps a GPU busy
 TILE = 8  # heads at a time at most; the lower triangle of a tile on the diagonal is redundant
 NEAREST_ONE = 1 - 2**-24  # the float32 before 1
+SOURCE = Path(__file__).with_name("mixture_kernel.cpp")
+LANES = 16  # the kernel reads positions in vectors of so many
+Kernel = Callable[[int, int, int, int, int], None]
 
 
 def divergences(maps: Tensor, rows: int) -> Tensor:
@@ -45,9 +53,9 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
 
 def mixture_sums(maps: Tensor) -> Tensor:
     """(head, head) float64: sum over positions of s log2 s, s = p + q; upper triangle and diagonal, 0 below."""
-    kernel = mixture_kernel.build() if maps.device.type == "cpu" else None
-    if kernel is not None and maps.shape[1] % mixture_kernel.LANES == 0:
-        return mixture_kernel.mixture_sums(kernel, maps)
+    kernel = build_kernel() if maps.device.type == "cpu" else None
+    if kernel is not None and maps.shape[1] % LANES == 0:
+        return kernel_sums(kernel, maps)
     return torch_sums(maps)
 
 
@@ -100,3 +108,45 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
             d = ((p - q) / s).clamp_(-NEAREST_ONE, NEAREST_ONE)
             terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
             divergence[head, others] += terms.sum(-1).sum(-1, dtype=divergence.dtype) / 4
+
+
+@cache
+def build_kernel() -> Kernel | None:
+    """The compiled function, or None where it cannot be had."""
+    compiler = shutil.which("g++") or shutil.which("c++")
+    if compiler is None:
+        return None
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        library = Path(folder) / "mixture_kernel.so"
+        command = [compiler, "-O3", "-march=native", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
+        try:
+            subprocess.run(command, check=True, capture_output=True, timeout=60)
+            function = ctypes.CDLL(str(library)).mixture_sums
+        except (OSError, subprocess.SubprocessError):
+            return None
+    function.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long, ctypes.c_long, ctypes.c_void_p]
+    function.restype = None
+    return function
+
+
+def kernel_sums(kernel: Kernel, maps: Tensor) -> Tensor:
+    """(head, head) float64 sums of s log2 s, upper triangle and diagonal, from positive float32 maps (head, position).
+
+    The number of positions must be a multiple of LANES. Every thread that torch may use takes a share of them.
+    """
+    import torch
+
+    heads, positions = maps.shape
+    threads = torch.get_num_threads()
+    share = LANES * -(-positions // (LANES * threads))
+    starts = range(0, positions, share)
+    sums = torch.zeros(len(starts), heads, heads, dtype=torch.float64)
+
+    def part(index: int) -> None:
+        length = min(share, positions - starts[index])
+        first = maps.data_ptr() + starts[index] * maps.element_size()
+        kernel(first, heads, length, maps.stride(0), sums[index].data_ptr())
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(part, range(len(starts))))
+    return sums.sum(0)

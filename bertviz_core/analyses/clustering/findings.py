@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bertviz_core.analyses.behaviors import OTHER
-from bertviz_core.analyses.clustering.result import Clustering, nats
+from bertviz_core.analyses.clustering.result import Clustering, nats, within_and_between
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
 
 PERMUTATIONS = 199
@@ -13,14 +13,14 @@ PERMUTATIONS = 199
 
 def layers(result: Clustering, base: int) -> Answer:
     labels = np.repeat(np.arange(result.shape[0]), result.shape[1])
-    return Answer(decide(closer(result.divergence, labels)), f"{result.closeness.text(nats(result.summed))}.")
+    return Answer(decide(closer(result.divergence, labels)), f"{result.layer_divergence.text(nats(result.summed))}.")
 
 
 def behaviors(result: Clustering, base: int) -> Answer:
     labels = result.behaviors.reshape(-1)
     chosen = labels != OTHER
     divergence, labels = result.divergence[np.ix_(chosen, chosen)], labels[chosen]
-    within, between = means(divergence, labels)
+    within, between = within_and_between(divergence, labels)
     if np.isnan([within, between]).any():
         raise KeyError("behaviors")
     return Answer(
@@ -30,19 +30,11 @@ def behaviors(result: Clustering, base: int) -> Answer:
     )
 
 
-def means(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
-    pairs, same = np.triu(np.ones_like(divergence, dtype=bool), 1), labels[:, None] == labels
-    parts = divergence[pairs & same], divergence[pairs & ~same]
-    within, between = (float(part.mean()) if part.size else float("nan") for part in parts)
-    return within, between
-
-
 def closer(divergence: np.ndarray, labels: np.ndarray) -> Interval:
     """How much closer heads with the same label are, less what 95% of the permutations of the labels give."""
 
     def gain(labels: np.ndarray) -> float:
-        within, between = means(divergence, labels)
+        within, between = within_and_between(divergence, labels)
         return between - within
 
     if np.isnan(observed := gain(labels)):

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
-from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.embedding import dendrogram, embed
-from bertviz_core.analyses.clustering.mixture_kernel import LANES
-from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.clustering.divergence import LANES, divergences
+from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
-from bertviz_core.analyses.surface_patterns import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
+from bertviz_core.analyses.surface_patterns.columns import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.engine.packing import pack, unpack
 
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""What clustering stores: divergences between all pairs of heads, and their picture."""
+"""What clustering stores: divergences between all pairs of heads; their pictures, heads as points in a plane and in the
+order of a dendrogram (section 6)."""
 
 from __future__ import annotations
 
@@ -9,15 +10,66 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
-from bertviz_core.analyses.clustering.embedding import embed
 from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.import_lock import IMPORTING
 
+STARTS = {"classical_mds": 1, "random": 4}
 NEAREST = 5
 
 
-class Closeness(NamedTuple):
+class Embedding(NamedTuple):
+    """(head, 2) points, centered, turned so that the first axis has the larger spread; and Kruskal's stress-1,
+    sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in the plane, 0 where all are exact."""
+
+    points: np.ndarray
+    stress: float
+
+
+def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embedding:
+    """Two-dimensional metric MDS on the divergences as they are, or on their square roots: the least stress of several
+    starts, the classical solution and random ones (section 6, Figure 6).
+
+    Args:
+        divergence: (head, head), symmetric.
+    """
+    with IMPORTING:
+        from sklearn.manifold import MDS
+
+    distances = np.sqrt(divergence) if root else divergence
+    scale = distances.max()
+    if not scale:
+        return Embedding(np.zeros((len(distances), 2)), 0.0)
+    options = {"metric": "precomputed", "random_state": seed, "normalized_stress": True}
+    fits = [MDS(init=start, n_init=count, **options) for start, count in STARTS.items()]
+    # The scale changes nothing in the picture, but the stopping rule is not free of it.
+    best = min((fit.fit(distances / scale) for fit in fits), key=lambda fit: fit.stress_)
+    return Embedding(_turned(best.embedding_ * scale), float(best.stress_))
+
+
+def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Average-linkage clustering: (head - 1, 4) linkage as scipy writes it, and (head,) the order of the leaves in
+    which neighbors are as alike as the tree allows."""
+    with IMPORTING:
+        from scipy.cluster.hierarchy import leaves_list, linkage
+        from scipy.spatial.distance import squareform
+
+    if len(divergence) == 1:
+        return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)
+    tree = linkage(squareform(divergence, checks=False), method="average", optimal_ordering=True)
+    return tree, leaves_list(tree).astype(np.int64)
+
+
+def _turned(points: np.ndarray) -> np.ndarray:
+    """Centered, on principal axes, the first head on the positive side of both: MDS leaves all this open."""
+    centered = points - points.mean(0)
+    _, _, axes = np.linalg.svd(centered, full_matrices=False)
+    turned = centered @ axes.T
+    return turned * np.where(turned[0] < 0, -1.0, 1.0)
+
+
+class LayerDivergence(NamedTuple):
     """Mean divergence of two heads of one layer, and of two heads of different layers; NaN where there are none."""
 
     within: float
@@ -41,6 +93,14 @@ class Closeness(NamedTuple):
             f"no {name}" if np.isnan(mean) else f"{name} that differ by {mean:.3g} {unit} on average"
             for name, mean in pairs.items()
         )
+
+
+def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
+    pairs, same = np.triu(np.ones_like(divergence, dtype=bool), 1), labels[:, None] == labels
+    parts = divergence[pairs & same], divergence[pairs & ~same]
+    within, between = (float(part.mean()) if part.size else float("nan") for part in parts)
+    return within, between
 
 
 def nats(summed: bool) -> str:
@@ -125,24 +185,21 @@ class Clustering(Result):
         return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
-    def _same_layer(self) -> np.ndarray:
-        """(head, head) bool."""
-        layer = np.repeat(np.arange(self.shape[0]), self.shape[1])
-        return layer[:, None] == layer
+    def _layer_of_heads(self) -> np.ndarray:
+        """(head,) int."""
+        return np.repeat(np.arange(self.shape[0]), self.shape[1])
 
     @property
-    def closeness(self) -> Closeness:
+    def layer_divergence(self) -> LayerDivergence:
         """How close heads of one layer are beside heads of different layers (section 6)."""
-        same, pairs = self._same_layer, np.triu(np.ones_like(self.divergence, dtype=bool), 1)
-        chosen = (self.divergence[pairs & same], self.divergence[pairs & ~same])
-        return Closeness(*(float(values.mean()) if values.size else float("nan") for values in chosen))
+        return LayerDivergence(*within_and_between(self.divergence, self._layer_of_heads))
 
     def estimates(self) -> dict[str, Estimate]:
         """Mean divergence of each head to the other heads of its layer, and to the heads of other layers.
 
         In nats (of a sum over tokens, divided by their number); without standard errors.
         """
-        same = self._same_layer
+        same = self._layer_of_heads[:, None] == self._layer_of_heads
         means = self.divergence / (self.tokens if self.summed else 1)
         chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
         return {

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, View
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.coreference_heads.baselines import score
+from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.coreference_heads.findings import STATEMENTS
+from bertviz_core.analyses.coreference_heads.guesses import check_candidates
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora.source import from_path
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-    from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.coreference_heads.measure import Selections
+    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +34,11 @@ class CoreferenceView(View):
     predictions: Annotated[Path | None, Doc("Another system's chains for the same documents.")] = None
 
     def check(self) -> None:
-        from bertviz_core.analyses.coreference_heads.guesses import check_candidates
-        from bertviz_core.corpora.source import from_path
-
         check_candidates(self.candidates)
         if self.predictions:
             from_path(self.predictions)
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        from bertviz_core.analyses.coreference_heads.baselines import score
-        from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-        from bertviz_core.corpora.source import from_path
-
         assert isinstance(result, CoreferenceHeads)
         shown = result.show(self.candidates)
         if not self.predictions:
@@ -60,16 +59,30 @@ def _head_match(result: CoreferenceHeads) -> tuple[float, str]:
     return float(shown.systems_accuracy[shown.systems.index("head match"), 0]), "head match"
 
 
-ANALYSIS = Analysis(
-    name="coreference_heads",
-    package=__name__,
-    title="Coreference heads",
-    summary="Which head's attention points from a mention to its antecedent (section 4.3; Table 2).",
-    section="Section 4.3, Table 2",
-    icon=":material/link:",
-    result="CoreferenceHeads",
-    corpus="coreference",
-    view=CoreferenceView,
-    columns=(HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),),
-    prefix="coreference_",
-)
+class CoreferenceAnalysis(Analysis):
+    """Right guesses of antecedents by every head."""
+
+    name = "coreference_heads"
+    title = "Coreference heads"
+    summary = "Which head's attention points from a mention to its antecedent (section 4.3; Table 2)."
+    section = "Section 4.3, Table 2"
+    icon = ":material/link:"
+    corpus = "coreference"
+    result_class = CoreferenceHeads
+    view = CoreferenceView
+    columns = (HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),)
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    latex = staticmethod(latex)
+    prefix = "coreference_"
+
+    def accumulator(self, model: AttentionModel, request: Request) -> Selections:
+        from bertviz_core.analyses.coreference_heads import measure
+
+        return measure.accumulator(model, request)
+
+    def finish(self, accumulator: Selections, examples: Any, provenance: dict[str, Any]) -> CoreferenceHeads:
+        from bertviz_core.analyses.coreference_heads import measure
+
+        return measure.finish(accumulator, examples, provenance)

@@ -26,7 +26,7 @@ from bertviz_core.analyses.coreference_heads.tables import groups_table, heads_t
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
 from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, over
 from bertviz_core.analyses.results import to_lists
-from bertviz_core.heads import Choice
+from bertviz_core.heads import DirectedHead
 
 if TYPE_CHECKING:
     from bertviz_core.corpora.source import Source
@@ -95,7 +95,7 @@ class AntecedentCounts(ItemCounts):
         """Whether the best head on all mentions is above a system."""
         return bool(decide(self.gain(system, direction)) == SHOWN)
 
-    def better_direction(self) -> Choice | None:
+    def better_direction(self) -> DirectedHead | None:
         """The best head of the direction that the paper does not measure, where it finds more; else None."""
         candidates = [self.best(direction=direction) for direction in range(len(self.directions))]
         best = max(candidates, key=lambda choice: self.head_row(choice)["accuracy"])
@@ -126,19 +126,19 @@ class AntecedentCounts(ItemCounts):
         chance = {"chance": float(self.of_system(CHANCE)[0]), "random_candidate": float(self.of_system(RANDOM)[0])}
         return {"best": {"head": self.best().head.label(), "direction": row["direction"]} | numbers | absent} | chance
 
-    def by(self, breakdown: str, choice: Choice | str) -> tuple[np.ndarray, np.ndarray]:
+    def by(self, breakdown: str, choice: DirectedHead | str) -> tuple[np.ndarray, np.ndarray]:
         """(group,) right guesses and items of a head, or of a system by name, in the groups of one of BREAKDOWNS."""
         part, _ = BREAKDOWNS[breakdown]
         if isinstance(choice, str):
             return self.system_correct[self.systems.index(choice), part], self.group_n[part]
         return self.correct[choice.direction, part, *choice.head], self.group_n[part]
 
-    def group_intervals(self, breakdown: str, at: Choice | str) -> tuple[np.ndarray, np.ndarray]:
+    def group_intervals(self, breakdown: str, at: DirectedHead | str) -> tuple[np.ndarray, np.ndarray]:
         """(low, high), both (group,), of the accuracies of a head or a system in the groups of one of BREAKDOWNS."""
         low, high = interval_by_document(*self.sums_of(at))
         return low[COLUMNS[breakdown]], high[COLUMNS[breakdown]]
 
-    def guesses(self, document: int, choice: Choice) -> list[Guess]:
+    def guesses(self, document: int, choice: DirectedHead) -> list[Guess]:
         """A head's guesses among preceding mentions, for the items of `first_documents[document]`."""
         mentions = self.first_documents[document]["mentions"]
         guesses = []

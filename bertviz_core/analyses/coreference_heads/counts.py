@@ -19,7 +19,7 @@ from bertviz_core.analyses.coreference_heads.document_counts import (
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, FOLDS, TYPE_ROWS, by_type
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result
-from bertviz_core.heads import Choice, Head, highest
+from bertviz_core.heads import DirectedHead, Head, highest
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class ItemCounts(Result):
         """(type,) documents with items of each of TYPE_ROWS."""
         return pooled(self.item_moments)[0, COLUMNS["type"]].astype(np.int64)
 
-    def interval(self, at: Choice | str, kind: str = "all", comparisons: int = 1) -> tuple[float, float]:
+    def interval(self, at: DirectedHead | str, kind: str = "all", comparisons: int = 1) -> tuple[float, float]:
         """(low, high) 95% interval over documents of the accuracy of a head, or of a system by name; NaN where it is
         exact, or one document has items.
 
@@ -88,14 +88,14 @@ class ItemCounts(Result):
         """Those of DIRECTIONS that have counts: in a causal model earlier words attend to no later ones."""
         return DIRECTIONS[:1] if self.provenance["model"]["causal"] else DIRECTIONS
 
-    def best(self, kind: str = "all", direction: int = 0) -> Choice:
+    def best(self, kind: str = "all", direction: int = 0) -> DirectedHead:
         """The head with the most right guesses on one type, the first of equals.
 
         Args:
             kind: One of TYPE_ROWS.
             direction: The index in DIRECTIONS in which heads are read; by default the paper's.
         """
-        return Choice(direction, highest(self.typed[direction, TYPE_ROWS.index(kind)].sum(-1)))
+        return DirectedHead(direction, highest(self.typed[direction, TYPE_ROWS.index(kind)].sum(-1)))
 
     def heldout(self, picked_on: str = "all", direction: int = 0) -> np.ndarray:
         """(type,) accuracy of the head that is best on `picked_on`, read in one direction, in the other half of the
@@ -122,7 +122,7 @@ class ItemCounts(Result):
         """(system, type) accuracy of the systems that heads are compared with."""
         return share(by_type(self.system_correct).sum(-1), self.n)
 
-    def head_row(self, choice: Choice, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
+    def head_row(self, choice: DirectedHead, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
         """A row of Table 2: a head that is best on `picked_on` in its direction, scored on mentions of one kind."""
         row, direction = TYPE_ROWS.index(kind), DIRECTIONS[choice.direction]
         right = self.typed.sum(-1)[:, row][choice.at]
@@ -130,7 +130,7 @@ class ItemCounts(Result):
         return self.row(choice, name, kind, right, self.heldout(picked_on, choice.direction)[row], direction)
 
     def row(
-        self, at: Choice | str, system: str, kind: str, right: float, heldout: float, direction: str = ""
+        self, at: DirectedHead | str, system: str, kind: str, right: float, heldout: float, direction: str = ""
     ) -> dict[str, Any]:
         """A row of Table 2 for a head or a system."""
         n, documents = (int(counts[TYPE_ROWS.index(kind)]) for counts in (self.n, self.documents))
@@ -151,7 +151,7 @@ class ItemCounts(Result):
         """(direction, type, layer, head, fold) right guesses; NaN where a causal model cannot look ahead."""
         return np.moveaxis(by_type(np.moveaxis(self.known, 1, -1)), 3, 1)
 
-    def sums_of(self, at: Choice | str | int) -> Sums:
+    def sums_of(self, at: DirectedHead | str | int) -> Sums:
         """The sums (..., column) of a head, of a system, or of all heads of one direction; see `pooled`."""
         if isinstance(at, str):
             index = self.systems.index(at)

@@ -13,8 +13,7 @@ from xml.etree import ElementTree as ET
 
 from bertviz_core.analyses.coreference_heads.documents import Guess
 from bertviz_core.errors import shorten
-from bertviz_core.models.labels import PICTURES
-from bertviz_core.plotting.writing import columns, isolated, right_to_left
+from bertviz_core.models.labels import PICTURES, columns, isolated, right_to_left
 
 COLUMNS = 104  # letters in a line
 BESIDE = 30  # pixels at the right, for the weight of a line's last word

@@ -13,11 +13,10 @@ from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, GENDERS, TYPE_ROWS
 from bertviz_core.analyses.proportions import share
-from bertviz_core.heads import Choice, arrow
+from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.latex import tabular
-from bertviz_core.plotting.style import map_axes, map_figure, square_size
-from bertviz_core.plotting.template import finish
+from bertviz_core.plotting.palette import finish
+from bertviz_core.plotting.style import map_axes, map_figure, square_size, tabular
 
 # Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (
@@ -53,7 +52,7 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
 
 
-def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+def by_distance(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
     """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals over documents, n on
     hover."""
     figure = _lines(result, shown, base, "distance")
@@ -61,7 +60,7 @@ def by_distance(result: AntecedentCounts, shown: Sequence[Choice | str], base: i
     return figure
 
 
-def by_gender(result: AntecedentCounts, shown: Sequence[Choice | str], base: int = 1) -> go.Figure:
+def by_gender(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
     """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals over documents, n on
     hover."""
     figure = _lines(result, shown, base, "gender")
@@ -80,14 +79,14 @@ def compared(result: AntecedentCounts) -> list[str]:
     return [name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)]
 
 
-def _name(choice: Choice | str, base: int) -> str:
+def _name(choice: DirectedHead | str, base: int) -> str:
     """A system's name may be a file's: it must not be read as markup. The paper's direction goes unsaid."""
     if isinstance(choice, str):
         return escape(choice)
     return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")
 
 
-def _lines(result: AntecedentCounts, shown: Sequence[Choice | str], base: int, breakdown: str) -> go.Figure:
+def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int, breakdown: str) -> go.Figure:
     """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
     figure, (_, ticks) = go.Figure(), BREAKDOWNS[breakdown]
     for index, choice in enumerate(shown):

@@ -1,4 +1,4 @@
-"""What a batch of windows is asked, as arrays; what every head answers (4.3); and the groups that items are in."""
+"""The items of a batch of windows as arrays, every head's guesses for them (4.3), and the groups that items are in."""
 
 from __future__ import annotations
 

@@ -17,8 +17,7 @@ import numpy as np
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import mention_text
 from bertviz_core.analyses.coreference_heads.documents import Guess, Items, shown
-from bertviz_core.analyses.details import InOrder, StoredParts
-from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
+from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
@@ -155,7 +154,7 @@ class PassageQuery(GuessQuery[PassageExample]):
         indices = np.flatnonzero(highest >= 0)
         if self.searched:
             indices = indices[self._have(block, items.table[starts[indices]])]
-        return indices, self.steps(highest)[indices]
+        return indices, self.confidence_bins(highest)[indices]
 
     def entry(self, block: Block, index: int) -> PassageExample:
         starts = [*block.starts().tolist(), None]

@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, Options, View
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.dependency_heads.findings import STATEMENTS
 from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, VIEW_NAMES
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.dependency_heads.result import (
+    DependencyHeads,
+    RelationFilter,
+    check_choice,
+    default_min_count,
+)
+from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-    from bertviz_core.analyses.request import Request
+    from bertviz_core.analyses.dependency_heads.guesses import Guesses
+    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +45,12 @@ class DependencyView(View):
     merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
 
     def check(self) -> None:
-        from bertviz_core.analyses.dependency_heads.result import check_choice
-
         check_choice(self.view, self.offsets)
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads, default_min_count
-
         assert isinstance(result, DependencyHeads)
         min_count = default_min_count(request.source.name) if self.min_count is None else self.min_count
-        return result.show(Chosen(self.view, min_count, self.offsets, self.merge_subtypes))
+        return result.show(RelationFilter(self.view, min_count, self.offsets, self.merge_subtypes))
 
 
 def _uas(result: DependencyHeads) -> np.ndarray:
@@ -61,20 +65,34 @@ def _best_offset(result: DependencyHeads) -> tuple[float, str]:
     return float(shown.offset_accuracy[:, shown.relations.index("UAS")].max()), "best offset"
 
 
-ANALYSIS = Analysis(
-    name="dependency_heads",
-    package=__name__,
-    title="Dependency heads",
-    summary="Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1).",
-    section="Section 4.2, Table 1",
-    icon=":material/account_tree:",
-    result="DependencyHeads",
-    corpus="treebank",
-    forwards=1.4,
-    options=DependencyOptions,
-    view=DependencyView,
-    columns=(
+class DependencyAnalysis(Analysis):
+    """Right guesses of governors by every head."""
+
+    name = "dependency_heads"
+    title = "Dependency heads"
+    summary = "Which head finds which relation of a treebank, against fixed offsets (section 4.2; Table 1)."
+    section = "Section 4.2, Table 1"
+    icon = ":material/account_tree:"
+    corpus = "treebank"
+    forwards = 1.4
+    result_class = DependencyHeads
+    options = DependencyOptions
+    view = DependencyView
+    columns = (
         HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
-    ),
-    prefix="",
-)
+    )
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    latex = staticmethod(latex)
+    prefix = ""
+
+    def accumulator(self, model: AttentionModel, request: Request) -> Guesses:
+        from bertviz_core.analyses.dependency_heads import measure
+
+        return measure.accumulator(model, request)
+
+    def finish(self, accumulator: Guesses, examples: Any, provenance: dict[str, Any]) -> DependencyHeads:
+        from bertviz_core.analyses.dependency_heads import measure
+
+        return measure.finish(accumulator, examples, provenance)

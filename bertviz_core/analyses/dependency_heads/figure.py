@@ -11,16 +11,15 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
-from bertviz_core.analyses.ordered_lists import page, tally
-from bertviz_core.heads import Choice, Head, arrow
+from bertviz_core.analyses.details import page, tally
+from bertviz_core.heads import DirectedHead, Head, arrow
+from bertviz_core.models.labels import isolated
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.latex import tabular
-from bertviz_core.plotting.style import map_figure, percent, percent_decimals
-from bertviz_core.plotting.template import finish
-from bertviz_core.plotting.writing import isolated
+from bertviz_core.plotting.palette import finish
+from bertviz_core.plotting.style import BEST, map_figure, percent, percent_decimals, scores, tabular
 
-COLOR, GREY = "#4c6ef5", "#8c8c8c"
+GREY = "#8c8c8c"
 
 
 def paper_figure(result: RelationCounts) -> go.Figure:
@@ -29,21 +28,17 @@ def paper_figure(result: RelationCounts) -> go.Figure:
     paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
     labels = frame["relation"].map(escape)  # a treebank's, and no markup
-    figure = go.Figure()
-    figure.add_scatter(
-        x=percent["accuracy"],
-        y=labels,
-        mode="markers",
-        name="best head",
-        marker={"color": COLOR, "size": 10},
-        error_x={
-            "array": percent["high"] - percent["accuracy"],
-            "arrayminus": percent["accuracy"] - percent["low"],
-            "color": COLOR,
-            "thickness": 1.2,
-        },
-        customdata=frame[["head", "direction", "n"]],
-        hovertemplate="%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}<extra></extra>",
+    figure = go.Figure(
+        scores(
+            labels,
+            percent,
+            ("accuracy", "low", "high"),
+            name="best head",
+            marker={"color": BEST, "size": 10},
+            customdata=frame[["head", "direction", "n"]],
+            hovertemplate="%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}"
+            "<extra></extra>",
+        )
     )
     figure.add_scatter(
         x=percent["baseline_accuracy"],
@@ -77,13 +72,13 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
         go.Bar(
             x=[f"{offset:+d}" for offset in result.offsets],
             y=values,
-            marker={"color": [COLOR if index == best else GREY for index in range(len(values))]},
+            marker={"color": [BEST if index == best else GREY for index in range(len(values))]},
             hovertemplate="offset %{x}: %{y:.1f}%<extra></extra>",
         )
     )
     figure.add_hline(
         y=best_head,
-        line={"dash": "dash", "color": COLOR, "width": 1},
+        line={"dash": "dash", "color": BEST, "width": 1},
         annotation={"text": f"best head: {best_head:.1f}%", "font_size": 12},
         annotation_position="top left",
     )
@@ -94,7 +89,7 @@ def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
 
 def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     """The map of heads and the fixed offsets of the relation that is furthest above its offset."""
-    relation = result.most_telling()
+    relation = result.clearest_relation()
     direction = result.best_choice(relation).direction
     shown = arrow(DIRECTIONS[direction])
     values = result.accuracy[direction, result.relations.index(relation)]
@@ -102,14 +97,14 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
 
 
-def examples(result: ShownRelations, choice: Choice, relation: str) -> list[SentenceExample]:
+def examples(result: ShownRelations, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
     query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation)
     counts = tally(result, query)
     return page(result, query, counts, 0, int(counts.sum()))
 
 
-def example_svg(example: SentenceExample, choice: Choice) -> str:
+def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
     """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
     words, governors = example.sentence["words"], example.sentence["governors"]
     gold, guessed = [], []

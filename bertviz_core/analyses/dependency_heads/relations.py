@@ -13,7 +13,7 @@ from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_
 from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
-from bertviz_core.heads import Choice, Head, all_heads
+from bertviz_core.heads import DirectedHead, Head, all_heads
 
 ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
@@ -81,12 +81,12 @@ class RelationCounts(Result):
         """(relation,) whether the best head is above the best fixed offset."""
         return decide(self.gain()) == SHOWN
 
-    def best_choice(self, relation: str) -> Choice:
+    def best_choice(self, relation: str) -> DirectedHead:
         """The head with the highest accuracy on a relation, in its better direction, the first of equals."""
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
-        return Choice(direction, Head(layer, head))
+        return DirectedHead(direction, Head(layer, head))
 
-    def accuracy_of(self, choice: Choice, relation: str) -> float:
+    def accuracy_of(self, choice: DirectedHead, relation: str) -> float:
         """Accuracy of one head on a relation, a fraction."""
         return float(self.accuracy[:, self.relations.index(relation)][choice.at])
 
@@ -108,7 +108,7 @@ class RelationCounts(Result):
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
 
-    def most_telling(self) -> str:
+    def clearest_relation(self) -> str:
         """The first relation by gain; "all" where there is none to choose."""
         return self.relations[next(iter(self.by_gain()), 0)]
 

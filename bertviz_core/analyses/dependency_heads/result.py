@@ -24,12 +24,12 @@ RELEASE_OFFSETS = tuple(range(-3, 3))
 MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
 
 
-class Chosen(NamedTuple):
+class RelationFilter(NamedTuple):
     """Which of the counts are shown.
 
     Attributes:
         view: One of VIEWS.
-        min_count: Relations of fewer words are left away.
+        min_count: Relations of fewer words are left out.
         offsets: The largest distance of the baselines; mode "paper" has the release's own.
         merge_subtypes: Whether `nmod:poss` counts as `nmod`.
     """
@@ -63,7 +63,7 @@ class DependencyHeads(ViewedResult):
     guesses: np.ndarray
     weights: np.ndarray
 
-    def counts(self, chosen: Chosen) -> RelationCounts:
+    def counts(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
         view, min_count, offsets, merge_subtypes = chosen
         check_choice(view, offsets)
@@ -91,7 +91,7 @@ class DependencyHeads(ViewedResult):
             offset_correct=offset_correct[:, keep],
         )
 
-    def show(self, chosen: Chosen) -> ShownRelations:
+    def show(self, chosen: RelationFilter) -> ShownRelations:
         """The counts of one view together with its sentences, which take most of the time."""
         counts, view = self.counts(chosen), VIEWS[chosen.view]
         return ShownRelations(
@@ -101,16 +101,16 @@ class DependencyHeads(ViewedResult):
             weights=self.weights,
         )
 
-    def default_choice(self) -> Chosen:
+    def default_filter(self) -> RelationFilter:
         """What is shown at first: function words as governors, and relations that are not too rare."""
-        return Chosen(min_count=default_min_count(self.provenance["corpus"]["name"]))
+        return RelationFilter(min_count=default_min_count(self.provenance["corpus"]["name"]))
 
     def default_view(self) -> RelationCounts:
-        return self.counts(self.default_choice())
+        return self.counts(self.default_filter())
 
     def show_default(self) -> ShownRelations:
         """The default view together with its sentences."""
-        return self.show(self.default_choice())
+        return self.show(self.default_filter())
 
 
 def default_min_count(treebank: str) -> int:
@@ -127,7 +127,7 @@ def _merged(relations: Sequence[str], n: np.ndarray) -> tuple[list[str], np.ndar
 
 
 def check_choice(view: str, offsets: int) -> None:
-    """Raises SettingsError for a view that there is not, and for offsets that are not counted."""
+    """Raises SettingsError for an unknown view, and for offsets that are not counted."""
     if view not in VIEWS:
         raise SettingsError(f"There is no view {view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
     if not 1 <= offsets <= max(OFFSETS):

@@ -15,8 +15,7 @@ import numpy as np
 
 from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS, ShownRelations
 from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
-from bertviz_core.analyses.details import InOrder, StoredParts
-from bertviz_core.analyses.ordered_lists import GuessQuery, Ranked
+from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
@@ -118,7 +117,7 @@ class SentenceQuery(GuessQuery[SentenceExample]):
         indices = np.flatnonzero(keep)
         if self.searched:
             indices = np.array([i for i in indices.tolist() if has(block.words(i), self.searched)], dtype=np.int64)
-        return indices, self.steps(highest)[indices]
+        return indices, self.confidence_bins(highest)[indices]
 
     def entry(self, block: Block, index: int) -> SentenceExample:
         sentence, end = block.sentence(index), int(block.ends[index])

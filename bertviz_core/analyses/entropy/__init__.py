@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
-from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_column import averaged_column
-from bertviz_core.plotting import palette
+from typing import TYPE_CHECKING
 
-ANALYSIS = Analysis(
-    name="entropy",
-    package=__name__,
-    title="Entropy",
-    summary="Entropy of every head's attention, in nats (section 3.3; Figure 4).",
-    section="Section 3.3, Figure 4",
-    icon=":material/blur_on:",
-    result="Entropy",
-    columns=(
-        averaged_column("entropy", "entropy, nats", name="all tokens", marker=palette.BROAD),
-        averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=palette.CLS),
-        averaged_column("max_weight", "largest weight of a row"),
-    ),
-    control="of",
-    formula=r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}",
-    shared=True,
-    prefix="",
-)
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.entropy.figure import paper_figure
+from bertviz_core.analyses.entropy.findings import STATEMENTS
+from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
+from bertviz_core.analyses.request import Request
+
+if TYPE_CHECKING:
+    from bertviz_core.analyses.averages import SegmentAverages
+    from bertviz_core.models.model import AttentionModel
+
+
+class EntropyAnalysis(Analysis):
+    """Document averages of the entropy of attention."""
+
+    name = "entropy"
+    title = "Entropy"
+    summary = "Entropy of every head's attention, in nats (section 3.3; Figure 4)."
+    section = "Section 3.3, Figure 4"
+    icon = ":material/blur_on:"
+    result_class = Entropy
+    columns = COLUMNS
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    control = "of"
+    formula = r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}"
+    shared = True
+    prefix = ""
+
+    def accumulator(self, model: AttentionModel, request: Request) -> SegmentAverages:
+        from bertviz_core.analyses.entropy import measure
+
+        return measure.accumulator(model, request)

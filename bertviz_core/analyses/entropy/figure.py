@@ -5,8 +5,7 @@ from __future__ import annotations
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.entropy import ANALYSIS
-from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
 from bertviz_core.plotting.style import by_layer, layer_axes
 
 TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}
@@ -14,11 +13,11 @@ TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}
 
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
-    keys = [key for key in TITLES if key in result.present]
-    titles = [TITLES[key] for key in keys]
-    figure = make_subplots(len(keys), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
-    for row, key in enumerate(keys, start=1):
-        by_layer(figure, [ANALYSIS.column(key).series(result)], row, base=base)
+    shown = [column for column in COLUMNS if column.quantity in TITLES and column.quantity in result.present]
+    titles = [TITLES[column.quantity] for column in shown]
+    figure = make_subplots(len(shown), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
+    for row, column in enumerate(shown, start=1):
+        by_layer(figure, [column.series(result)], row, base=base)
         figure.add_hline(
             y=result.uniform,
             line={"dash": "dash", "color": "#8c8c8c", "width": 1},
@@ -29,5 +28,5 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
         )
     figure.update_annotations(selector={"yref": "paper"}, x=0, xanchor="left", font_size=14)
     figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])
-    layer_axes(figure, result["entropy"].shape[0], len(keys), base)
-    return figure.update_layout(height=330 * len(keys), showlegend=False)
+    layer_axes(figure, result["entropy"].shape[0], len(shown), base)
+    return figure.update_layout(height=330 * len(shown), showlegend=False)

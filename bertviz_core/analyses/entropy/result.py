@@ -5,9 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
+from bertviz_core.plotting import palette
 
 QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
+COLUMNS = (
+    averaged_column("entropy", "entropy, nats", name="all tokens", marker=palette.BROAD),
+    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=palette.CLS),
+    averaged_column("max_weight", "largest weight of a row"),
+)
 
 
 @dataclass(frozen=True)

@@ -1,35 +1,50 @@
 """Induction: do heads look for what followed the last time? (beyond the paper; docs/methods.md, section 15)."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_column import averaged_column
+from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.induction.figure import paper_figure
+from bertviz_core.analyses.induction.findings import STATEMENTS
+from bertviz_core.analyses.induction.result import COLUMNS, Induction
+from bertviz_core.analyses.request import Request
 from bertviz_core.models.random_sequences import INPUTS
-from bertviz_core.plotting.palette import BROAD, PREVIOUS, SEP
 
-KINDS = {  # quantity -> its words, name and marker
-    "prefix": ("to the token after the first occurrence", "prefix matching", SEP),
-    "duplicate": ("to the first occurrence of the same token", "duplicate token", BROAD),
-    "previous": ("to the previous token", "previous token", PREVIOUS),
-}
-CONTROL = "{}_control"  # the same places in sequences that repeat nothing
+if TYPE_CHECKING:
+    from bertviz_core.models.model import AttentionModel
 
-ANALYSIS = Analysis(
-    name="induction",
-    package=__name__,
-    title="Induction heads",
-    summary="Attention within repeated sequences of random tokens: to what followed a token's first occurrence, to "
-    "that occurrence, and to the previous token.",
-    section="Does a head continue what it has seen?",
-    icon=":material/repeat:",
-    result="Induction",
-    corpus="random",
-    columns=(
-        *(averaged_column(name, label, name=short, marker=marker, maximum=1.0)
-          for name, (label, short, marker) in KINDS.items()),
-        *(averaged_column(CONTROL.format(name), f"{label}, if nothing is repeated", name=f"{short}, control",
-                          marker=marker, maximum=1.0, overview=False)
-          for name, (label, short, marker) in KINDS.items()),
-    ),
-    formula=r"\frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n+1} \qquad \frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n} \qquad"
-    r"\frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-1}",
-    limit=INPUTS,
-)  # fmt: skip
+
+class InductionAnalysis(Analysis):
+    """Attention within repeated sequences of random tokens."""
+
+    name = "induction"
+    title = "Induction heads"
+    summary = (
+        "Attention within repeated sequences of random tokens: to what followed a token's first occurrence, to that "
+        "occurrence, and to the previous token."
+    )
+    section = "Does a head continue what it has seen?"
+    icon = ":material/repeat:"
+    result_class = Induction
+    corpus = "random"
+    columns = COLUMNS
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    formula = (
+        r"\frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n+1} \qquad \frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n} \qquad"
+        r"\frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-1}"
+    )
+    limit = INPUTS
+
+    def accumulator(self, model: AttentionModel, request: Request) -> SegmentAverages:
+        from bertviz_core.analyses.induction.measure import measure
+
+        quantities = [column.quantity for column in self.columns]
+        return SegmentAverages(quantities, measure, model.layers, model.heads, model.device)
+
+    def finish(self, accumulator: SegmentAverages, examples: Any, provenance: dict[str, Any]) -> Induction:
+        from bertviz_core.analyses.induction import measure
+
+        return measure.finish(accumulator, examples, provenance)

@@ -3,8 +3,7 @@
 from functools import partial
 
 from bertviz_core.analyses.findings import Answer, Statement, decide, of_heads, present
-from bertviz_core.analyses.induction import CONTROL, KINDS
-from bertviz_core.analyses.induction.result import Induction
+from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 

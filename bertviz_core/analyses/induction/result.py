@@ -3,7 +3,22 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
+from bertviz_core.plotting.palette import BROAD, PREVIOUS, SEP
+
+KINDS = {  # quantity -> its words, name and marker
+    "prefix": ("to the token after the first occurrence", "prefix matching", SEP),
+    "duplicate": ("to the first occurrence of the same token", "duplicate token", BROAD),
+    "previous": ("to the previous token", "previous token", PREVIOUS),
+}
+CONTROL = "{}_control"  # the same places in sequences that repeat nothing
+COLUMNS = (
+    *(averaged_column(name, label, name=short, marker=marker, maximum=1.0)
+      for name, (label, short, marker) in KINDS.items()),
+    *(averaged_column(CONTROL.format(name), f"{label}, if nothing is repeated", name=f"{short}, control",
+                      marker=marker, maximum=1.0, overview=False)
+      for name, (label, short, marker) in KINDS.items()),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

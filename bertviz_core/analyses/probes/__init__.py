@@ -1,83 +1,29 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
-In reading order: features (word-level maps), probes (scores), training, scoring, structural, fitting (splits, one
-probe), probe_run (all of it), measure (the analysis's interface); result, figure.
+In reading order: features (word-level maps), probes (scores), training, scoring, structural, fitting (splits,
+one probe), probe_run (all of it), measure (the analysis's interface); result (with the options), figure.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from typing_extensions import Doc
+import numpy as np
 
-from bertviz_core.analyses.analysis import Analysis, Options
-from bertviz_core.analyses.head_column import HeadColumn
-from bertviz_core.errors import SettingsError
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
+from bertviz_core.analyses.probes.findings import STATEMENTS
+from bertviz_core.analyses.probes.result import ProbeOptions, Probes
+from bertviz_core.analyses.request import Request
+from bertviz_core.engine.progress import Progress
 
 if TYPE_CHECKING:
-    import numpy as np
-
-    from bertviz_core.analyses.probes.result import Probes
-
-
-# The rows of Table 3 from the least to the most informed, with the control that the paper lacks.
-PROBES = (
-    "right-branching",
-    "best-offset",
-    "distances-and-words",
-    "random-attention-and-words",
-    "random-attention-only",
-    "attention-only",
-    "attention-and-words",
-    "structural",
-)
-AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
-DECODES = ("greedy", "mst")
-OPTIMIZERS = ("lbfgs", "adam")
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeOptions(Options):
-    """Options of the training and scoring of probes."""
-
-    probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
-    epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
-    decode: Annotated[str, Doc("greedy, or mst for maximum spanning trees.")] = "greedy"
-    rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
-    optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
-    seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
-    dev: Annotated[Path | None, Doc("Treebank to score on; default: a held-out part of the input.")] = None
-    vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
-
-    def rows(self, paper: bool) -> list[str]:
-        """The names of the result's rows: in mode paper each probe with words is scored as released, too."""
-        endings = ("", AS_RELEASED) if paper else ("",)
-        return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
-
-    def check(self) -> None:
-        for name, value, allowed in (
-            *(("probe", probe, PROBES) for probe in self.probes),
-            ("decoding", self.decode, DECODES),
-            ("optimizer", self.optimizer, OPTIMIZERS),
-        ):
-            if value not in allowed:
-                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose from {', '.join(allowed)}.")
-        for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
-            if number is not None and number < 1:
-                raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
-
-    def to_json(self) -> dict[str, Any]:
-        values = Options.to_json(self)
-        if "probes" in values:  # in the order of the table, however they were asked for
-            values["probes"] = [probe for probe in PROBES if probe in self.probes]
-        return values
-
-
-def options_of(values: dict[str, Any]) -> ProbeOptions:
-    """Options from the JSON that `ProbeOptions.to_json` gives."""
-    return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})
+    from bertviz_core.analyses.probes.features import WordMaps
+    from bertviz_core.analyses.probes.probe_run import ProbeRun
+    from bertviz_core.engine.stream import StageFunction
+    from bertviz_core.models.model import AttentionModel
 
 
 def _weight(result: Probes) -> np.ndarray | None:
@@ -85,19 +31,54 @@ def _weight(result: Probes) -> np.ndarray | None:
     return result.attention.max(0) if "attention-only" in result.probes else None
 
 
-ANALYSIS = Analysis(
-    name="probes",
-    package=__name__,
-    title="Probes",
-    summary="How much syntax all heads together encode: probes, baselines and controls (section 5; Table 3).",
-    section="Section 5, Table 3",
-    icon=":material/science:",
-    result="Probes",
-    corpus="treebank",
-    options=ProbeOptions,
-    columns=(HeadColumn("weight", "weight in the attention-only probe", _weight),),
-    prefix="probe_",
-    forwards=18,  # measured: maps of four networks, one trained and three random; hidden states once; trainings
-    overhead=8.0,
-    chunked=False,
-)
+class ProbesAnalysis(Analysis):
+    """Probes, baselines and controls, trained on the maps of all heads."""
+
+    name = "probes"
+    title = "Probes"
+    summary = "How much syntax all heads together encode: probes, baselines and controls (section 5; Table 3)."
+    section = "Section 5, Table 3"
+    icon = ":material/science:"
+    result_class = Probes
+    corpus = "treebank"
+    options = ProbeOptions
+    columns = (HeadColumn("weight", "weight in the attention-only probe", _weight),)
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    latex = staticmethod(latex)
+    prefix = "probe_"
+    forwards = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
+    overhead = 8.0
+    chunked = False
+    staged = True
+
+    def accumulator(self, model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
+        from bertviz_core.analyses.probes import measure
+
+        return measure.accumulator(model, request)
+
+    def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
+        from bertviz_core.analyses.probes import measure
+
+        return measure.model_of(model, request)
+
+    def run_stages(
+        self,
+        examples: Sequence[Any],
+        accumulator: ProbeRun,
+        progress: Progress,
+        run_stage: StageFunction,
+        batch_tokens: int | None,
+    ) -> None:
+        accumulator.run(examples, progress, run_stage, batch_tokens)
+
+    def take_details(self, accumulator: ProbeRun) -> Iterable[dict[str, Any]]:
+        from bertviz_core.analyses.probes import measure
+
+        return measure.take_details(accumulator)
+
+    def finish(self, accumulator: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
+        from bertviz_core.analyses.probes import measure
+
+        return measure.finish(accumulator, provenance)

@@ -11,13 +11,12 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.probes import AS_RELEASED
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import AS_RELEASED, Probes
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.latex import tabular
-from bertviz_core.plotting.template import finish
+from bertviz_core.plotting.palette import finish
+from bertviz_core.plotting.style import BEST, scores, tabular
 
-COLOR, PAPER = "#4c6ef5", "#e8890c"
+PAPER = "#e8890c"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.
 STYLES = {
     "right-branching": ("#8c8c8c", "triangle-right"),
@@ -38,28 +37,23 @@ def paper_figure(result: Probes) -> go.Figure:
     names = titles(result)
     without, including = papers_scores(result)
     paper_values = [a or b for a, b in zip(without, including, strict=True)]
-    figure = go.Figure()
-    figure.add_scatter(
-        x=percent["score"],
-        y=names,
-        mode="markers",
-        name="this run",
-        marker={"color": COLOR, "size": 11},
-        error_x={
-            "array": percent["high"] - percent["score"],
-            "arrayminus": percent["score"] - percent["low"],
-            "color": COLOR,
-            "thickness": 1.2,
-        },
-        customdata=np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
-        hovertemplate="%{y}: %{customdata[0]} %{x:.1f} (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+    figure = go.Figure(
+        scores(
+            names,
+            percent,
+            ("score", "low", "high"),
+            name="this run",
+            marker={"color": BEST, "size": 11},
+            customdata=np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
+            hovertemplate="%{y}: %{customdata[0]} %{x:.1f} (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+        )
     )
     figure.add_scatter(
         x=percent["with_punctuation"],
         y=names,
         mode="markers",
         name="with punctuation",
-        marker={"color": COLOR, "size": 9, "symbol": "circle-open"},
+        marker={"color": BEST, "size": 9, "symbol": "circle-open"},
         hovertemplate="%{y}: UAS with punctuation %{x:.1f}<extra></extra>",
     )
     figure.add_scatter(

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import torch
 
-from bertviz_core.analyses.probes import AS_RELEASED, ProbeOptions, structural
+from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
@@ -20,6 +20,7 @@ from bertviz_core.analyses.probes.probes import (
     Probe,
     ProbeSettings,
 )
+from bertviz_core.analyses.probes.result import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, guesses, not_punctuation
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora.skipped import Skipped

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.probes import options_of
-from bertviz_core.analyses.probes.result import EXAMPLES, Probes
+from bertviz_core.analyses.probes.result import EXAMPLES, Probes, options_of
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
     from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
     from bertviz_core.analyses.request import Request
-    from bertviz_core.engine.progress import Progress
-    from bertviz_core.engine.stream import StageFunction
-    from bertviz_core.models.annotated import EncodedSentence, Sentences
     from bertviz_core.models.model import AttentionModel
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
@@ -49,18 +45,8 @@ def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     return model if request.options["maps"] is None else redrawn(model, request.options["maps"])
 
 
-def run_stages(
-    examples: Sequence[EncodedSentence],
-    probe_run: ProbeRun,
-    progress: Progress,
-    run_stage: StageFunction,
-    batch_tokens: int | None,
-) -> None:
-    """A pass for each network, and the trainings between them."""
-    probe_run.run(examples, progress, run_stage, batch_tokens)
-
-
-def finish(probe_run: ProbeRun, examples: Sentences, provenance: dict[str, Any]) -> Probes:
+def finish(probe_run: ProbeRun, provenance: dict[str, Any]) -> Probes:
+    """The result of all probes."""
     gold, outcomes, seed = probe_run.gold, probe_run.outcomes, probe_run.settings.seed
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
     order = np.argsort(-np.bincount(by_relation), kind="stable")

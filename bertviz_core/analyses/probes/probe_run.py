@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from bertviz_core.analyses.probes import ProbeOptions, structural
+from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, control_governors, kind_of, split
+from bertviz_core.analyses.probes.result import ProbeOptions
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, right_branching
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source

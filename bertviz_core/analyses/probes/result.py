@@ -1,20 +1,80 @@
-"""What the probes store: Table 3 on one treebank, and what is behind each row."""
+"""The options of the probes, and what they store: Table 3 on one treebank, and what is behind each row."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from typing_extensions import Doc
 
 from bertviz_core.analyses.proportions import share
+from bertviz_core.analyses.request import Options
 from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import all_heads
 
+# The rows of Table 3 from the least to the most informed, with the control that the paper lacks.
+PROBES = (
+    "right-branching",
+    "best-offset",
+    "distances-and-words",
+    "random-attention-and-words",
+    "random-attention-only",
+    "attention-only",
+    "attention-and-words",
+    "structural",
+)
+AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
+DECODES = ("greedy", "mst")
+OPTIMIZERS = ("lbfgs", "adam")
 WAYS = ("governor->dependent", "dependent->governor")  # of `attention`
 ROOT_WAYS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
 EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeOptions(Options):
+    """Options of the training and scoring of probes."""
+
+    probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
+    epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
+    decode: Annotated[str, Doc("greedy, or mst for maximum spanning trees.")] = "greedy"
+    rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
+    optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
+    seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
+    dev: Annotated[Path | None, Doc("Treebank to score on; default: a held-out part of the input.")] = None
+    vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
+
+    def rows(self, paper: bool) -> list[str]:
+        """The names of the result's rows: in mode paper each probe with words is scored as released, too."""
+        endings = ("", AS_RELEASED) if paper else ("",)
+        return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
+
+    def check(self) -> None:
+        for name, value, allowed in (
+            *(("probe", probe, PROBES) for probe in self.probes),
+            ("decoding", self.decode, DECODES),
+            ("optimizer", self.optimizer, OPTIMIZERS),
+        ):
+            if value not in allowed:
+                raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose from {', '.join(allowed)}.")
+        for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
+            if number is not None and number < 1:
+                raise SettingsError(f"--{name} is below 1.", hint="Choose 1 or more.")
+
+    def to_json(self) -> dict[str, Any]:
+        values = Options.to_json(self)
+        if "probes" in values:  # in the order of the table, however they were asked for
+            values["probes"] = [probe for probe in PROBES if probe in self.probes]
+        return values
+
+
+def options_of(values: dict[str, Any]) -> ProbeOptions:
+    """Options from the JSON that `ProbeOptions.to_json` gives."""
+    return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})
 
 
 @dataclass(frozen=True, slots=True)

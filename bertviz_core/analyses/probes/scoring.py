@@ -1,4 +1,4 @@
-"""What a probe guessed on the test part, word by word, and what its score rests on."""
+"""Scores of a probe on the test part: its guesses word by word, baselines, and intervals."""
 
 from __future__ import annotations
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from typing_extensions import Doc
 
-from bertviz_core.analyses.analysis import Analysis, View
-from bertviz_core.analyses.head_column import averaged_column
-from bertviz_core.analyses.request import Request
-from bertviz_core.plotting.palette import TOKENS
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.request import Request, View
+from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
+from bertviz_core.analyses.sep_gradients.findings import STATEMENTS
+from bertviz_core.analyses.sep_gradients.result import COLUMNS, SepGradients
+from bertviz_core.engine.progress import Progress
+from bertviz_core.settings import Settings
 
-FORMS = (
-    ("to_{}", "gradient to {}", ", nats"),
-    ("to_{}_times_attention", "attention × gradient to {}", ""),
-    ("attention_to_{}", "attention to {}", ""),
-)
-OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
+if TYPE_CHECKING:
+    from bertviz_core.analyses.sep_gradients.measure import GradientAverages
+    from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +34,50 @@ class LabeledInputs(View):
         return {self.examples: lambda: labeled_inputs(request)} if self.examples else {}
 
 
-ANALYSIS = Analysis(
-    name="sep_gradients",
-    package=__name__,
-    title="[SEP] gradients",
-    summary="Gradients of the loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3).",
-    section="Section 3.2, Figure 3",
-    icon=":material/trending_down:",
-    result="SepGradients",
-    view=LabeledInputs,
-    columns=tuple(
-        averaged_column(
-            quantity := form.format(token),
-            f"{title.format(name)}{unit}",
-            name=title.format(name),
-            marker=marker,
-            overview=quantity in OVERVIEW,
-            maximum=1.0 if quantity.startswith("attention") else None,
-        )
-        for form, title, unit in FORMS
-        for token, (name, marker) in TOKENS.items()
-    ),
-    control="gradient",
-    formula=r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
-    r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
-    r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}",
-    prefix="gradient_",
-    forwards=2.2,
-    language_model=True,
-    reads_maps=False,
-)
+class SepGradientsAnalysis(Analysis):
+    """Document averages of the gradients of the loss in attention."""
+
+    name = "sep_gradients"
+    title = "[SEP] gradients"
+    summary = "Gradients of the loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3)."
+    section = "Section 3.2, Figure 3"
+    icon = ":material/trending_down:"
+    result_class = SepGradients
+    view = LabeledInputs
+    columns = COLUMNS
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    more_figures = staticmethod(more_figures)
+    control = "gradient"
+    formula = (
+        r"G_{ij} = \left|\frac{\partial L}{\partial A_{ij}}\right| \qquad"
+        r"\frac{1}{N\,|c|}\sum_{i=1}^{N}\sum_{j \in c} G_{ij} \qquad"
+        r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}"
+    )
+    prefix = "gradient_"
+    forwards = 2.2
+    language_model = True
+    reads_maps = False
+
+    def accumulator(self, model: AttentionModel, request: Request) -> GradientAverages:
+        from bertviz_core.analyses.sep_gradients import measure
+
+        return measure.accumulator(model, request)
+
+    def run(
+        self,
+        model: AttentionModel,
+        settings: Settings,
+        examples: Sequence[Any],
+        accumulators: Sequence[Any],
+        progress: Progress,
+        batch_tokens: int | None,
+    ) -> None:
+        from bertviz_core.analyses.sep_gradients import measure
+
+        measure.run(model, settings, examples, accumulators, progress, batch_tokens)
+
+    def finish(self, accumulator: GradientAverages, examples: Any, provenance: dict[str, Any]) -> SepGradients:
+        from bertviz_core.analyses.sep_gradients import measure
+
+        return measure.finish(accumulator, examples, provenance)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,7 @@ def run(
     model: AttentionModel,
     settings: Settings,
     examples: Iterable[Encoded],
-    accumulators: list[GradientAverages],
+    accumulators: Sequence[GradientAverages],
     progress: Progress,
     batch_tokens: int | None,
 ) -> None:

@@ -7,14 +7,35 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.analyses.proportions import share
+from bertviz_core.plotting.palette import TOKENS
 
 CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens of a segment
 QUANTITIES = (
     *(f"to_{name}" for name in CLASSES),
     *(f"to_{name}_times_attention" for name in CLASSES),
     *(f"attention_to_{name}" for name in CLASSES),
+)
+
+
+FORMS = (
+    ("to_{}", "gradient to {}", ", nats"),
+    ("to_{}_times_attention", "attention × gradient to {}", ""),
+    ("attention_to_{}", "attention to {}", ""),
+)
+OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
+COLUMNS = tuple(
+    averaged_column(
+        quantity := form.format(token),
+        f"{title.format(name)}{unit}",
+        name=title.format(name),
+        marker=marker,
+        overview=quantity in OVERVIEW,
+        maximum=1.0 if quantity.startswith("attention") else None,
+    )
+    for form, title, unit in FORMS
+    for token, (name, marker) in TOKENS.items()
 )
 
 

@@ -1,62 +1,37 @@
-"""Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1 and 3.2; Figure 2).
-
-Of every head the shares of attention, 0 to 1, for QUANTITIES. Where norms were read, these are shares of norms, and
-NORM_QUANTITIES follow: the mean length |f(x_j)| of what the tokens of each class pass on, and Spearman's correlation,
-over the tokens of a segment, of that length with the mean attention weight that the token receives (docs/methods.md,
-section 11).
-"""
+"""Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1 and 3.2; Figure 2)."""
 
 from __future__ import annotations
 
-from functools import partial
+from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_column import averaged_column
-from bertviz_core.plotting import palette
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.surface_patterns.columns import COLUMNS
+from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.findings import STATEMENTS
 
-QUANTITIES = (
-    *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
-)
-CLASSES = ("cls", "sep", "punct", "other")
-NORM_QUANTITIES = (*(f"norm_{name}" for name in CLASSES), "norm_correlation")
+if TYPE_CHECKING:
+    from bertviz_core.analyses.averages import SegmentAverages
+    from bertviz_core.models.model import AttentionModel
 
-_share = partial(averaged_column, maximum=1.0)
-ANALYSIS = Analysis(
-    name="surface_patterns",
-    package=__name__,
-    title="Surface patterns",
-    summary="Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2).",
-    section="Section 3.1–3.2, Figure 2",
-    icon=":material/grid_on:",
-    columns=(
-        _share("previous", "attention to the previous token", name="the previous token", marker=palette.PREVIOUS),
-        _share("next", "attention to the next token", name="the next token", marker=palette.NEXT),
-        _share("current", "attention to the token itself", name="the token itself"),
-        _share("to_cls", "attention to [CLS]", name="[CLS]", marker=palette.CLS),
-        _share("to_sep", "attention to [SEP]", name="[SEP]", marker=palette.SEP),
-        _share("to_punct", "attention to . or ,", name=". or ,", marker=palette.PUNCTUATION),
-        _share(
-            "sep_to_sep", "attention from [SEP] to [SEP]", name="[SEP] to [SEP]", marker=palette.SEP, overview=False
-        ),
-        _share(
-            "other_to_sep",
-            "attention from other tokens to [SEP]",
-            name="other tokens to [SEP]",
-            marker=palette.OTHER_TO_SEP,
-            overview=False,
-        ),
-        _share(
-            "to_first",
-            "attention from later tokens to the first token",
-            name="the first token",
-            marker=palette.CLS,
-            overview=False,
-        ),
-    ),
-    control="quantity",
-    formula=r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad "
-    r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}",
-    quantities=QUANTITIES,
-    shared=True,
-    prefix="",
-)
+
+class SurfacePatternsAnalysis(Analysis):
+    """Document averages of attention to offsets and classes of tokens."""
+
+    name = "surface_patterns"
+    title = "Surface patterns"
+    summary = "Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2)."
+    section = "Section 3.1–3.2, Figure 2"
+    icon = ":material/grid_on:"
+    columns = COLUMNS
+    statements = STATEMENTS
+    own_figure = staticmethod(paper_figure)
+    control = "quantity"
+    formula = r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}"
+    shared = True
+    prefix = ""
+
+    def accumulator(self, model: AttentionModel, request: Request) -> SegmentAverages:
+        from bertviz_core.analyses.surface_patterns import measure
+
+        return measure.accumulator(model, request)

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY
 from bertviz_core.plotting.palette import NEUTRAL
 from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
 
@@ -32,10 +32,10 @@ def paper_figure(result: HeadAverages, base: int = 1, beside: HeadAverages | Non
     titles = [title for title, _ in panels]
     figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
     for row, (_, keys) in enumerate(panels, start=1):
-        by_layer(figure, [ANALYSIS.column(key).series(result) for key in keys], row, base=base)
+        by_layer(figure, [BY_QUANTITY[key].series(result) for key in keys], row, base=base)
         if beside is not None:
             for key in (key for key in keys if key in beside.present):
-                layer_line(figure, ANALYSIS.column(key).series(beside), row, "dash")
+                layer_line(figure, BY_QUANTITY[key].series(beside), row, "dash")
     if beside is not None:
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_maps(beside)}"

@@ -20,9 +20,10 @@ from bertviz_core.analyses.findings import (
     present,
 )
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import ANALYSIS
+from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY, CLASSES
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
+from bertviz_core.plotting.palette import TOKENS
 
 HALF, SEP_TO_SEP = 0.5, 0.9
 TO_ITSELF, MOST_HEADS = 0.1, 0.5
@@ -63,7 +64,7 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
     layer = int(values.mean(1).argmax())
     return Answer(
         decide(of_layers(result, quantity), threshold)[layer],
-        f"{_upper(ANALYSIS.column(quantity).label)} is highest in layer {layer + base}, with a mean of "
+        f"{_upper(BY_QUANTITY[quantity].label)} is highest in layer {layer + base}, with a mean of "
         f"{values[layer].mean():.2f}.",
         highest(values),
         quantity,
@@ -82,7 +83,7 @@ def sink(result: HeadAverages, base: int) -> Answer:
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
         decide(of_layers(result, quantity, len(means)), HALF)[layer],
-        f"The sink, the special token that receives the most attention, is {ANALYSIS.column(quantity).short}: "
+        f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
         f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
         f"layers; more than {HALF} in {where}.",
         highest(result[quantity]),
@@ -172,3 +173,30 @@ STATEMENTS = (
         order_of_layers,
     ),
 )
+
+
+def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) -> str:
+    """One sentence: what [SEP], or another class where there is none, receives of the weights and of the norms."""
+    quantity = next(name for name in ("to_sep", "to_cls", "to_punct") if name in weights.present)
+    layer = int(np.nanargmax(weights.layer_means(quantity)))
+    (before, of_layer), (after, there) = (
+        (result[quantity].mean(), result.layer_means(quantity)[layer]) for result in (weights, norms)
+    )
+    return (
+        f"{BY_QUANTITY[quantity].short} receives {before:.0%} of the weights and {after:.0%} of the norms; in "
+        f"layer {layer + base}, which attends to it most, {of_layer:.0%} and {there:.0%}"
+    )
+
+
+def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
+    """What the lengths of the vectors have to do with attention."""
+    correlation = norms["norm_correlation"]
+    lowest = highest(-correlation)
+    means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms.present}
+    ratios = [f"{TOKENS[name][0]} {mean / means['other']:.2f} times" for name, mean in means.items() if name != "other"]
+    compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. " if "other" in means else ""
+    return (
+        f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
+        f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
+        f"({correlation[lowest]:z.2f})"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bertviz_core.analyses.averages import SegmentAverages, mean_over
-from bertviz_core.analyses.surface_patterns import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
 
 if TYPE_CHECKING:
     from torch import Tensor

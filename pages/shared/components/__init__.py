@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from bertviz_core.viewer.lines_page import FOLDER as VIEWER
-from bertviz_core.viewer.lines_page import text_of
+from bertviz_core.viewer.files import FOLDER as VIEWER
+from bertviz_core.viewer.files import text_of
 from pages.shared import files
 
 HERE = Path(__file__).parent

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.delta_generator_singletons import get_last_dg_added_to_context_stack
 
+from bertviz_core.models.labels import isolated
 from bertviz_core.numbers import small_int
-from bertviz_core.plotting.writing import isolated
 from pages.shared.frame.address import current
 
 T = TypeVar("T")

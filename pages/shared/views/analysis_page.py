@@ -12,13 +12,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import page, services, stored
 from pages.shared.frame import header
@@ -50,7 +49,7 @@ class Parts:
 
     heads: Callable[[Any, HeadColumn, Selection], tuple[list[str], str]] | None = None
     numbers: Callable[[Any, Selection], list[tuple[str, str, str]]] | None = None
-    figure: Callable[[Any, Selection], Drawing] | None = None
+    figure: Callable[[Any, Selection], FigureSpec] | None = None
     below: Callable[[Any, Selection], None] = lambda result, selection: None
     after: Callable[[Any, Selection], None] = lambda result, selection: None
     text: str = ""
@@ -78,9 +77,8 @@ def show(analysis: Analysis, parts: Parts = Parts()) -> None:
         page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
     parts.after(result, selection)
     page.downloads(result)
-    source = getattr(analysis.measure, "measure", analysis.measure)
     unit = examples_class(analysis.corpus).unit
-    page.ending(result, analysis.formula, parts.text or plain(analysis.summary), source, parts.section, unit)
+    page.ending(result, analysis.formula, parts.text or plain(analysis.summary), analysis.source, parts.section, unit)
 
 
 def _heads(

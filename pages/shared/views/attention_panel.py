@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import streamlit as st
 
-from bertviz_core import exports
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.heads import all_heads, highest
@@ -16,9 +15,9 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.plotting.head_map import picture_map
-from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switches
-from bertviz_core.viewer.lines_page import FOLDER, pack, sides
-from bertviz_core.viewer.view import InputAttention, View, shorten, thumbnails
+from bertviz_core.viewer.files import FOLDER, input_html, input_origin, pack, sides
+from bertviz_core.viewer.predictions import ablated_heads, loss, predictions_frame, switches
+from bertviz_core.viewer.view import InputAttention, InputView, shorten, thumbnails
 from pages.shared import files, head_panel, page, stored
 from pages.shared.components import component
 from pages.shared.frame import address, choices
@@ -31,7 +30,7 @@ from pages.shared.views.side_by_side import ViewerPane
 GUESSES = 3
 
 
-def claim(attention: InputAttention, selection: Selection, view: View, min_weight: float) -> None:
+def claim(attention: InputAttention, selection: Selection, view: InputView, min_weight: float) -> None:
     """What this head does with this input, in one sentence; and where no line has the `min_weight` weight, that."""
     weights = attention.weights[selection.head]
     if not weights.size:
@@ -138,7 +137,7 @@ def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarr
         help="Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
         "beside those of the whole model. Lines and pictures stay those of the whole model.",
     )
-    return switched_off(chosen, named)
+    return ablated_heads(chosen, named)
 
 
 def names_of(off: np.ndarray) -> str:
@@ -187,14 +186,14 @@ def downloads(
         guesses: Heads switched off, empty for the whole model -> the predictions.
     """
     attention, head, digest = side.attention, side.head, side.shown.digest()
-    about = exports.input_origin(selection.checkpoint, selection.settings, digest)
+    about = input_origin(selection.checkpoint, selection.settings, digest)
     name = f"{side.name}-{digest[:8]}"
-    masked = {"CSV: guesses": (f"{name}.guesses.csv", lambda: to_csv(guesses_frame(guesses).assign(**about)))}
+    masked = {"CSV: guesses": (f"{name}.guesses.csv", lambda: to_csv(predictions_frame(guesses).assign(**about)))}
     files.offer(
         {
             "CSV": (f"{name}.csv", lambda: attention.to_csv(head, {"head": head.label(), **about})),
             "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
-            "HTML": (f"{name}.html", lambda: exports.input_html(attention, head, about)),
+            "HTML": (f"{name}.html", lambda: input_html(attention, head, about)),
             "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
         }
         | (masked if any(guesses.values()) else {})

@@ -12,10 +12,9 @@ import streamlit as st
 from bertviz_core.analyses.proportions import ALPHA
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
-from bertviz_core.comparison import checkpoints
 from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.result import Comparison
-from bertviz_core.emergence.series import REQUIRED
+from bertviz_core.emergence.series import REQUIRED, checkpoint_names
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
@@ -79,7 +78,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> Runs:
             others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
             ranked.append(((*others, changed, name), run.key[:16]))
     runs = {run_address: name for (*_, name), run_address in sorted(ranked, key=itemgetter(0))}
-    return runs | checkpoints.names(services.shipped_emergence(), analysis)
+    return runs | checkpoint_names(services.shipped_emergence(), analysis)
 
 
 def _corpora(analysis: str) -> dict[str, str]:
@@ -102,7 +101,7 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
 
 def _result(analysis: str, run_address: str) -> Result:
     emergence = services.shipped_emergence()
-    if run_address in checkpoints.names(emergence, analysis):
+    if run_address in checkpoint_names(emergence, analysis):
         return services.checkpoint_run(run_address, analysis)
     key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
     result = services.run(key, analysis, tuple(_corpora(analysis).items())) if key else None
@@ -123,7 +122,7 @@ def quantity(comparison: Comparison) -> str:
 def notes(comparison: Comparison) -> None:
     """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
     st.caption(plain(" ".join(comparison.notes)))
-    if not checkpoints.names(services.shipped_emergence(), comparison.compared):
+    if not checkpoint_names(services.shipped_emergence(), comparison.compared):
         titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
         st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {titles}.")
 

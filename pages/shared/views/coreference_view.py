@@ -16,14 +16,14 @@ from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.findings import above, direction_finding
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
-from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
-from bertviz_core.heads import Choice, arrow, ranks
+from bertviz_core.heads import DirectedHead, arrow, ranks
+from bertviz_core.models.labels import isolated
 from bertviz_core.plotting.style import percent
-from bertviz_core.plotting.writing import isolated
 from pages.shared import messages
 from pages.shared.components import Note, drawings
 from pages.shared.frame import address, choices, links, uploads
@@ -139,7 +139,7 @@ def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, there: Sequenc
     return {"system": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
 
-def numbers(result: AntecedentCounts, choice: Choice, selection: Selection) -> None:
+def numbers(result: AntecedentCounts, choice: DirectedHead, selection: Selection) -> None:
     """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
     rows = []
     for kind, n, values in zip(TYPE_ROWS, result.n, result.accuracy[choice.direction], strict=True):
@@ -185,7 +185,7 @@ SHOWN = 3  # passages on one page
 
 
 @address.fragment
-def documents(result: AntecedentCounts, request: Request, choice: Choice, selection: Selection) -> None:
+def documents(result: AntecedentCounts, request: Request, choice: DirectedHead, selection: Selection) -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
     query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
@@ -217,7 +217,7 @@ def _described(guess: ListedGuess) -> str:
     return f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
 
 
-def _target(guess: ListedGuess, choice: Choice) -> dict[str, str] | None:
+def _target(guess: ListedGuess, choice: DirectedHead) -> dict[str, str] | None:
     """The window in which the guess was made, with the mention's head word pinned."""
     pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
     return links.to_words(guess.window, dependents=pinned, least="0")

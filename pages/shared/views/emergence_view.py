@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import UNTAUGHT, with_behavior
+from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
 from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import behavior_map
-from bertviz_core.overview.head_summary import counted
+from bertviz_core.overview.head_summary import behavior_counts
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import messages, page
@@ -70,8 +70,8 @@ def appearances(result: Emergence, labels: np.ndarray) -> None:
     """How many heads have a behavior, and when each behavior came; labels: (step, layer, head)."""
     first, last = (with_behavior(labels[index]) for index in (0, -1))
     came: dict[int, list[str]] = {}  # step at which some head first has a behavior -> behaviors
-    for name in counted(labels):
-        if name not in UNTAUGHT:
+    for name in behavior_counts(labels):
+        if name not in UNTRAINED:
             came.setdefault(int((labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
     steps = "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came))
     st.markdown(
@@ -126,7 +126,7 @@ def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: 
     known = columns(result, index)
     column = next((column for column in known if column.spec.label == shown), None)
     if column is None:
-        return behavior_map(labels[index], known, result.linguistic(index), base, counted(labels))
+        return behavior_map(labels[index], known, result.linguistic(index), base, behavior_counts(labels))
     limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
     return value_map(column.values, shown, base=base, limits=limits)
 
@@ -134,7 +134,7 @@ def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: 
 def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[dict[str, Any]]:
     """What changes in the map from step to step, for the browser to play."""
     if shown == BY_BEHAVIOR:  # without what the heads say when they are pointed at
-        maps = (behavior_map(at_step, [], {}, base, counted(labels)) for at_step in labels)
+        maps = (behavior_map(at_step, [], {}, base, behavior_counts(labels)) for at_step in labels)
     else:
         maps = (map_at(result, labels, shown, index, base) for index in range(len(result.steps)))
     return [{name: described[name] for name in ("values", "groups")} for described in (each.to_json() for each in maps)]
@@ -165,7 +165,7 @@ def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[st
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
         entries.append(("Masked-word loss", f"{result.loss[index]:.2f} nats", accuracy))
-    rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTAUGHT)
+    rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)
     return [
         *entries,
         ("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"),
@@ -184,7 +184,7 @@ def relations(result: Emergence, selection: Selection) -> None:
         "Relations",
         result.relations,
         key="relations_of",
-        default=[*result.telling(MAX_RELATIONS - 1), UAS],
+        default=[*result.clearest_relations(MAX_RELATIONS - 1), UAS],
         max_selections=MAX_RELATIONS,
         label_visibility="collapsed",
     )

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.ordered_lists import ORDERS, GuessQuery, page, tally
+from bertviz_core.analyses.details import ORDERS, GuessQuery, StoredParts, page, stored_parts, tally
 from bertviz_core.analyses.request import Request
 from pages.shared import services
 from pages.shared.frame import choices

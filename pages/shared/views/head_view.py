@@ -7,13 +7,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.head_column import HeadColumn
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
-from bertviz_core.overview.clearest import segments
-from bertviz_core.plotting.drawing import Drawing
+from bertviz_core.overview.head_summary import segments
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import messages, page
 from pages.shared.frame import choices, links
@@ -36,7 +35,7 @@ def named(labels: list[str], what: str) -> None:
 
 
 def figure_and_map(
-    drawing: Drawing, alt: str, squares: HeadMap, title: str, key: str, selection: Selection,
+    drawing: FigureSpec, alt: str, squares: HeadMap, title: str, key: str, selection: Selection,
     heading: str = "", colored_by: str = "",
 ) -> DeltaGenerator:  # fmt: skip
     """Draw the figure by layer, under its heading if it has one, and beside it the map of heads, whose alternative text

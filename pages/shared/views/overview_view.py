@@ -12,7 +12,7 @@ import streamlit as st
 
 from bertviz_core import exports, paper
 from bertviz_core.analyses import runtime_estimate
-from bertviz_core.analyses.behaviors import UNTAUGHT, Thresholds, with_behavior
+from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, with_behavior
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.relations import ShownRelations
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
@@ -22,11 +22,10 @@ from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
-from bertviz_core.analyses.results import Results, counted
+from bertviz_core.analyses.results import Results, corpus_size
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
-from bertviz_core.overview.clearest import ClearestHead, Segment, clearest
-from bertviz_core.overview.head_summary import Relation, relation_heads
+from bertviz_core.overview.head_summary import ClearestHead, Relation, Segment, clearest, relation_heads
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
@@ -54,7 +53,7 @@ def key_numbers(
     results: Results, labels: np.ndarray, named: Mapping[str, str], base: int
 ) -> list[tuple[str, str, str]]:
     """(label, this run, paper), labels (layer, head) naming behaviors."""
-    rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTAUGHT)
+    rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTRAINED)
     entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
     if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
         head = highest(patterns["previous"])
@@ -96,7 +95,7 @@ def _row(request: Request) -> dict[str, str]:
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
         "stored": "✓" if result is not None else "not yet" if can_compute(request) else lacking,
-        "based on": counted(origin),
+        "based on": corpus_size(origin),
     }
 
 

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.probes import ANALYSIS, AS_RELEASED, DECODES, PROBES, ProbeOptions
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
 from bertviz_core.analyses.probes.measure import find, parts_of
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import AS_RELEASED, DECODES, PROBES, ProbeOptions, Probes
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
@@ -44,7 +44,7 @@ def choose(selection: Selection) -> Request:
 
 def headline(result: Probes, base: int) -> None:
     """The first finding, and how many sentences the numbers rest on."""
-    findings_view.headline(ANALYSIS.findings(result, base)[0])
+    findings_view.headline(ANALYSES["probes"].findings(result, base)[0])
     parts = result.about["sentences"]
     st.caption(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others.")
 

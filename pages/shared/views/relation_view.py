@@ -10,12 +10,12 @@ from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_
 from bertviz_core.analyses.dependency_heads.findings import relation_finding
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
-from bertviz_core.analyses.dependency_heads.result import Chosen, DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
-from bertviz_core.analyses.ordered_lists import ORDERS
+from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
-from bertviz_core.heads import Choice, Head, arrow, highest
+from bertviz_core.heads import DirectedHead, Head, arrow, highest
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.style import percent
 from pages.shared import services
@@ -44,9 +44,9 @@ def _request(selection: Selection) -> Request:
     return selection.request("dependency_heads", {"possessives": True} if ruled else {})
 
 
-def counts(stored: DependencyHeads, selection: Selection) -> Chosen:
+def counts(stored: DependencyHeads, selection: Selection) -> RelationFilter:
     """Draw the choice of the counts."""
-    default = stored.default_choice()
+    default = stored.default_filter()
     view = choices.segmented(
         "Trees", [*VIEW_NAMES], key="view", default=default.view, format_func=VIEW_NAMES.__getitem__
     )
@@ -55,7 +55,7 @@ def counts(stored: DependencyHeads, selection: Selection) -> Chosen:
     if not selection.settings.paper:
         offsets = choices.number("Maximum offset", 1, 20, offsets, key="offsets")
     merge = choices.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
-    return Chosen(view, min_count, offsets, merge)
+    return RelationFilter(view, min_count, offsets, merge)
 
 
 def choose(result: RelationCounts) -> tuple[str, int]:
@@ -64,7 +64,7 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         "Relation",
         result.relations,
         key="relation",
-        default=result.most_telling(),
+        default=result.clearest_relation(),
         follows=True,
         on_change=lambda: address.release("direction"),
         width=200,
@@ -94,17 +94,17 @@ def default_head(selection: Selection) -> Head | None:
     stored = services.find(_request(selection))
     if not isinstance(stored, DependencyHeads):
         return None
-    default = stored.default_choice()
+    default = stored.default_filter()
     view = choices.ahead("view", default.view)
-    chosen = Chosen(
+    chosen = RelationFilter(
         view if view in VIEW_NAMES else default.view,
         small_int(choices.ahead("least", "")) or default.min_count,
         min(small_int(choices.ahead("offsets", "")) or default.offsets, 20),
         choices.ahead("merge", "false") == "true",
     )
     result = memoize(DependencyHeads.show, stored, chosen)
-    relation = choices.ahead("relation", result.most_telling())
-    relation = relation if relation in result.relations else result.most_telling()
+    relation = choices.ahead("relation", result.clearest_relation())
+    relation = relation if relation in result.relations else result.clearest_relation()
     best = result.best_choice(relation)
     direction = choices.ahead("direction", "")
     if direction not in DIRECTIONS:
@@ -123,7 +123,7 @@ def caption(result: RelationCounts) -> None:
     )
 
 
-def headline(result: RelationCounts, relation: str, choice: Choice, base: int) -> None:
+def headline(result: RelationCounts, relation: str, choice: DirectedHead, base: int) -> None:
     """The finding of the relation, and the way to its best head where another is chosen."""
     findings_view.headline(memoize(relation_finding, result, relation, base))
     best = result.best_choice(relation)
@@ -132,7 +132,7 @@ def headline(result: RelationCounts, relation: str, choice: Choice, base: int) -
         st.button(label, on_click=take, args=(result, relation), icon=":material/my_location:")
 
 
-def numbers(result: RelationCounts, relation: str, choice: Choice, label: str) -> list[tuple[str, str, str]]:
+def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: str) -> list[tuple[str, str, str]]:
     """Metrics: the best head, its held-out check, the baseline, the shown head; with the paper's numbers."""
     row, share = result.row(relation), result.accuracy_of(choice, relation)
     n = int(row["n"])
@@ -177,7 +177,7 @@ def _row_clicked(result: RelationCounts) -> None:
 
 @address.fragment
 def sentences(
-    stored: DependencyHeads, chosen: Chosen, request: Request, relation: str, choice: Choice, label: str
+    stored: DependencyHeads, chosen: RelationFilter, request: Request, relation: str, choice: DirectedHead, label: str
 ) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)

@@ -15,7 +15,7 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
-from bertviz_core.viewer.view import InputAttention, View, apply_view
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 from pages.shared import messages, services
 from pages.shared.frame import choices, header
 from pages.shared.frame.selection import Selection, head_options, neighbor
@@ -63,7 +63,7 @@ def first_title(kind: str, selection: Selection) -> str:
 def side(
     selection: Selection,
     model: AttentionModel,
-    view: View,
+    view: InputView,
     head: Head,
     title: str,
     original: OneInput,
@@ -84,7 +84,7 @@ def choose(
     kind: str,
     selection: Selection,
     model: AttentionModel,
-    view: View,
+    view: InputView,
     original: OneInput,
     masked: Sequence[int],
     *,
@@ -114,7 +114,7 @@ def choose(
 
 
 def _other_model(
-    selection: Selection, view: View, original: OneInput, masked: Sequence[int], before: bool
+    selection: Selection, view: InputView, original: OneInput, masked: Sequence[int], before: bool
 ) -> ViewerPane:
     known = [*st.session_state.get("models", [DEMO])]
     checkpoint, _ = header.pick_model("Other model", known, key="model2", default=known[0], width=280)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from bertviz_core.analyses.ablation.figure import change_map
 from bertviz_core.analyses.ablation.figure import paper_figure as ablation_figure
-from bertviz_core.analyses.behaviors import Thresholds
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
@@ -20,7 +20,6 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.entropy.figure import paper_figure as entropy_figure
 from bertviz_core.analyses.findings import Finding
-from bertviz_core.analyses.linguistic import linguistic
 from bertviz_core.analyses.probes.figure import distance_figure
 from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
 from bertviz_core.analyses.probes.result import Probes
@@ -28,12 +27,12 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure
 from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
-from bertviz_core.heads import Choice, arrow
+from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.models.single_input import from_text
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.tour.steps import Step, answers
-from bertviz_core.viewer.lines_page import MIN_WEIGHT
-from bertviz_core.viewer.view import View
+from bertviz_core.tour import Step, answers
+from bertviz_core.viewer.files import MIN_WEIGHT
+from bertviz_core.viewer.view import InputView
 from pages.shared import head_panel, page, services
 from pages.shared.components import drawings
 from pages.shared.frame.selection import Selection
@@ -87,7 +86,10 @@ def _one_sentence(found: list[Finding], key: str, results: Results, selection: S
     """The viewer's first sentence, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(*next(iter(SENTENCES.values())), model.tokens, selection.settings)
-    view, title = View(first_piece=selection.settings.paper), f"Head {selection.label}, {selection.checkpoint.label}"
+    view, title = (
+        InputView(first_piece=selection.settings.paper),
+        f"Head {selection.label}, {selection.checkpoint.label}",
+    )
     side = side_by_side.side(selection, model, view, selection.head, title, single)
     left, right = st.columns([3, 2], gap="medium")
     with left:
@@ -100,9 +102,9 @@ def _one_sentence(found: list[Finding], key: str, results: Results, selection: S
 def _relation(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     """The map of the clearest relation, and the sentence of which the chosen head is surest."""
     result = memoize(DependencyHeads.show_default, results["dependency_heads"])
-    relation = result.most_telling()
+    relation = result.clearest_relation()
     row, direction = result.relations.index(relation), result.best_choice(relation).direction
-    choice = Choice(direction, selection.head)
+    choice = DirectedHead(direction, selection.head)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.markdown(f"**Head map**: {plain(relation)}, {arrow(DIRECTIONS[direction])}")
@@ -117,7 +119,7 @@ def _relation(found: list[Finding], key: str, results: Results, selection: Selec
 
 def _coreference(found: list[Finding], key: str, results: Results, selection: Selection) -> None:
     result = result_of(results, AntecedentCounts)
-    shown = (Choice(0, selection.head), *compared(result))
+    shown = (DirectedHead(0, selection.head), *compared(result))
     left, right = st.columns([3, 2], gap="medium")
     with left:
         st.markdown("**Accuracy by distance**")

@@ -14,8 +14,8 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
-from bertviz_core.tour.steps import STEPS, Step, answers
-from bertviz_core.tour.steps import address as address_of
+from bertviz_core.tour import STEPS, Step, answers
+from bertviz_core.tour import address as address_of
 from pages.shared import stored
 from pages.shared.frame import address, catalogue, choices, links
 from pages.shared.frame.selection import Selection

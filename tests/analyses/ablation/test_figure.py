@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.ablation import ANALYSIS
 from bertviz_core.analyses.ablation.figure import (
     change_map,
     curve_figure,
@@ -15,6 +14,7 @@ from bertviz_core.analyses.ablation.figure import (
     paper_figure,
 )
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
+from bertviz_core.analyses.registry import ANALYSES
 
 GROUPS = [
     {"name": "to_sep", "heads": ["1-1", "2-2"], "loss_change": 0.5, "interval": 0.1,
@@ -50,11 +50,11 @@ def test_the_figure_by_layer_has_both_changes(result: Ablation) -> None:
 
 
 def test_the_map_is_centered_on_no_change_and_says_the_interval(result: Ablation) -> None:
-    described = change_map(result, ANALYSIS.column("loss_change"))
+    described = change_map(result, ANALYSES["ablation"].column("loss_change"))
     assert described.limits[0] == -described.limits[1] == -abs(result["loss_change"]).max()
     value, interval = result["loss_change"][0, 1], result.interval("loss_change")[0, 1]
     assert described.hover[1].startswith(f"1-2: {value:+.3g} ± {interval:.2g} nats; rank ")
-    assert change_map(result, ANALYSIS.column("gradient_estimate")).limits[0] == 0
+    assert change_map(result, ANALYSES["ablation"].column("gradient_estimate")).limits[0] == 0
 
 
 def test_the_scatter_has_estimate_change_and_interval_of_each_head(result: Ablation) -> None:

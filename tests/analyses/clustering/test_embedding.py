@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.manifold import MDS
 
-from bertviz_core.analyses.clustering.embedding import dendrogram, embed
+from bertviz_core.analyses.clustering.result import dendrogram, embed
 from tests.oracles import clustering as reference
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
-from bertviz_core.analyses.clustering import mixture_kernel
+from bertviz_core.analyses.clustering import divergence
 from bertviz_core.analyses.clustering.measure import DivergenceSums, measure
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.request import Request
@@ -91,8 +91,8 @@ def mean(sums: DivergenceSums) -> np.ndarray:
 @pytest.fixture(params=["native", "torch"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "torch":
-        monkeypatch.setattr(mixture_kernel, "build", lambda: None)
-    elif mixture_kernel.build() is None:
+        monkeypatch.setattr(divergence, "build_kernel", lambda: None)
+    elif divergence.build_kernel() is None:
         pytest.skip("no C++ compiler here")
 
 
@@ -244,8 +244,10 @@ def test_thresholds_and_names_change_labels_alone(result: Clustering) -> None:
 
 
 def test_closeness_of_layers(result: Clustering) -> None:
-    assert tuple(result.closeness) == pytest.approx(reference.closeness(result.divergence, result.shape[1]))
-    assert result.closeness.ratio == pytest.approx(result.closeness.within / result.closeness.between)
+    assert tuple(result.layer_divergence) == pytest.approx(reference.closeness(result.divergence, result.shape[1]))
+    assert result.layer_divergence.ratio == pytest.approx(
+        result.layer_divergence.within / result.layer_divergence.between
+    )
 
 
 def test_nearest_heads(result: Clustering) -> None:

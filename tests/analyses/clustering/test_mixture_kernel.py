@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.clustering import divergence, mixture_kernel
+from bertviz_core.analyses.clustering import divergence
 
 
 @pytest.fixture
 def kernel():
-    built = mixture_kernel.build()
+    built = divergence.build_kernel()
     if built is None:
         pytest.skip("no C++ compiler here")
     return built
@@ -24,7 +24,7 @@ def test_native_and_torch_sums_equal_the_literal_ones(kernel, heads: int, positi
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        native = mixture_kernel.mixture_sums(kernel, maps)
+        native = divergence.kernel_sums(kernel, maps)
     finally:
         torch.set_num_threads(before)
     p = maps.double().numpy()
@@ -37,12 +37,12 @@ def test_native_and_torch_sums_equal_the_literal_ones(kernel, heads: int, positi
 
 
 def test_without_a_compiler_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mixture_kernel.shutil, "which", lambda name: None)
-    assert mixture_kernel.build.__wrapped__() is None
+    monkeypatch.setattr(divergence.shutil, "which", lambda name: None)
+    assert divergence.build_kernel.__wrapped__() is None
 
 
 def test_a_source_that_does_not_compile_is_no_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     broken = tmp_path / "broken.cpp"
     broken.write_text("this is not C++")
-    monkeypatch.setattr(mixture_kernel, "SOURCE", broken)
-    assert mixture_kernel.build.__wrapped__() is None
+    monkeypatch.setattr(divergence, "SOURCE", broken)
+    assert divergence.build_kernel.__wrapped__() is None

@@ -15,7 +15,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import checkpoint
 
 
@@ -39,7 +39,7 @@ def test_a_map_for_each_type(result):
 
 
 def test_distance_and_gender_show_shares_with_their_counts(result):
-    one = Choice(0, Head(5, 3))
+    one = DirectedHead(0, Head(5, 3))
     for figure, (right, total) in (
         (by_distance(result, [one, "nearest"]), result.by("distance", one)),
         (by_gender(result, [one, "nearest"]), result.by("gender", one)),
@@ -58,7 +58,7 @@ def test_the_exported_figure_has_no_two_lines_alike_and_no_interval_for_what_is_
 
 
 def test_a_head_read_in_the_other_direction_is_named_so(result):
-    figure = by_distance(result, [Choice(1, Head(5, 3)), "nearest"])
+    figure = by_distance(result, [DirectedHead(1, Head(5, 3)), "nearest"])
     assert figure.data[0].name == "head 6-4, antecedent → mention"
 
 

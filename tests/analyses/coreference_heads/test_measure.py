@@ -26,7 +26,7 @@ from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError, SettingsError
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models.annotated import Windows
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
@@ -122,7 +122,7 @@ def backwards(window) -> np.ndarray:
 
 def test_a_planted_head_is_right_about_everything(tokens):
     result = analyze(Windows(from_path(SAMPLE), tokens, Settings()), planted)
-    assert result.default_view().best() == Choice(0, Head(0, 1))
+    assert result.default_view().best() == DirectedHead(0, Head(0, 1))
     for candidates in CANDIDATES:
         accuracy = result.show(candidates).accuracy
         assert accuracy.shape == (2, 4, 1, 2)
@@ -130,7 +130,7 @@ def test_a_planted_head_is_right_about_everything(tokens):
         assert (accuracy[0, :, 0, 0] < 0.6).all()
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.loc[("head 1-2", "all"), "accuracy"] == 1 and frame.loc[("head 1-2", "all"), "heldout_accuracy"] == 1
-    right, total = result.default_view().by("distance", Choice(0, Head(0, 1)))
+    right, total = result.default_view().by("distance", DirectedHead(0, Head(0, 1)))
     assert (right == total).all() and total.sum() == result.default_view().n[0] and len(total) == len(BIN_NAMES)
     document, mention = result.items[0, :2]
     guess = result.first_documents[document]["mentions"][result.guess[0, 0, 1, 0]]
@@ -146,9 +146,9 @@ def test_best_heads_are_read_from_the_mention_to_its_antecedent(tokens):
     assert (
         result.default_view().accuracy[0, 0].tolist() == [[0, 0.5]] and result.default_view().accuracy[1, 0, 0, 0] == 1
     )
-    assert result.default_view().best() == Choice(0, Head(0, 1)) and result.default_view().best(direction=1) == Choice(
-        1, Head(0, 0)
-    )
+    assert result.default_view().best() == DirectedHead(0, Head(0, 1)) and result.default_view().best(
+        direction=1
+    ) == DirectedHead(1, Head(0, 0))
     frame = result.to_frame().set_index(["system", "type"])
     assert frame.index.is_unique
     ours, other = (frame.loc[(name, "all")] for name in ("head 1-2", "head 1-1, antecedent->mention"))
@@ -245,7 +245,7 @@ def test_intervals_are_over_documents(tokens):
         counts[0], counts[1] = counts[0] + int(hits.sum()), counts[1] + len(hits)
 
     def of_head(document: int, head: Head) -> tuple[int, int]:
-        guesses = result.guesses(document, Choice(0, head))
+        guesses = result.guesses(document, DirectedHead(0, head))
         return sum(guess.right for guess in guesses), len(guesses)
 
     def check(found, counts) -> None:
@@ -255,7 +255,7 @@ def test_intervals_are_over_documents(tokens):
         assert found == pytest.approx(comparison.wilson(share * size, size, quantile), abs=1e-5)
 
     for head in (Head(0, 0), Head(0, 1)):
-        check(result.interval(Choice(0, head)), [of_head(document, head) for document in listed])
+        check(result.interval(DirectedHead(0, head)), [of_head(document, head) for document in listed])
     check(result.interval("nearest"), list(nearest.values()))
     best = [result.best_of_fold(fold, "all", 0) for fold in (0, 1)]
     numbers = [document["number"] for document in result.first_documents]

@@ -10,15 +10,14 @@ import pytest
 from bertviz_core.analyses import details
 from bertviz_core.analyses.coreference_heads import measure, passages
 from bertviz_core.analyses.coreference_heads.passages import PassageQuery
-from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
+from bertviz_core.analyses.details import ORDERS, StoredParts, page, stored_parts, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import reading
 from bertviz_core.models.annotated import Windows
 from bertviz_core.settings import Settings
@@ -65,7 +64,7 @@ def request_of(tiny) -> Request:
     return Request("coreference_heads", tiny.checkpoint, source, Settings(max_length=48))
 
 
-def literal(result, choice: Choice) -> list[dict]:
+def literal(result, choice: DirectedHead) -> list[dict]:
     """Every passage with guesses, document by document, as the oracle reads it."""
     listed = []
     for place, document in enumerate(result.first_documents):
@@ -78,7 +77,7 @@ def literal(result, choice: Choice) -> list[dict]:
     return listed
 
 
-@pytest.mark.parametrize("choice", [Choice(0, Head(1, 1)), Choice(1, Head(0, 0))])
+@pytest.mark.parametrize("choice", [DirectedHead(0, Head(1, 1)), DirectedHead(1, Head(0, 0))])
 def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
     every = literal(whole, choice)
     searches = ((), ("the",), ("in", "the"), (whole.first_documents[3]["name"].casefold(),))
@@ -105,7 +104,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
 
 def test_a_guess_names_its_words_and_its_window(tiny, whole, stored) -> None:
     """The windows are those in which the corpus is read, and the mention's head word stands where it is said to."""
-    choice = Choice(0, Head(1, 0))
+    choice = DirectedHead(0, Head(1, 0))
     query = PassageQuery(choice)
     counts = tally(stored[1], query)
     guesses = [guess for example in page(stored[1], query, counts, 0, int(counts.sum())) for guess in example.listed]
@@ -125,7 +124,7 @@ def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
     assert len(shown.items) == KEPT < shown.n[0] == len(whole.items)
     np.testing.assert_array_equal(shown.guess, whole.guess[..., :KEPT])
     np.testing.assert_array_equal(shown.weight, whole.weight[..., :KEPT])
-    query = PassageQuery(Choice(0, Head(0, 1)))
+    query = PassageQuery(DirectedHead(0, Head(0, 1)))
     counts = tally(shown, query)
     assert sum(example.total for example in page(shown, query, counts, 0, int(counts.sum()))) == KEPT
     assert (shown.correct == whole.correct).all() and shown.first_documents == whole.first_documents[
@@ -149,4 +148,4 @@ def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
             store.write(f"detail/key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
-        tally(StoredParts(store, "key", where.source, 3), PassageQuery(Choice(0, Head(0, 0))))
+        tally(StoredParts(store, "key", where.source, 3), PassageQuery(DirectedHead(0, Head(0, 0))))

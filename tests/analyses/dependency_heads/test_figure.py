@@ -17,12 +17,12 @@ from bertviz_core.analyses.dependency_heads.figure import (
     paper_figure,
     relation_table,
 )
-from bertviz_core.analyses.dependency_heads.result import Chosen
+from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import checkpoint
 from bertviz_core.plotting.arcs import RIGHT, WRONG
 from bertviz_core.settings import Settings
@@ -36,7 +36,7 @@ def result(request, tmp_path_factory):
     asked = Request("dependency_heads", checkpoint.find("demo"), sample("treebank"), Settings(mode=request.param))
     stored = find(Store(tmp_path_factory.mktemp("store")), asked)
     assert stored is not None, "run python -m bertviz_core.assets.build"
-    return stored.show(Chosen("function-heads", 20))
+    return stored.show(RelationFilter("function-heads", 20))
 
 
 def test_the_shipped_result_is_of_the_treebank_as_it_is(result):
@@ -80,7 +80,7 @@ def test_examples_count_what_the_accuracy_counts(result):
     head = Head(1, 2)
     for relation in ("all", "UAS", "prep", "dobj"):
         for direction in (0, 1):
-            found = examples(result, Choice(direction, head), relation)
+            found = examples(result, DirectedHead(direction, head), relation)
             row = result.relations.index(relation)
             assert sum(example.words for example in found) == result.n.sum(0)[row]
             if not result.paper or relation in ("prep", "dobj"):  # the release's rule for `poss` is not in the guesses
@@ -90,8 +90,8 @@ def test_examples_count_what_the_accuracy_counts(result):
 
 def test_an_example_is_drawn_with_every_guess_of_the_relation(result):
     head = Head(0, 1)
-    example = max(examples(result, Choice(0, head), "det"), key=lambda example: example.words)
-    svg = ElementTree.fromstring(example_svg(example, Choice(0, head)))
+    example = max(examples(result, DirectedHead(0, head), "det"), key=lambda example: example.words)
+    svg = ElementTree.fromstring(example_svg(example, DirectedHead(0, head)))
     words = example.sentence["words"]
     assert [text.text for text in svg.findall(f"{SVG}text")] == words
     strokes = [group.find(f"{SVG}path").get("stroke") for group in svg.findall(f"{SVG}g")]

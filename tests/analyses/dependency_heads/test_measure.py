@@ -13,7 +13,7 @@ import torch
 from bertviz_core.analyses.dependency_heads.gold_trees import Rules
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses
 from bertviz_core.analyses.dependency_heads.measure import accumulator, finish
-from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen, DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, RelationFilter
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -87,7 +87,7 @@ def test_the_table_equals_the_literal_loops(model, literal, mode, possessives):
     forms = ("'s", "s'") if paper else POSSESSIVES if possessives else ()
     offsets = list(range(-3, 3)) if paper else [-5, -4, -3, -2, -1, 1, 2, 3, 4, 5]
     words = words_of(maps, first_piece=paper)
-    rows = result.show(Chosen("as-is", min_count=2)).to_frame().set_index("relation").to_dict("index")
+    rows = result.show(RelationFilter("as-is", min_count=2)).to_frame().set_index("relation").to_dict("index")
     counted = Counter(relation for s in sentences for relation in s["relns"])
     assert set(rows) == {"all", "UAS"} | {relation for relation, n in counted.items() if n >= 2} - {"root"}
     assert list(rows)[:2] == ["all", "UAS"]
@@ -98,7 +98,7 @@ def test_the_table_equals_the_literal_loops(model, literal, mode, possessives):
 
 
 def test_every_head_and_the_kept_guesses_equal_the_literal_loops(model, literal):
-    result = compute(request(), None, Execution("cpu", 64), model=model).show(Chosen("as-is"))
+    result = compute(request(), None, Execution("cpu", 64), model=model).show(RelationFilter("as-is"))
     sentences, maps = literal
     words = words_of(maps, first_piece=False)
     for d, direction in enumerate(DIRECTIONS):
@@ -143,7 +143,7 @@ def planted(model, rules) -> tuple[Guesses, Sentences]:
 
 def test_a_planted_head_is_found_to_be_perfect(model):
     counts, examples = planted(model, Rules(VIEWS))
-    result = finish(counts, examples, {"settings": {"mode": "corrected"}, "options": {}}).show(Chosen("as-is"))
+    result = finish(counts, examples, {"settings": {"mode": "corrected"}, "options": {}}).show(RelationFilter("as-is"))
     for row, relation in enumerate(result.relations):
         if relation in ("all", "UAS"):
             continue
@@ -174,20 +174,20 @@ def test_bytes_choices_and_subtypes(model):
     result = compute(request(), None, Execution("cpu"), model=model)
     again = DependencyHeads.from_bytes(result.to_bytes())
     assert again.to_frame().equals(result.to_frame()) and again.sentences == result.sentences
-    shown = result.show(Chosen("as-is", min_count=3, offsets=2))
+    shown = result.show(RelationFilter("as-is", min_count=3, offsets=2))
     assert shown.offsets.tolist() == [-2, -1, 1, 2] and shown.n.sum(0)[2:].min() >= 3
     assert shown.provenance["options"] == {"view": "as-is", "min_count": 3, "offsets": 2, "merge_subtypes": False}
     with pytest.raises(SettingsError):
-        result.show(Chosen("as-is", offsets=50))
+        result.show(RelationFilter("as-is", offsets=50))
     with pytest.raises(SettingsError):
-        result.show(Chosen(view="upside-down"))
+        result.show(RelationFilter(view="upside-down"))
 
 
 def test_merged_subtypes_are_added_up(model):
     text = "a\t2-nsubj:pass\nb\t0-root\n\nc 2-nsubj\nd 0-root\ne 2-punct\n"
     asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(text.encode(), "x"))
     result = compute(asked, None, Execution("cpu"), model=model)
-    merged, result = result.show(Chosen("as-is", merge_subtypes=True)), result.show(Chosen("as-is"))
+    merged, result = result.show(RelationFilter("as-is", merge_subtypes=True)), result.show(RelationFilter("as-is"))
     assert merged.relations == ["all", "UAS", "nsubj", "punct"] and merged.n.sum(0).tolist() == [5, 4, 2, 1]
     rows = [result.relations.index(name) for name in ("nsubj", "nsubj:pass")]
     assert np.array_equal(merged.correct[:, :, 2], result.correct[:, :, rows].sum(2))
@@ -206,8 +206,8 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
         )
         for lines in (tree, view)
     ]
-    seen, asked = results[0].show(Chosen("function-heads")), results[1].show(Chosen("as-is"))
-    assert seen.relations == asked.relations and seen.relations != results[0].show(Chosen("as-is")).relations
+    seen, asked = results[0].show(RelationFilter("function-heads")), results[1].show(RelationFilter("as-is"))
+    assert seen.relations == asked.relations and seen.relations != results[0].show(RelationFilter("as-is")).relations
     assert np.array_equal(seen.correct, asked.correct) and np.array_equal(seen.offset_correct, asked.offset_correct)
     assert seen.sentences[0]["governors"] == [2, 0, 2, 6, 6, 3]
 
@@ -223,7 +223,7 @@ def test_wilson_intervals():
 def test_relations_of_a_real_treebank_are_counted_as_the_file_has_them(model):
     path = DATA / "UD_English-EWT" / "en_ewt-ud-dev.conllu.xz"
     asked = Request("dependency_heads", checkpoint.find("demo"), from_path(path), Settings(limit=80))
-    result = compute(asked, None, Execution("cpu"), model=model).show(Chosen("as-is"))
+    result = compute(asked, None, Execution("cpu"), model=model).show(RelationFilter("as-is"))
     blocks = lzma.decompress(path.read_bytes()).decode().split("\n\n")[:80]
     cells = [line.split("\t") for block in blocks for line in block.splitlines() if line[0] != "#"]
     counted = Counter(row[7] for row in cells if row[0].isdigit())
@@ -239,8 +239,10 @@ def test_roots_of_any_case_have_no_row_and_labels_named_as_totals_are_relations(
     result = compute(asked, None, Execution("cpu"), model=model)
     counts = {
         name: int(n)
-        for name, n in zip(result.show(Chosen("as-is")).relations, result.show(Chosen("as-is")).n.sum(0), strict=True)
+        for name, n in zip(
+            result.show(RelationFilter("as-is")).relations, result.show(RelationFilter("as-is")).n.sum(0), strict=True
+        )
     }
     assert counts == {"all": 6, "UAS": 5, "UAS_": 1, "all_": 1, "all_:x": 1, "punct": 1}
-    merged = result.show(Chosen("as-is", merge_subtypes=True))
+    merged = result.show(RelationFilter("as-is", merge_subtypes=True))
     assert merged.relations == ["all", "UAS", "all_", "UAS_", "punct"] and merged.n.sum(0).tolist() == [6, 5, 2, 1, 1]

@@ -8,16 +8,15 @@ import pytest
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.dependency_heads import guesses, measure
-from bertviz_core.analyses.dependency_heads.result import VIEWS, Chosen
+from bertviz_core.analyses.dependency_heads.result import VIEWS, RelationFilter
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
-from bertviz_core.analyses.details import StoredParts, stored_parts
-from bertviz_core.analyses.ordered_lists import ORDERS, page, tally
+from bertviz_core.analyses.details import ORDERS, StoredParts, page, stored_parts, tally
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
-from bertviz_core.heads import Choice, Head
+from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import reading
 from bertviz_core.settings import Settings
 from tests.analyses.dependency_heads.test_measure import plain
@@ -53,7 +52,7 @@ def request_of(model) -> Request:
 
 def literal(whole, head: Head, direction: int, view: str, merge: bool) -> list[dict]:
     """Every sentence as the oracle reads it."""
-    shown, start, sentences = whole.show(Chosen(view, merge_subtypes=merge)), 0, []
+    shown, start, sentences = whole.show(RelationFilter(view, merge_subtypes=merge)), 0, []
     for sentence in shown.sentences:
         words = slice(start, start := start + len(sentence["words"]))
         arrays = {
@@ -71,7 +70,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
     for which, minimum, searched, order in product(
         ("all", "right", "wrong"), (-1.0, 0.3), ((), ("the",), ("in", "the")), ORDERS
     ):
-        query = SentenceQuery(Choice(direction, head), which, minimum, searched, order, relation, view, merge)
+        query = SentenceQuery(DirectedHead(direction, head), which, minimum, searched, order, relation, view, merge)
         expected = oracle.matching_sentences(sentences, relation, which, minimum, searched, order)
         counts = tally(stored[1], query)
         assert counts.sum() == len(expected)
@@ -87,8 +86,8 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == KEPT < stored[0].provenance["sentences"] == len(whole.sentences)
-    query = SentenceQuery(Choice(0, Head(0, 1)), minimum=-1.0, order="file order")
-    shown = stored[0].show(Chosen("as-is"))
+    query = SentenceQuery(DirectedHead(0, Head(0, 1)), minimum=-1.0, order="file order")
+    shown = stored[0].show(RelationFilter("as-is"))
     counts = tally(shown, query)
     assert [example.sentence["number"] for example in page(shown, query, counts, 0, 10)] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()
@@ -109,4 +108,4 @@ def test_a_part_that_is_gone_leaves_the_first_sentences(stored, tmp_path) -> Non
             store.write(f"detail/key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
-        tally(StoredParts(store, "key", where.source, 3), SentenceQuery(Choice(0, Head(0, 0))))
+        tally(StoredParts(store, "key", where.source, 3), SentenceQuery(DirectedHead(0, Head(0, 0))))

@@ -9,9 +9,9 @@ from tokenizers import Tokenizer, pre_tokenizers, processors
 from tokenizers import models as tokenizer_models
 from transformers import AutoModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from bertviz_core.analyses.induction import ANALYSIS, CONTROL, KINDS
 from bertviz_core.analyses.induction.figure import paper_figure
-from bertviz_core.analyses.induction.result import Induction
+from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import sample
@@ -63,7 +63,7 @@ def test_a_planted_induction_head_shows_1_and_nothing_else_does(tmp_path: Path) 
     others = result["prefix"].copy()
     others[1, 0] = 0
     assert others.max() < 0.1 and result["duplicate"].max() < 0.1 and result["prefix_control"].max() < 0.1
-    states = {finding.id: (finding.state, finding.head) for finding in ANALYSIS.findings(result)}
+    states = {finding.id: (finding.state, finding.head) for finding in ANALYSES["induction"].findings(result)}
     assert states["induction.prefix"] == ("shown", Head(1, 0))
     assert states["induction.previous"] == ("shown", Head(0, 0))
     assert states["induction.duplicate"][0] != "shown"

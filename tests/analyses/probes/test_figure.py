@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.probes import PROBES
 from bertviz_core.analyses.probes.figure import (
     STYLES,
     curves_figure,
@@ -17,6 +16,7 @@ from bertviz_core.analyses.probes.figure import (
     title,
     titles,
 )
+from bertviz_core.analyses.probes.result import PROBES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample

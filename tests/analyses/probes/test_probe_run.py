@@ -13,13 +13,12 @@ import pytest
 import torch
 
 from bertviz_core import exports
-from bertviz_core.analyses.probes import PROBES, ProbeOptions, options_of
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes.features import Features, WordMaps
 from bertviz_core.analyses.probes.fitting import control_governors, split
 from bertviz_core.analyses.probes.measure import redrawn
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
-from bertviz_core.analyses.probes.result import Probes
+from bertviz_core.analyses.probes.result import PROBES, ProbeOptions, Probes, options_of
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, guesses, right_branching
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request

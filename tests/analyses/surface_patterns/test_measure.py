@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.analyses.surface_patterns import QUANTITIES
+from bertviz_core.analyses.surface_patterns.columns import QUANTITIES
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
-from bertviz_core.analyses.surface_patterns import NORM_QUANTITIES, QUANTITIES, norms
+from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
 
 LENGTHS = {
     "norm_cls": [[1.0, 3.0]],
@@ -35,17 +36,17 @@ def test_the_sentence_names_both_shares_and_the_layer_that_attends_most():
     expected = (
         "[SEP] receives 55% of the weights and 10% of the norms; in layer {}, which attends to it most, 80% and 10%"
     )
-    assert norms.change(weights, moved) == expected.format(2)
-    assert norms.change(weights, moved, base=0) == expected.format(1)
+    assert norms_sentence(weights, moved) == expected.format(2)
+    assert norms_sentence(weights, moved, base=0) == expected.format(1)
 
 
 def test_a_model_without_sep_is_compared_by_another_class():
     absent = averages([[np.nan, np.nan]])
-    assert norms.change(absent, absent).startswith("[CLS] receives 25% of the weights and 25% of the norms")
+    assert norms_sentence(absent, absent).startswith("[CLS] receives 25% of the weights and 25% of the norms")
 
 
 def test_lengths_beside_other_tokens_and_the_head_with_the_lowest_correlation():
-    said = norms.lengths(averages([[0.5, 0.5]], **LENGTHS))
+    said = lengths_sentence(averages([[0.5, 0.5]], **LENGTHS))
     assert "those of [CLS] 1.00 times, [SEP] 0.25 times as long" in said
     assert "is -0.50 on average over heads, and lowest in head 1-2 (-0.75)" in said
 

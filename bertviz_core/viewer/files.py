@@ -1,11 +1,11 @@
-"""The interactive lines of one input: what their script draws of a head, and every head as one HTML document that needs
-no network."""
+"""The attention of one input as files: the interactive lines as one HTML document that needs no network, SVG, CSV and
+safetensors; and what the lines' script draws of a head."""
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -14,12 +14,20 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.errors import InputError
-from bertviz_core.heads import Head
+from bertviz_core.exports import check_path, write_bytes
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.paper import CITATION
+from bertviz_core.plotting.drawing import to_svg
+from bertviz_core.settings import Settings
+from bertviz_core.version import __version__
+from bertviz_core.viewer.figure import Panel, lines_figure
 from bertviz_core.viewer.view import InputAttention, shorten
 
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws one head into an element
 MAX_CHARACTERS = 200  # of a label that travels
 MAX_BYTES = 30_000_000  # of packed weights
+SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 MIN_WEIGHT = 0.02  # lines below it are not drawn at first
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # What would end a script, or a line of one, inside JSON.
@@ -128,3 +136,48 @@ def _document(data: dict[str, Any], title: str, caption: str) -> str:
 <script type="application/json" id="data">{script_json(data)}</script>
 <script type="module">{scripts}</script></body></html>
 """
+
+
+def write_input(
+    attention: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0
+) -> None:
+    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
+    of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
+    writers: dict[str, Callable[[], bytes]] = {
+        ".svg": lambda: input_svg(attention, head, Path(origin["model"]).name, min_weight),
+        ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
+        ".html": lambda: input_html(attention, head, origin),
+        ".safetensors": lambda: attention.to_safetensors(origin),
+    }
+    write_bytes(path, writers[check_path(path, SUFFIXES)]())
+
+
+def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
+    """The lines of one head on one input; raises SettingsError without kaleido."""
+    panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
+    return to_svg(lines_figure([panel], min_weight=min_weight))
+
+
+def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
+    """The lines of one input on a page that needs no network: of all heads, or of one where that is too much."""
+    heads = list(all_heads(*attention.weights.shape[:2]))
+    if 2 * attention.weights[head].size * len(heads) > MAX_BYTES:
+        heads = [head]
+    model = Path(origin["model"]).name
+    caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())
+    return lines_html(attention, heads, head, model=model, caption=caption).encode()
+
+
+def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
+    """Origin of a single input that was run by itself, in the fields of `results.origin`; `digest` is that of its
+    tokens."""
+    return {
+        "model": checkpoint.name,
+        "model_fingerprint": checkpoint.fingerprint()[:16],
+        "input_digest": digest[:16],
+        "mode": settings.mode,
+        "weights": settings.weights,
+        "dtype": settings.dtype,
+        "bertviz_core": __version__,
+        "citation": CITATION,
+    }

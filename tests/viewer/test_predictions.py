@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.models.single_input import Prediction
-from bertviz_core.viewer.guesses import guesses_frame, loss, switched_off, switches
+from bertviz_core.viewer.predictions import ablated_heads, loss, predictions_frame, switches
 
 BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]])
 
@@ -16,7 +16,7 @@ BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]]
 def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -> None:
     whole = Prediction(3, "cat", 0.25, 2, (("dog", 0.5), ("cat", 0.25)))
     without = Prediction(3, "cat", 0.125, 1, (("cat", 0.125), ("dog", 0.1)))
-    frame = guesses_frame({"": (whole,), "1-1 2-3": (without,)})
+    frame = predictions_frame({"": (whole,), "1-1 2-3": (without,)})
     assert frame["heads_off"].tolist() == ["", "", "1-1 2-3", "1-1 2-3"]
     assert set(frame["position"]) == {4} and set(frame["masked_word"]) == {"cat"}
     assert frame["guess"].tolist() == ["dog", "cat", "cat", "dog"] and frame["rank"].tolist() == [1, 2, 1, 2]
@@ -46,8 +46,8 @@ def test_names_are_behaviors_layers_and_heads() -> None:
 
 def test_several_names_are_off_together() -> None:
     named = switches(2, 3, BEHAVIORS)
-    off = switched_off(["behavior next token", "2-2", "unknown"], named)
+    off = ablated_heads(["behavior next token", "2-2", "unknown"], named)
     assert off is not None
     assert np.argwhere(off).tolist() == [[0, 0], [1, 1]]
-    assert switched_off([], named) is None
-    assert switched_off(["unknown"], switches(2, 3)) is None
+    assert ablated_heads([], named) is None
+    assert ablated_heads(["unknown"], switches(2, 3)) is None

@@ -1,5 +1,5 @@
-"""The guesses for masked words, of the whole model and without the heads that a reader switches off: by names that an
-address can have, as "3-5", "layer 3", "behavior [SEP]"."""
+"""Predictions of masked words by the whole model and with heads ablated. Sets of heads have names that an address can
+hold: "3-5", "layer 3", "behavior [SEP]"."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def loss(prediction: Prediction) -> float:
     return -log(prediction.probability or TINY)
 
 
-def guesses_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
+def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
     """A row for each run, masked word and guess.
 
     Args:
@@ -67,7 +67,7 @@ def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> di
     return by_behavior | by_layer | single
 
 
-def switched_off(chosen: Iterable[str], named: Mapping[str, np.ndarray]) -> np.ndarray | None:
+def ablated_heads(chosen: Iterable[str], named: Mapping[str, np.ndarray]) -> np.ndarray | None:
     """(layer, head) bool of all chosen names together; None for no head."""
     masks = [named[name] for name in chosen if name in named]
     return np.logical_or.reduce(masks) if masks else None
