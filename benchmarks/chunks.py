@@ -3,8 +3,6 @@
 OMP_NUM_THREADS=1 python -m benchmarks.chunks overhead|workers|faults
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -7,8 +7,6 @@ second between pages. First one visitor, then all, then all beside an analysis b
     python -m benchmarks.class_of_readers --memory
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

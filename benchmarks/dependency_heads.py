@@ -6,8 +6,6 @@ The maps are softmaxed noise in BERT-base's shape (12 layers, 12 heads) over the
 not depend on the weights. Then the whole way, reading included, for the treebank on the demo model.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections import Counter

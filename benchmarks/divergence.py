@@ -4,8 +4,6 @@ The same maps for every side, BERT-base's shape: 144 heads, 128 tokens. CPU time
 CUDA device, also how close it comes to the device's limit of logarithms.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import time

@@ -6,8 +6,6 @@ and opens it once more in the same browser (`again`: the server and the browser'
     python -m benchmarks.first_plot --turns 5
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile
@@ -37,7 +35,7 @@ FIGURE = (b'"scatter"', b'"symbol"')  # one of these is in the message that brin
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Visit:
     """Seconds since the navigation began: the browser has loaded Streamlit's own code and asks for the page; the title
     stands; the figure's data is there; its markers stand; the script has ended and everything is drawn. And user CPU

@@ -3,8 +3,6 @@
 A side is a function, importable by name, that gets ready (imports, model, data: not timed) and returns the work.
 """
 
-from __future__ import annotations
-
 import resource
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +16,7 @@ Work = Callable[[], Any]
 Side = tuple[Callable[..., Work], tuple[Any, ...]]  # what gets ready, and its arguments
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cost:
     """Of the work alone: `wall` and `cpu` (user + system, all threads) in seconds. Of the whole process: `peak`, the
     most memory resident, in MiB. `answer` is what the work returned."""

@@ -6,8 +6,6 @@ second thread wakes every ten milliseconds and keeps its longest wait: nobody el
     OMP_NUM_THREADS=1 python -m benchmarks.hostile_inputs [--seconds 20] [NAME ...]
 """
 
-from __future__ import annotations
-
 import argparse
 import gzip
 import io
@@ -40,7 +38,7 @@ UNIQUE = 800_000  # rows with names of their own: more than a reader takes of on
 TICK = 0.01  # seconds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """An input by its kind ("text", "treebank", "coreference" or "vectors") and its bytes, made when it is wanted."""
 

@@ -7,8 +7,6 @@ With `--against` another checkout of this project takes turns with this one.
     python -m benchmarks.page_run --runs 24 --turns 3 --against ../other
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ PAGES = [entry.name for entry in ENTRIES]
 HEADS = [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 13)]  # of the demo model
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cost:
     """Of one run of a page.   cpu: the server's, user and system, in seconds.   seconds: until the script ended."""
 

@@ -1,7 +1,5 @@
 """What a server lets its visitors reach: folders, downloads, room for uploads. Read once from the environment."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +10,7 @@ from bertviz_core.errors import SettingsError
 YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Access:
     """The limits of one server; the defaults are those of one's own machine, and the last four of every server.
 

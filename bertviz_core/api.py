@@ -1,7 +1,5 @@
 """What `import bertviz_core` offers: `analyze`, `attention` and `report`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """What the functions of the library return: a result, or the attention of one input, as objects for a notebook."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -20,7 +18,7 @@ from bertviz_core.viewer.files import MIN_WEIGHT, in_frame, input_svg, lines_htm
 from bertviz_core.viewer.view import InputAttention
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AnalysisResult:
     """The result of one analysis of one corpus by one model.
 
@@ -105,7 +103,7 @@ class AnalysisResult:
         self.figure().show()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AttentionLines:
     """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
 

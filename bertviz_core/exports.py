@@ -1,7 +1,5 @@
 """A result as a file: JSON, CSV, a zip of CSV, HTML, SVG, LaTeX or safetensors; pages and commands write the same."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator

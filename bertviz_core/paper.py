@@ -4,8 +4,6 @@ Layer means of Figures 2 and 4 are read off the release's stored figures (+-0.02
 its uncased model "similar", so its figures may be the cased model's.
 """
 
-from __future__ import annotations
-
 TITLE = "What Does BERT Look At? An Analysis of BERT's Attention"
 CITATION = (
     "Clark, Khandelwal, Levy, Manning (2019). What Does BERT Look At? An Analysis of BERT's Attention. "

@@ -1,7 +1,5 @@
 """What a result depends on besides the model and the corpus, and how a computation is carried out."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,7 +16,7 @@ DTYPES = ("float32", "bfloat16")
 DEVICES = ("auto", "cpu", "cuda")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Settings:
     """Everything here is part of a result's key.
 
@@ -68,7 +66,7 @@ class Settings:
                 raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose one of {', '.join(allowed)}.")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Execution:
     """How a result is computed; never part of a key.
 

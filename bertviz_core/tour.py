@@ -3,8 +3,6 @@
 Statements about a model come from its stored results, statements about BERT-base from the paper.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertviz_core.analyses.findings import DECIDED, Finding

@@ -1,7 +1,5 @@
 """Small random models of every family of transformers that reads text, and the way in which maps of each are read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Small documents written with brackets: `[1 The cat ] slept .`, sentences apart by ` / `, as CoNLL-2012 text."""
 
-from __future__ import annotations
-
 
 def conll(*documents: str, tags: dict[str, str] | None = None) -> str:
     """The documents in twelve columns; `tags` gives the part of speech of a word, by its form."""

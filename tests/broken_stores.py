@@ -1,7 +1,5 @@
 """Stores whose folder is read-only, full, locked, of another version or damaged, for real."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

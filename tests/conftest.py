@@ -1,7 +1,5 @@
 """Shared fixtures: the demo model, a tiny random BERT, a store in a temporary folder, sources from bytes."""
 
-from __future__ import annotations
-
 import os
 
 os.environ["OMP_NUM_THREADS"] = "1"

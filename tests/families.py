@@ -1,7 +1,5 @@
 """Tiny random models of many families, with tokenizers made on the spot; nothing is downloaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

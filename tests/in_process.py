@@ -1,7 +1,5 @@
 """Jobs in this process, where patches reach them and no interpreter has to start; through JSON, as to another."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

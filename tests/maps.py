@@ -1,7 +1,5 @@
 """Batches and attention made of nothing but random numbers, as a layer would show them."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """AppTest goes back to Streamlit's older way with a folder called `pages` before each run; the server does not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from streamlit.runtime.pages_manager import PagesManager

@@ -4,8 +4,6 @@ Its tokenizer is the demo model's. Only the position and [SEP] reach a query or 
 the next sees, so that any head can be planted anywhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Models that predict masked or next words, and the text that their analyses are tested on."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A corpus read to its end."""
 
-from __future__ import annotations
-
 from collections import deque
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What ships of the demo model: tests ask it which head to look at, so that they hold for any demo model."""
 
-from __future__ import annotations
-
 import tempfile
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The limits of a server, read from its environment."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

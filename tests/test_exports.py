@@ -1,7 +1,5 @@
 """Results as files: every number, finished pages, whole drawings; and a JSON list written as it is read."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

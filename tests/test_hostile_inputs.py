@@ -1,7 +1,5 @@
 """What a stranger may upload or name: readers, tokenizers, models and drawings refuse it in words, and soon."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The wheel: what it holds, and that library and command work where it alone is installed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The planted heads do what they are said to: else the tests that rely on them test nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

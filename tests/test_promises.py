@@ -1,7 +1,5 @@
 """What the project promises of its imports and of pickle, proved rather than said."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

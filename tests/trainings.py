@@ -1,7 +1,5 @@
 """A training of tiny random models: checkpoints of one shape and vocabulary, other weights at each step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Visitors over Streamlit's own websocket: a browser's messages without a browser, many at once for little."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Iterator, Sequence
@@ -18,7 +16,7 @@ from websockets.sync.client import ClientConnection, connect
 TIMEOUT = 300.0  # seconds until the next message at most
 
 
-@dataclass(slots=True)
+@dataclass
 class Run:
     """What one run of the script sent.   seconds: from the question to the end of the script."""
 
@@ -42,7 +40,7 @@ class Run:
         return "\n".join(map(str, self.elements)).replace("\\", "")
 
 
-@dataclass(slots=True)
+@dataclass
 class Visit:
     """What one visitor of a crowd met.
 

@@ -1,7 +1,5 @@
 """Waiting for what other threads do, and work that is cancelled on its way."""
 
-from __future__ import annotations
-
 import time
 
 from bertviz_core.engine.jobs import Job

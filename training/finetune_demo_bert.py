@@ -3,8 +3,6 @@
 python -m training.finetune_demo_bert --start ENCODER --out RUN --steps 3000 text-0.txt.xz text-1.txt
 """
 
-from __future__ import annotations
-
 import os
 
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch: threads that spin starve their neighbors

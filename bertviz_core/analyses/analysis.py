@@ -1,29 +1,27 @@
 """The class that every analysis extends."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import plotly.graph_objects as go
 
+from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.findings import DECIDED, Finding, Statement, column_finding
 from bertviz_core.analyses.head_averages import HeadColumn, averages_of
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
+from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.plotting.style import map_figure
 from bertviz_core.settings import Settings, Weights
-
-if TYPE_CHECKING:
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
 
 Kind = Literal["text", "treebank", "coreference", "random"]
 
@@ -110,8 +108,6 @@ class Analysis:
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
         """A new accumulator, which one pass feeds."""
-        from bertviz_core.analyses.averages import SegmentAverages
-
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
@@ -125,8 +121,6 @@ class Analysis:
         batch_tokens: int | None,
     ) -> None:
         """Feed accumulators from one forward pass over a chunk; overridden where an analysis needs another pass."""
-        from bertviz_core.engine import stream
-
         stream.run(model, examples, accumulators, progress, batch_tokens)
 
     def run_stages(

@@ -14,13 +14,12 @@ from bertviz_core.analyses.document_sums import AverageSums
 from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.proportions import error_of_average
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.tokens import Tokens
 
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[["Batch", Any], "Tensor"]

@@ -25,7 +25,7 @@ KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # 
 MARKED = 6  # relations named, as many as the paper names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Thresholds:
     """A head has a behavior where its document average is above the threshold. `entropy` is in nats, and shorter
     inputs need less; the others are shares of attention. The defaults are the release's."""

@@ -3,8 +3,6 @@
 Definitions: docs/methods.md, section 14.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Iterator, Sequence

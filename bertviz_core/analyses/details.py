@@ -5,8 +5,6 @@ An entry ranks by its step: its confidence in steps of 1/255, or nothing where t
 equal steps are in file order.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -53,7 +51,7 @@ def finish(store: Store | None, key: str, count: int) -> None:
             store.write(f"detail/{key}/{COUNT}", str(count).encode())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StoredParts:
     """All parts beside the result with this key; `source` has the words, which are not stored."""
 
@@ -101,7 +99,7 @@ class InOrder(Generic[N]):
         return chosen
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GuessQuery(ABC, Generic[Entry]):
     """A selection of entries (sentences, passages) with the guesses of a head in them, and their order.
 

@@ -1,34 +1,27 @@
 """Document averages of every head, which surface patterns, entropy and gradients store; and columns: quantities of
 every head, with their words, color and format wherever they are shown."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate, over, t_quantile
 from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.heads import Head
 from bertviz_core.numbers import half_width, number
+from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.palette import NEUTRAL, Marker
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from bertviz_core.analyses.results import Result
-    from bertviz_core.heads import Head
-    from bertviz_core.plotting.head_map import HeadMap
-    from bertviz_core.plotting.style import Series
+from bertviz_core.plotting.style import Series
 
 TOP = 5  # segments stored for each head and quantity: those with the highest values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeadAverages(Result):
     """Averages of several quantities for every head. Axes: (quantity, layer, head), `quantities` naming the first.
 
@@ -107,10 +100,10 @@ class HeadAverages(Result):
 @cache
 def averages_of(analysis: str) -> type[HeadAverages]:
     """The class of one analysis's averages, where the analysis defines none."""
-    return type("HeadAverages", (HeadAverages,), {"analysis": analysis, "__slots__": ()})
+    return type("HeadAverages", (HeadAverages,), {"analysis": analysis})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeadColumn:
     """One quantity that an analysis gives every head, in the overview, the head panel and the exports.
 
@@ -156,18 +149,12 @@ class HeadColumn:
 
     def series(self, result: Result) -> Series:
         """The column's dots in a figure by layer."""
-        from bertviz_core.plotting.style import Series
-
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         return Series(self.quantity, values, self.short, self.marker)
 
     def map(self, result: Result, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the maximum."""
-        import numpy as np
-
-        from bertviz_core.plotting.head_map import value_map
-
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))

@@ -1,24 +1,19 @@
 """Loading models, and computing the chunks of a corpus one after another in this process."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.progress import Progress
-from bertviz_core.models.model import observing
+from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.settings import Execution
 
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
-
-    Load = Callable[[Sequence[Request], Execution], AttentionModel]
+Load = Callable[[Sequence[Request], Execution], AttentionModel]
 
 
 def needs_language_model(together: Sequence[Request]) -> bool:

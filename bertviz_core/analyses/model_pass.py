@@ -1,15 +1,15 @@
 """One pass of a model over a corpus: every result of the requests that share it."""
 
-from __future__ import annotations
-
 import platform
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy
 
 from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.chunks import ChunkedPass, share_done
-from bertviz_core.analyses.local_runner import LocalRunner
+from bertviz_core.analyses.local_runner import Load, LocalRunner
 from bertviz_core.analyses.part_cache import WholePass
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
@@ -18,15 +18,11 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.masking import check_head
-from bertviz_core.models.model import check_norms
+from bertviz_core.models.model import AttentionModel, check_norms
 from bertviz_core.models.reading import CorpusReading, Examples, Reading
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.local_runner import Load
-    from bertviz_core.models.model import AttentionModel
 
 
 def check_model(request: Request) -> None:
@@ -106,7 +102,6 @@ def _sums(
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
     """What a result was computed from and with."""
-    import numpy
     import torch
     import transformers
 

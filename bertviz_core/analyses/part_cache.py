@@ -1,8 +1,6 @@
 """Analyses of several passes, such as the probes: what each pass computes of every part of the examples, cached in the
 store until the result is there, so that a job which was killed does not compute it again. See docs/scale.md."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -138,7 +138,7 @@ def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[
     return np.where((p == 0) | (p == 1), documents, size), documents - 1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Estimate:
     """One quantity of every head.
 

@@ -9,10 +9,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
-from bertviz_core.analyses.local_runner import LastModel, LocalRunner, network_of
+from bertviz_core.analyses.local_runner import LastModel, Load, LocalRunner, network_of
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine import ray_cluster
@@ -20,11 +20,9 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.settings import Execution
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.local_runner import Load
 
 BACKLOG = 3  # chunks for each worker that are under way, or wait to be merged
 POLL = 0.1  # seconds between two looks for a cancel
@@ -152,7 +150,6 @@ class RayRunner(LocalRunner):
         """
         if not ANALYSES[together[0].analysis].chunked:
             return super().start(together, progress)
-        from bertviz_core.models.loading import load_tokens
 
         progress.start("Starting workers")
         progress.start(f"Loading the model in {len(self.workers)} workers")

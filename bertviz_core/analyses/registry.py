@@ -1,7 +1,5 @@
 """All analyses by name: the built-in ones, then those of installed packages."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Iterator
@@ -19,8 +17,11 @@ from bertviz_core.analyses.probes import ProbesAnalysis
 from bertviz_core.analyses.results import Results
 from bertviz_core.analyses.sep_gradients import SepGradientsAnalysis
 from bertviz_core.analyses.surface_patterns import SurfacePatternsAnalysis
+from bertviz_core.models.annotated import Sentences, Windows
 from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.random_sequences import RandomSequences
 from bertviz_core.models.reading import Examples
+from bertviz_core.models.segments import Segments
 
 BUILT_IN: dict[str, Analysis] = {
     analysis.name: analysis
@@ -95,10 +96,6 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
 
 def examples_class(kind: Kind) -> type[Examples[Encoded]]:
     """Class that reads corpora of one kind as encoded examples."""
-    from bertviz_core.models.annotated import Sentences, Windows
-    from bertviz_core.models.random_sequences import RandomSequences
-    from bertviz_core.models.segments import Segments
-
     classes: dict[Kind, type[Examples[Encoded]]] = {
         "text": Segments,
         "treebank": Sentences,

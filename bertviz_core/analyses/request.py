@@ -59,7 +59,7 @@ class Request:
         return replace(self, source=source)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
     """Settings of one analysis, part of a result's key. Subclasses add fields of JSON types with defaults, each as
     `Annotated[type, Doc("Help.")]`; a field of type `Path | None` names a further file that the analysis reads."""
@@ -78,7 +78,7 @@ class Options:
         return {field.name for field in fields(cls) if "Path" in str(field.type)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class View:
     """How a stored result is shown by a command; nothing is computed again. Subclasses add fields as Options do."""
 

@@ -1,12 +1,10 @@
 """Find the stored result of a request, or compute and store it with the requests that share its pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from bertviz_core.analyses.local_runner import LocalRunner
+from bertviz_core.analyses.local_runner import Load, LocalRunner
 from bertviz_core.analyses.model_pass import compute_pass, runner_of
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
@@ -14,11 +12,8 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.local_runner import Load
-    from bertviz_core.models.model import AttentionModel
 
 DEFAULT_EXECUTION = Execution()
 Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed

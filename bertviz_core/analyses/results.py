@@ -99,7 +99,7 @@ class Result(ABC):
         return values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ViewedResult(Result):
     """A result whose tables and figures show a view, another type, which `default_view` gives."""
 

@@ -3,8 +3,6 @@
 Seconds = loading + overhead of the analysis + tokens of the corpus x operations a token x seconds an operation.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -6,8 +6,6 @@ Run it after a change of the demo model, a sample or an analysis; results that n
 The training in assets/emergence is another model's, and stays as it is.
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

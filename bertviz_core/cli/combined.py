@@ -1,7 +1,5 @@
 """The commands that put several results together: `emergence`, `compare` and `report`."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import nullcontext
 from dataclasses import fields, replace

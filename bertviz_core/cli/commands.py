@@ -1,7 +1,5 @@
 """The command line: one command for each analysis, from the same store and with the same numbers as the pages."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 from dataclasses import fields
@@ -10,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from bertviz_core import exports
@@ -94,8 +93,6 @@ def store_size(store: Folder = None, limit: Limit = None) -> None:
 @store_app.command("list")
 def store_list(store: Folder = None) -> None:
     """Every result and upload: what it is, of which model and corpus, with what settings, from when, how large."""
-    import pandas as pd
-
     opened = _opened(store)
     heads = dict(opened.heads())
     rows = [_described(opened, entry, heads.get(entry.key, b"")) | _location(entry) for entry in opened.entries()]

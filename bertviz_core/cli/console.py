@@ -1,7 +1,5 @@
 """What every command shares: its options, its progress on standard error, and its output."""
 
-from __future__ import annotations
-
 import inspect
 import sys
 import time

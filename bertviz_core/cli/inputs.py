@@ -1,7 +1,5 @@
 """The commands about inputs: segments, treebanks as JSON, attention maps, and one head on one input."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator

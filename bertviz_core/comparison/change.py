@@ -14,7 +14,7 @@ from bertviz_core.heads import Head, all_heads
 HALVINGS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """One quantity in both runs, of the same shape. All (layer, head).
 

@@ -1,7 +1,5 @@
 """What differs between two runs, and which differences make their numbers hard to compare."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bertviz_core.models.checkpoint import short_names

@@ -1,7 +1,5 @@
 """A against B: heads as dots, and models of different shapes by relative depth."""
 
-from __future__ import annotations
-
 import numpy as np
 import plotly.graph_objects as go
 

@@ -1,7 +1,5 @@
 """Two runs of one analysis: every quantity of every head in A, in B, and its difference."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -32,7 +30,7 @@ UNTESTED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison(Result):
     """The quantities that both runs have; made by `compare`.
 

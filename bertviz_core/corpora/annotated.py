@@ -1,8 +1,6 @@
 """Treebanks, and corpora with chains of mentions that refer to the same thing, in any of the formats of
 corpora/formats.py, recognized from their content."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice

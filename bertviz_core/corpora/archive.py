@@ -1,7 +1,5 @@
 """Zip archives of text files, read as one text: members are only read, never written anywhere."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import struct

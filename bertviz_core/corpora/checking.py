@@ -5,8 +5,6 @@ limits of time, memory and size. What is to be stored is written to the folder a
 is, or which error it has. A process that passes a limit ends without an answer.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

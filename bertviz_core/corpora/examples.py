@@ -1,7 +1,5 @@
 """The authors' JSON: a list of objects, each with exactly one of `text`, `words`, `tokens`; other fields are kept."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator
@@ -18,7 +16,7 @@ NEAR = 16  # an error so near the end may come from a word or an escape that is 
 BROKEN = "The JSON is broken or cut off here."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Record:
     """One object: `form` says which of the three fields it has, `value` is a string or a list of strings."""
 
@@ -29,7 +27,7 @@ class Record:
     other: dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ExampleCorpus:
     """Objects of a JSON list, read again from the source on every pass, one at a time: memory does not grow with it."""
 

@@ -1,7 +1,5 @@
 """Files that a user names as one source, and the corpora that ship with the project (CC0, written for it)."""
 
-from __future__ import annotations
-
 import glob
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The formats of treebanks and of coreference corpora: one table for readers, pages, docs/formats.md and tests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,7 +12,7 @@ Kind = Literal["treebank", "coreference"]
 CONLLU = "CoNLL-U"  # the format of Universal Dependencies
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Format:
     """One way to write a corpus.
 

@@ -1,7 +1,5 @@
 """Corpora that the caller has in memory, as the files that would hold them: equal content, equal digests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

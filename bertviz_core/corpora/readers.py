@@ -60,7 +60,7 @@ def check(kind: str, source: Source) -> None:
         deque(corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records(), maxlen=0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Paragraph:
     """One line of text; `document` counts from 0, `line` from 1."""
 
@@ -69,7 +69,7 @@ class Paragraph:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextCorpus:
     """Documents of paragraphs, read again from the source on every pass: memory does not grow with the file."""
 
@@ -98,7 +98,7 @@ class TextCorpus:
         return None if blank else document
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TreebankText(TextCorpus):
     """A paragraph for each sentence of a treebank: its `# text`, else its words with spaces between."""
 
@@ -124,7 +124,7 @@ def _word(row: str) -> str:
     return word if number.isdigit() else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoreferenceText(TextCorpus):
     """A paragraph for each sentence of documents with coreference: its words with spaces between."""
 

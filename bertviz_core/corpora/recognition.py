@@ -1,7 +1,5 @@
 """What a source holds, from its beginning: a treebank, a corpus with coreference, or text; and about how much."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections import deque

@@ -1,7 +1,5 @@
 """A source is a named, digested run of bytes: a file, a paste or an upload. Readers see only sources."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import hashlib

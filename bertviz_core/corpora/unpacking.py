@@ -1,7 +1,5 @@
 """Bytes of a text on their way in: UTF-16, xz within a limit of memory, Word documents, pieces of bytes as a file."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import lzma

@@ -1,7 +1,5 @@
 """Word vectors from text files as GloVe writes them: a word and its values, between spaces, one a line."""
 
-from __future__ import annotations
-
 from collections.abc import Set
 from dataclasses import dataclass
 
@@ -14,7 +12,7 @@ EXPECTED = "Give one text file, with a word and its numbers, between spaces, on 
 SHOWN = 8  # names of files in a message
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WordVectors:
     """Fixed vectors for a corpus's words.
 

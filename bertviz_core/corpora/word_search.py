@@ -1,7 +1,5 @@
 """Sentences and passages by a word or words that stand in them one after the other."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +13,7 @@ WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+|[^\w\s]")
 AROUND = 70  # letters of a passage shown on either side of what was searched
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Hit:
     """A line of a corpus in which the searched words stand.
 

@@ -3,8 +3,6 @@
 Steps stand on a logarithmic axis; step 0, which such an axis has no place for, stands at half the first other step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from html import escape
 

@@ -2,8 +2,6 @@
 the surface patterns (3.1, 3.2), entropy (3.3) and dependency heads (4.2) of every checkpoint, side by side.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -22,7 +20,7 @@ BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "
 IN_TABLE = 2  # relations that have columns in the table
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Emergence(Result):
     """A training, checkpoint by checkpoint. `quantities` and `relations` name axes.
 

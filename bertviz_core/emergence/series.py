@@ -1,8 +1,6 @@
 """A training as ordinary requests, one checkpoint after another, what their stored results add up
 to, and its checkpoints as runs that can be compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -37,7 +35,7 @@ def shipped() -> Emergence:
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series:
     """The requests for the analyses of every checkpoint of a training, and the emergence from their results.
 

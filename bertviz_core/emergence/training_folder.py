@@ -1,7 +1,5 @@
 """The checkpoints of one training: a folder of model folders, each with its step as the last number of its name."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

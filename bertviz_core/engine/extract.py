@@ -4,8 +4,6 @@ The file's header needs only the lengths, so maps go straight from the model to 
 memory grows with the corpus.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Arrays and JSON values as bytes and back, without pickle: safetensors, with everything but arrays in its header."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

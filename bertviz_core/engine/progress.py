@@ -1,7 +1,5 @@
 """Progress of long work: counted, timed, and the place where a cancel takes effect."""
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import dataclass, field

@@ -1,7 +1,6 @@
 """Ray: actors on a cluster that is there already, or on one that is started on this machine."""
 
-from __future__ import annotations
-
+import logging
 import os
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,7 +27,6 @@ def connect(address: str, workers: int) -> bool:
     Returns whether the connection is new; raises SettingsError where there is no such cluster."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    import logging
 
     import ray
 

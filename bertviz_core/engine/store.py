@@ -1,7 +1,5 @@
 """Results and uploads on disk: bytes by key, nothing ever unpickled; past its limit the results longest unused go."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

@@ -1,7 +1,5 @@
 """How the store lies on disk: diskcache with bytes only, and a way to read it where it cannot be written."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os
@@ -41,7 +39,7 @@ EVICTION_POLICY[POLICY] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """One stored thing.
 

@@ -1,7 +1,5 @@
 """The one pass: batches through the model, every layer's maps shown to every accumulator, nothing kept."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Protocol, Self

@@ -1,7 +1,5 @@
 """Files that a reader brings are recognized and read to their end in a process of their own, before they are stored."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -23,7 +21,7 @@ COMMAND = (sys.executable, "-P", "-m", "bertviz_core.corpora.checking")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Checked:
     """Files that can be read, as one.
 

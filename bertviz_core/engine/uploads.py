@@ -1,7 +1,5 @@
 """Uploads, each under a random token that opens it; and the models that were opened lately on one's own machine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -24,7 +22,7 @@ LATEST = 20  # uploads that are listed
 MAX_MODELS, MODEL_DAYS = 8, 30  # of the names that are remembered
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Upload:
     """Description of an upload, without its bytes.
 

@@ -4,30 +4,26 @@ The layers below a head that is switched off do not change, so a pass may begin 
 layer had in the whole model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
-from bertviz_core.models.encoding import collate, encode_words
+from bertviz_core.models.encoding import Batch, collate, encode_words
 from bertviz_core.models.masking import IGNORED
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.word_loss import Predictions, logits_at, predictions_of, selecting
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
 
 Forward = Callable[..., Any]
 
 
-@dataclass(slots=True)
+@dataclass
 class SwitchedOff:
     """Stands in for the product of weights and values in one forward pass: an object serves one pass alone.
 
@@ -111,7 +107,7 @@ class Restart:
         return logits_at(selected, output)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Whole:
     """A batch in the whole model.
 
@@ -129,8 +125,6 @@ class Whole:
 
 def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> Whole:
     """One pass forward and one back of labeled segments; labels: (row, token), IGNORED where not predicted."""
-    import torch
-
     outputs: list[Tensor] = []
 
     def combine(weights: Tensor, value: Tensor) -> Tensor:
@@ -171,8 +165,6 @@ def predict_without(
         mean: (layer, head, width of a head), what replaces an output; None for zeros.
         batch_tokens: As many sets go through the model together as fit into so many tokens, one at least.
     """
-    import torch
-
     first = int(heads.any(0).any(-1).nonzero()[0])
     size = max(1, batch_tokens // labels.numel())
     with torch.inference_mode():
@@ -214,8 +206,6 @@ def _replaced(modules: Sequence[Any], wrap: Callable[[Forward], Forward]) -> Ite
 def _layers(model: AttentionModel) -> list[Any]:
     """The encoder's list of layers: the first list of modules whose calls have one attention each, as many as the model
     has layers (ALBERT calls few modules several times)."""
-    import torch
-
     batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
     lists = [m for m in model.encoder.modules() if isinstance(m, torch.nn.ModuleList)] if model.observable else []
     for modules in (list(dict.fromkeys(entry)) for entry in lists):

@@ -1,7 +1,5 @@
 """The models and trainings in the folders that a server allows, by name. A name is looked up, never used as a path."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator

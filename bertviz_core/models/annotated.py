@@ -9,8 +9,6 @@ asked of is not made.
 Definitions: docs/methods.md, sections 1, 5 and 7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -12,13 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.models.model import norm_logits, vector_norms
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.model import AttentionModel, norm_logits, vector_norms
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
 
 REGISTERED = "bertviz_observed"
 # Arguments that models pass to attention functions and that change no map: what they say is in the mask already, or is
@@ -34,7 +33,7 @@ Observer = Callable[["Tensor", "Tensor | None", "Tensor | None"], None]  # (weig
 Combine = Callable[["Tensor", "Tensor"], "Tensor"]  # (weights, values) -> (batch, head, query, width of a head)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayerAttention:
     """One layer's maps for one batch.
 

@@ -1,7 +1,5 @@
 """A model's files, found and fingerprinted without importing torch or transformers."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Callable, Sequence

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.model import AttentionModel
 
 WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Encoded:
     """One input of the model, special tokens included, padding not.
 

@@ -1,19 +1,13 @@
 """The segments of a corpus by their numbers, for a reader who looks at one of them."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
-from typing import TYPE_CHECKING
 
+from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.encoding import Encoded
-
-if TYPE_CHECKING:
-    from bertviz_core.corpora.word_search import Hit
-    from bertviz_core.models.segments import Segments
-
+from bertviz_core.models.segments import Segments
 
 MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 

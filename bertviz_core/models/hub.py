@@ -1,7 +1,5 @@
 """Models of the Hugging Face hub: those on this machine already, what a download takes, and the download."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import stat

@@ -22,7 +22,7 @@ LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("L",), ("R", "AL")  # Unicode's classes of lette
 TAKES_NO_ROOM = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of what is not seen
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Units:
     """Tokens or words, in reading order. All (unit,).
 
@@ -46,7 +46,7 @@ class Units:
         return Units(tuple(compress(self.labels, chosen)), self.special[chosen], self.side[chosen], self.start[chosen])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Layout:
     """Assignment of one input's tokens to words, with the labels of both.
 

@@ -1,7 +1,5 @@
 """A model in any of the forms that the library takes: a name, a folder, or a pair (model, tokenizer) in memory."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial

@@ -1,7 +1,5 @@
 """From a checkpoint to a model that can be observed; models that stay loaded for the next request."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import suppress
 from dataclasses import astuple
@@ -15,7 +13,6 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.masking import check_head, no_head, predicts_next_words
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.verification import maps_of, no_maps
 from bertviz_core.settings import DEVICES
 
 ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
@@ -81,6 +78,8 @@ def prepare(
     for module in (encoder, language_model):
         if module is not None:
             module.eval().requires_grad_(False).to(device)
+    from bertviz_core.models.verification import maps_of, no_maps
+
     known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
         raise ModelError(

@@ -1,8 +1,6 @@
 """Which tokens a language model's loss asks for: masked words, and what the model sees in their place, or next words
 (methods, section 3); whether a checkpoint has a head that predicts them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Self
 
@@ -43,7 +41,7 @@ class Labeled(NamedTuple):
     labels: np.ndarray
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Masking:
     """BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch and order.
 
@@ -90,7 +88,7 @@ class Masking:
         return Labeled(ids, labels)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NextWords:
     """Every token but the first, each predicted from those before it."""
 

@@ -1,7 +1,5 @@
 """config.json and the headers of the weights, checked before anything is built from them."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """Corpora as encoded examples, read once, and cut into chunks while they are read."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace

@@ -12,8 +12,6 @@ that is too long is left out, not cut; token types are 0.
 Definitions: docs/methods.md, section 1.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

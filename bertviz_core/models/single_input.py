@@ -1,8 +1,6 @@
 """One input, run alone: a text, a pair or a segment, with tokens masked or not, its attention maps, and predictions for
 its masked tokens (docs/methods.md, section 10)."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +22,7 @@ TOP = 5  # predictions shown for a masked token
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OneInput:
     """An encoded input with its labels.
 
@@ -165,7 +163,7 @@ def _with_unknown(layout: Layout, unknown: np.ndarray, parts: Sequence[Sequence[
     return relabel(layout, tuple(tokens), tuple(words))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Prediction:
     """The model's prediction for one masked position.
 

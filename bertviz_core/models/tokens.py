@@ -1,7 +1,5 @@
 """What a tokenizer calls its special tokens, how it frames a segment, and how it cuts words."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

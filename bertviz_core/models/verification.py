@@ -24,12 +24,12 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import REGISTERED, LayerAttention, at_least_float32, forward
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded, collate
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import default_folder
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.model import AttentionModel
 
 FORMAT = 2  # raise it where the ways of reading maps change
 LENGTHS = 24, 13  # tokens of the two inputs
@@ -39,7 +39,7 @@ TOLERANCE = 1e-5  # of any weight, and of a row's sum
 ROUNDED, MOVED = 2.0**-8, 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Maps:
     """What is found of a model's maps.
 

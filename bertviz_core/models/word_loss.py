@@ -5,29 +5,25 @@ The graph begins at the embeddings' output, because no parameter requires a grad
 first layer's maps. A map is read and freed as soon as the backward pass reaches its layer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from torch.utils.hooks import RemovableHandle
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
-from bertviz_core.models.masking import IGNORED
-
-if TYPE_CHECKING:
-    from torch import Tensor
-    from torch.utils.hooks import RemovableHandle
-
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.masking import Targets
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.masking import IGNORED, Targets
+from bertviz_core.models.model import AttentionModel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Predictions:
     """Predictions of a batch's masked or next words.
 
@@ -46,7 +42,7 @@ class Predictions:
     guess: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LayerGradient:
     """Weights and gradients of one layer, for one batch.
 
@@ -73,8 +69,6 @@ def backward(
     depend on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model
     shows.
     """
-    import torch
-
     layers = 0
 
     def show(gradient: LayerGradient) -> None:
@@ -100,8 +94,6 @@ def backward(
 
 def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
     """The batch as the model is to see it, its classes still those of the original tokens; labels (batch, token)."""
-    import torch
-
     ids = batch.ids.cpu().numpy().copy()
     labels = np.full_like(ids, IGNORED)
     for row, example in enumerate(batch.examples):
@@ -146,8 +138,6 @@ def logits_at(selected: Tensor, output: Any) -> Tensor:
 
 def predictions_of(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:
     """The sum of the segments' losses, in the graph; and what to report, out of it."""
-    from torch.nn.functional import cross_entropy
-
     selected = labels != IGNORED
     rows, targets = selected.nonzero()[:, 0], labels[selected]
     losses, guess = cross_entropy(logits, targets, reduction="none"), logits.argmax(-1)

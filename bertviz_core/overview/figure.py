@@ -1,7 +1,5 @@
 """The map of all heads colored by what they do, and one head's numbers from every analysis as rows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the results of a model say together: how many heads have a recognizable pattern."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import numpy as np

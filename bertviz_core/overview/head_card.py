@@ -1,7 +1,5 @@
 """Each head in a few words, beside the map of heads."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic

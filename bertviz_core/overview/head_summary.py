@@ -4,8 +4,6 @@ and 5); nothing is computed from text here.
 `results` maps the name of an analysis to its result, for whichever analyses of one model are stored.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -31,7 +29,7 @@ SHOWN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """One quantity of every head, from one analysis.
 
@@ -52,7 +50,7 @@ class Column:
         return ANALYSES[self.analysis].column(self.quantity)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Relation:
     """How well one head finds one relation, in its better direction (0: dependent to head); fractions.
 
@@ -159,7 +157,7 @@ def behavior_counts(labels: np.ndarray) -> dict[str, int]:
     return {name: count for name in order if (count := int((labels == name).sum()))}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Segment:
     """One segment in which a head does something: its number from 0, its value, where it stands, its tokens."""
 
@@ -169,7 +167,7 @@ class Segment:
     tokens: list[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClearestHead:
     """The head with the highest document average of a quantity, and its segments, the highest value first."""
 

@@ -1,7 +1,5 @@
 """The results of a model in a store, by their own headers; and the overview as a table, from the largest of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -24,7 +22,7 @@ from bertviz_core.settings import Settings
 SUFFIXES = (".csv", ".json")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StoredResult:
     """One stored result: its key and analysis, and the provenance that it carries."""
 
@@ -73,7 +71,7 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
     return {name: result for name, result in results.items() if result is not None}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Overview:
     """A row for each head; and what each analysis's columns were computed from."""
 

@@ -3,8 +3,6 @@
 What they show is stored beside the results, so that a report on stored results runs no model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -36,7 +34,7 @@ ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
 RELATIONS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lines:
     """One head on one input.
 

@@ -1,8 +1,6 @@
 """A report: its contents (findings, a section for each analysis, clearest heads, what was skipped, origin, citation),
 as one HTML page that needs no network and prints on A4."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

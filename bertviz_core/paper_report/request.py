@@ -1,7 +1,5 @@
 """What a report needs: a result of every analysis, on the corpus of its kind; what is missing is computed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -9,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.local_runner import LastModel
+from bertviz_core.analyses.local_runner import LastModel, Load
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.results import Result, Results
@@ -22,20 +19,16 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import observing
+from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.paper_report.lines import Lines
 from bertviz_core.settings import Execution, Settings
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.local_runner import Load
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.paper_report.lines import Lines
 
 Find = Callable[[Request], Result | None]  # reads a stored result
 
 CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_heads")  # whose heads have lines
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Report:
     """Everything that a report is written from.
 
@@ -54,7 +47,7 @@ class Report:
     lines: Sequence[Lines] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReportRequest:
     """Request for a report.
 

@@ -1,7 +1,5 @@
 """This run beside the paper's numbers, with intervals: a table for each analysis."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import zip_longest
 

@@ -3,8 +3,6 @@
 Everything that came from a file is escaped. Lines and words take the text color of the page around them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -18,7 +16,7 @@ SIZE, GAP, STEP, LABEL = 14, 20, 17, 13  # pixels: of letters, between words, be
 LETTER = 0.56 * SIZE  # pixels, how wide a letter is
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Arc:
     """An arrow to a word from its governor, words counted from 0; governor -1 is the root.
 

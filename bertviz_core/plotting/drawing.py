@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 900, 450  # pixels, of a figure that has no size of its own
 HINT = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FigureSpec:
     """A figure as plotly's JSON has it; shared, so nothing in it is ever changed.
 

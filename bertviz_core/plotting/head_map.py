@@ -1,12 +1,11 @@
 """The map of heads, described once: pages draw it in the browser, files with plotly (`style.map_figure`)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import plotly.express as px
 
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
@@ -16,7 +15,7 @@ INK = (76, 110, 245)  # of small pictures
 FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are near 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MarkerGroup:
     """Heads that share a marker, an entry of the legend.
 
@@ -35,7 +34,7 @@ class MarkerGroup:
     small: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HeadMap:
     """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures.
 
@@ -76,7 +75,7 @@ class HeadMap:
             "limits": [f"{limit:.3g}" for limit in self.limits],
             "unit": self.unit,
             "picture": self.picture,
-            "groups": [{name: getattr(group, name) for name in MarkerGroup.__slots__} for group in self.groups],
+            "groups": [dict(vars(group)) for group in self.groups],
         }
 
 
@@ -117,7 +116,5 @@ def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
 
 def data_uri(pixels: np.ndarray) -> str:
     """A PNG of (down, across, 3 or 4) uint8 as a URI that has it whole."""
-    import plotly.express as px  # takes a third of a second
-
     image = px.imshow(pixels, binary_string=True, binary_backend="pypng", binary_compression_level=4)
     return str(image.data[0].source)

@@ -1,7 +1,5 @@
 """Pages of HTML that need no network, and what they are made of; every text is plain, and nothing in it is markup."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from html import escape

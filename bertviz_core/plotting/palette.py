@@ -1,8 +1,6 @@
 """Colors and markers with one meaning in every figure, and the look that all figures share: one registered plotly
 template, so that a figure names only what differs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import plotly.graph_objects as go

@@ -1,7 +1,5 @@
 """What colors and shapes mean, on every page; and the figures that several analyses share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +29,7 @@ BEST = "#4c6ef5"  # the best head, or this run, beside others
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Series:
     """One quantity of every head: (layer, head) `values`, drawn as dots with a line through the layer means."""
 

@@ -1,7 +1,5 @@
 """What a job does, as JSON that any process can carry out: models and files by where they are, results by the store."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path

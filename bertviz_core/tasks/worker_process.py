@@ -6,8 +6,6 @@ the user can fix: such a process is not used again. The end of the input ends th
 that no worker outlives its server.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """A worker: a separate process for long work, started when it is first needed and again when it has ended."""
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import json

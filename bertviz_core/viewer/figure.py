@@ -1,8 +1,6 @@
 """Figures 1 and 5: two columns of tokens, and a line from each token to each, its darkness the weight; and a
 heatmap."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -25,7 +23,7 @@ BETWEEN = 0.4  # share of a panel's width between its columns
 LABELS = 45  # most labels along one side of the heatmap; hovering says the others
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Panel:
     """One head on one input.
 

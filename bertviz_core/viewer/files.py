@@ -1,8 +1,6 @@
 """The attention of one input as files: the interactive lines as one HTML document that needs no network, SVG, CSV and
 safetensors; and what the lines' script draws of a head."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Callable, Collection, Sequence

@@ -1,21 +1,16 @@
 """Predictions of masked words by the whole model and with heads ablated. Sets of heads have names that an address can
 hold: "3-5", "layer 3", "behavior [SEP]"."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
 from bertviz_core.heads import all_heads
+from bertviz_core.models.single_input import Prediction
 from bertviz_core.plotting import style
-
-if TYPE_CHECKING:
-    from bertviz_core.models.single_input import Prediction
 
 TINY = 1e-38  # in place of a probability that has no logarithm
 

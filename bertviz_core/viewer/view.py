@@ -24,7 +24,7 @@ THUMBNAIL, MIN_SIZE = 24, 8  # most squares along one side of a head's small pic
 WIDTH = 330  # squares that all layers' pictures have side by side
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InputView:
     """What is shown of an input. `sides` is one of SIDES; `first_piece` reads a split word's row from its first piece,
     as the release does, not from the mean over its pieces."""
@@ -35,7 +35,7 @@ class InputView:
     first_piece: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InputAttention:
     """Attention of every head on one input.
 

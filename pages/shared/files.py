@@ -1,7 +1,5 @@
 """Files for the reader: their names, and the buttons that save them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The chosen head in every stored analysis of this model: its numbers, ranks, nearest heads, and where to go on."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 

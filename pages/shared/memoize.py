@@ -1,7 +1,5 @@
 """Values derived from a stored result alone, computed once for all sessions: no caller may change them."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping

@@ -1,7 +1,5 @@
 """Errors and notes, in the project's words; nothing that came from a file is ever read as markup."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Sequence

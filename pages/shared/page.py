@@ -1,7 +1,5 @@
 """The parts of every page of the paper: metrics, figures, map, table, downloads, ending."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a head does on one short sentence, beside every map of heads: stored, or measured in the background."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 from contextlib import suppress
 from threading import Timer

@@ -1,7 +1,5 @@
 """The store and the jobs, one of each for the server; and results by key, read from disk once."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -26,7 +24,8 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.loading import LoadedModels
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.segments import Segments
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights
 from bertviz_core.tasks.workers import Worker
@@ -156,8 +155,6 @@ def segments(source: Source, loaded: AttentionModel, settings: Settings) -> Firs
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _segments(key: tuple[str, ...], _source: Source, _model: AttentionModel, _settings: Settings) -> FirstSegments:
-    from bertviz_core.models.segments import Segments
-
     return FirstSegments(Segments(_source, _model.tokens, _settings))
 
 
@@ -178,7 +175,6 @@ def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.
 def _attention(
     key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded, _weights: Weights
 ) -> np.ndarray:
-    from bertviz_core.models.model import observing
     from bertviz_core.models.single_input import attention as run
 
     return run(observing(_model, _weights), _example)

@@ -4,8 +4,6 @@ Streamlit gives a session back to a tab whose connection broke and comes back in
 their end, and uploads stay.
 """
 
-from __future__ import annotations
-
 import secrets
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What is stored of a model for the chosen corpora; or the offer to compute it, the job that does, or its error."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, TypeVar
 

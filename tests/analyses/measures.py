@@ -1,7 +1,5 @@
 """What the tests of the measures share: random corpora fed in every way, and published maps fed as they are."""
 
-from __future__ import annotations
-
 import json
 import lzma
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Document averages: sums that merge in any order, and their intervals, against numpy."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

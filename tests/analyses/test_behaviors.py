@@ -1,7 +1,5 @@
 """One word for what a head does: the last that applies wins."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import numpy as np

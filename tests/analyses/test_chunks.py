@@ -1,7 +1,5 @@
 """Chunks: one result, however it is computed; what was summed is kept, and a stopped job goes on from there."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

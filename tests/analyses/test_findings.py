@@ -1,7 +1,5 @@
 """Findings: each statement is shown where it should be, not where it should not, and says its numbers."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Passes in parts: one result, however they are computed; a stopped job goes on from the parts that are kept."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Workers: the bytes of a result are those of one process, whoever computed its chunks and whatever became of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Requests: what a key depends on, and that what is stored is what was computed."""
 
-from __future__ import annotations
-
 import gc
 import json
 import shutil

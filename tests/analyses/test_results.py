@@ -1,7 +1,5 @@
 """Results: to bytes and back without loss or pickle; bytes of anything else are refused."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from dataclasses import dataclass
@@ -92,7 +90,7 @@ def test_a_row_for_each_head_counted_from_one():
     assert frame[["layer", "head", "x"]].to_numpy().tolist()[4] == [2, 2, 5.0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Named(Result):
     """A result with a file named in its own JSON too, as that of the probes."""
 

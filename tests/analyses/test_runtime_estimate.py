@@ -1,7 +1,5 @@
 """Estimates scale with the corpus, the limit and the model, and follow what earlier passes took."""
 
-from __future__ import annotations
-
 import lzma
 
 import numpy as np

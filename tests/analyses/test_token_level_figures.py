@@ -1,7 +1,5 @@
 """Figures 2 and 4 and the map of heads: the points are the numbers, clicks carry labels, the chosen is ringed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

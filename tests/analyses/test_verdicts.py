@@ -1,7 +1,5 @@
 """Verdicts hold: on labels that were permuted at random, best heads are not said to be above a baseline."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 

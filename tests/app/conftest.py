@@ -1,7 +1,5 @@
 """An app whose store is empty and whose jobs run in this process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The app as AppTest drives it: opening a page, what it says, waiting for its job."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Who closes the tab of a public server gives up the jobs asked for; who comes back in time does not."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

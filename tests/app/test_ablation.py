@@ -1,7 +1,5 @@
 """The page of ablation: the stored result, its figures and words, and the offer to compute another."""
 
-from __future__ import annotations
-
 import pytest
 
 from bertviz_core.analyses.ablation.result import Ablation

@@ -1,7 +1,5 @@
 """Every choice is in the address: random choices, their address in a fresh session, and the same claim and tables."""
 
-from __future__ import annotations
-
 import random
 import re
 from typing import Any

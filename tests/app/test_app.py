@@ -1,7 +1,5 @@
 """Every page, driven as a reader would, without a browser: the numbers on the screen, the controls, bad input."""
 
-from __future__ import annotations
-
 import re
 import time
 from pathlib import Path

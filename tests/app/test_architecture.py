@@ -1,7 +1,5 @@
 """The way from a click to a measure is the one that ARCHITECTURE.md gives."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The attention viewer's page without a browser: what it says, its address, masks, other texts."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page and the command of the clustering: same numbers, thresholds and roots without a new analysis."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of two runs: what ships is compared at once, the address holds both, other choices change them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The coreference page: numbers, choices, documents, uploads, another system's predictions; last, in a browser."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from pathlib import Path

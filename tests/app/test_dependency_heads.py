@@ -1,7 +1,5 @@
 """The page of the dependency heads: an uploaded treebank, choices that compute nothing, and clicks in a browser."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

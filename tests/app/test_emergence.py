@@ -1,7 +1,5 @@
 """The page of emergence: the shipped training, the slider, other trainings, a local folder as a job; in Chromium."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

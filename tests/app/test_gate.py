@@ -1,8 +1,6 @@
 """What a real server refuses of strangers: foreign pages, Streamlit's own messages, floods, files without an end; and
 the networks that it does not ask."""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import time

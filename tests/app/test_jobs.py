@@ -1,7 +1,5 @@
 """Jobs as readers see them: their own alone, their place in the queue, a quiet cancel, a worker that dies."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Links between all pages: what is chosen under the title arrives wherever they lead."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit

@@ -1,7 +1,5 @@
 """What is remembered is found by the result itself and the values of the rest, and nothing else."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path
 from weakref import ref

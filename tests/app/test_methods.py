@@ -1,7 +1,5 @@
 """The sections of docs/methods.md behind the pages."""
 
-from __future__ import annotations
-
 import pytest
 from streamlit.testing.v1 import AppTest
 

@@ -1,7 +1,5 @@
 """A statement about one run is worded once: report, exports, command, library, and pages show the same sentences."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import unescape

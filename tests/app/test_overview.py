@@ -1,7 +1,5 @@
 """The overview and the head panel, driven as a reader would; both read what is stored and never load a model."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Every page, once, as it opens on what ships: the quick test of the whole app."""
 
-from __future__ import annotations
-
 import pytest
 
 from bertviz_core.analyses.registry import ANALYSES, findings

@@ -1,7 +1,5 @@
 """The paper's own model on the overview, with a double of the hub: offered, fetched and analyzed in one job, or not."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from types import SimpleNamespace

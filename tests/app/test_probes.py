@@ -1,7 +1,5 @@
 """The page of the probes: the stored result, word pairs, and another training with other settings."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

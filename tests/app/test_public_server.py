@@ -1,7 +1,5 @@
 """A server that strangers visit: no folder, no hub, one answer to every miss; what is allowed is offered by name."""
 
-from __future__ import annotations
-
 import shutil
 import tomllib
 from pathlib import Path

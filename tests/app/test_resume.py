@@ -1,7 +1,5 @@
 """A job that was stopped or killed: the page says how much is done, and goes on from there."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

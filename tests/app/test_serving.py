@@ -1,7 +1,5 @@
 """The server's start: a browser opens where there is one, and the first page's modules are imported ahead of it."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import subprocess

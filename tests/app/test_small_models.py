@@ -1,7 +1,5 @@
 """Pages of models and corpora that are too small for intervals, pairs of heads and ratios."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

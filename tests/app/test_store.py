@@ -1,7 +1,5 @@
 """Pages over a store that cannot be used: they open, show what ships, and say what is wrong and what to do."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

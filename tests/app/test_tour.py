@@ -1,7 +1,5 @@
 """The guided tour: eleven steps, each with its own address, statements, a live figure and a question; and its end."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from pathlib import Path

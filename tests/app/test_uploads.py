@@ -1,7 +1,5 @@
 """Uploads in apps of their own: who sees them, what a link restores, and what a public server forgets."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

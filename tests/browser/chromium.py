@@ -1,7 +1,5 @@
 """A running app and a real browser, for what AppTest cannot drive: clicks on figures, components, the address bar."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

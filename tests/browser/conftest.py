@@ -1,7 +1,5 @@
 """One server and one Chromium for all browser tests; a test whose server has to be fresh starts its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Every page in both themes: axe-core's rules (WCAG 2.2 A and AA among them), the text of its figures,
 its width, and its first picture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

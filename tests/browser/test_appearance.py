@@ -1,7 +1,5 @@
 """Light and dark, and what is in sight on a laptop: positions and sizes that only a browser knows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.browser import chromium as browser

@@ -1,7 +1,5 @@
 """The attention viewer in a real browser: the drawing itself, by mouse and by keyboard alone, and its address."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The app in a real browser: deep links, clicks on figures, the address, both themes, no call to the outside."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

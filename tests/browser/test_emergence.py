@@ -1,7 +1,5 @@
 """Emergence in a real browser: the slider, the lines of the figure, the map of a step, and the address."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

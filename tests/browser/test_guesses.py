@@ -1,7 +1,5 @@
 """Guesses of a head in a real browser: chosen by clicks, restored by the address, opened in the viewer."""
 
-from __future__ import annotations
-
 from typing import Any
 from xml.etree import ElementTree
 

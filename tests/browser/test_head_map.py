@@ -1,7 +1,5 @@
 """The map of heads in a real browser: pointing, clicking, the keyboard, the legend, and the picture that is saved."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Back and Forward in a real browser: they restore what was chosen on a page, and lead out of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

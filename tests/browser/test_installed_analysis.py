@@ -1,7 +1,5 @@
 """The page of an installed analysis in a real browser, opened at a deep link on a fresh server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

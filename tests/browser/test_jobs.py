@@ -1,7 +1,5 @@
 """A training in a real browser, cancelled from another page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The attention lines outside the app: one file, in a browser that asks nothing of any server."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

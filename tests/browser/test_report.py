@@ -1,7 +1,5 @@
 """The report as a reader gets it: from the button on the overview, on the screen and as a PDF."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

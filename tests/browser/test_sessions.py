@@ -1,7 +1,5 @@
 """Many readers on one real server: nobody gets an error box, and nobody sees anything of anybody else's."""
 
-from __future__ import annotations
-
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor

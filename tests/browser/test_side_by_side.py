@@ -1,7 +1,5 @@
 """Two drawings of one sentence in the attention viewer: a pin on one side is on the other too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Commands as a user types them, in this process."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass

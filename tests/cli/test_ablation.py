@@ -1,7 +1,5 @@
 """The command of ablation: what its JSON holds, and the masked inputs it was computed from."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`attention TEXT --head 3-5 --item N`: the table, the files, and one message for each mistake."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

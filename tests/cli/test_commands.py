@@ -1,7 +1,5 @@
 """The command line as a user types it: outputs, exit codes, one message for each mistake, the store it shares."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

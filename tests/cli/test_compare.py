@@ -1,7 +1,5 @@
 """`compare ANALYSIS FILE`: both runs, their difference, and one message for each mistake."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from zipfile import ZipFile

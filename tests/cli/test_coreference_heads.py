@@ -1,7 +1,5 @@
 """`coreference-heads` on the command line: the table, the strict candidates, another system, messages for mistakes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The commands `dependency-heads` and `treebank`: what the files hold, and what a bad file is answered with."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command `emergence`: files and table, the store and a run without one, and what a bad folder is answered with."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command `overview`: a table of all heads from what is stored, and nothing computed."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path

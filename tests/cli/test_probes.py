@@ -1,7 +1,5 @@
 """`probes` on the command line: its table, its files, its figure, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`sep-gradients TEXT --examples FILE`: the numbers, and the inputs from which anyone can recompute them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

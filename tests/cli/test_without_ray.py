@@ -1,7 +1,5 @@
 """Without Ray every command works but for --workers and --ray, which say what to install."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

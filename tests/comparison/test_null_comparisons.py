@@ -3,8 +3,6 @@
 The values of a document's segments, and the mentions of a document, are alike, and documents differ in length.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

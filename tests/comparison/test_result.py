@@ -1,7 +1,5 @@
 """Two runs of one analysis: differences, errors and marks by the oracle; what cannot be compared is said."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Tests and intervals equal the oracle's, and published examples."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every coreference format is recognized and read right; what is broken names its line, what is lost is counted."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Treebank readers: every format, what is left out, and messages that name the line."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from collections import Counter

@@ -1,7 +1,5 @@
 """Archives of text files are read member by member, never unpacked to anywhere, within fixed bounds."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

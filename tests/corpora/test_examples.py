@@ -1,7 +1,5 @@
 """The authors' JSON: read whole, or refused with the line and the object."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """Many files as one corpus: a stable order, one digest, whatever they are packed in; Parquet rows are documents."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import lzma

@@ -1,7 +1,5 @@
 """The table of formats: every example is read as its own format, and docs/formats.md shows them all."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Corpora in memory are the files that would hold them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """What a file holds is recognized from its first lines, whatever its name; its sentences can be read as text."""
 
-from __future__ import annotations
-
 import lzma
 from pathlib import Path
 

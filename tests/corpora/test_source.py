@@ -1,7 +1,5 @@
 """Sources: bytes to lines, strictly, whatever the line ends, the mark at the start and the compression."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """Word vectors: every packing, only the corpus's words, odd lines named."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import lzma

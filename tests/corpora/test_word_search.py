@@ -1,7 +1,5 @@
 """Words are found in sentences and in whole corpora, whatever the corpus is written in."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The pictures of a training hold its numbers, mark the chosen step, and have a place for step 0."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

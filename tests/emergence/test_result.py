@@ -1,7 +1,5 @@
 """A training put together from made-up checkpoints: best, held-out and followed heads, behaviors, the table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A training computed: equal to its checkpoints' own results and to literal loops, resumed, and honest about gaps."""
 
-from __future__ import annotations
-
 import shutil
 from functools import partial
 from pathlib import Path

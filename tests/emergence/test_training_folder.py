@@ -1,7 +1,5 @@
 """The checkpoints of a training: found by the numbers of their names, and refused where they do not belong together."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Extracted maps are the model's own, by token and by word; the file is plain safetensors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

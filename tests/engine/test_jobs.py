@@ -1,7 +1,5 @@
 """Jobs: equal requests share one, one after another, errors are kept for people, a cancel stops the work."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """A row of a packed array is read alone, and everything else whole."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The store: bytes only, nothing unpickled, nothing lost."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import sqlite3

@@ -1,7 +1,5 @@
 """Folders that cannot be written, read or trusted: the store opens, shows what it can, and says what is wrong."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sqlite3

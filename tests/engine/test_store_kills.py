@@ -5,8 +5,6 @@
 is the long form, which prints what it counted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import random

@@ -1,7 +1,5 @@
 """The limit of the store: what was not used for the longest time goes, and nothing else; and what is swept."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import subprocess

@@ -1,7 +1,5 @@
 """The one pass: any batching gives equal results, and a device without room gets halves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Uploads: opened by a random token alone, listed on one's own machine, within a limit, gone after their days."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

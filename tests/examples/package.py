@@ -1,7 +1,5 @@
 """The example as an installed package, in a folder of its own; pip needs no network for it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The example, installed as a package: its command, page, jobs, place in the overview, store and exports."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os

@@ -1,7 +1,5 @@
 """The notebook runs from a fresh kernel, and opens well where nothing runs."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

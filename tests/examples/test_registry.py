@@ -1,7 +1,5 @@
 """One object, added to the registry, is an analysis everywhere; what cannot be one is logged and left out."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib.metadata import EntryPoint

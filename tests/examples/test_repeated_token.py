@@ -1,7 +1,5 @@
 """The measure of the example equals its oracle: worked by hand, and on random attention."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """docs/your_own_analysis.md builds the example, and its code runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

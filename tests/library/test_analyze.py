@@ -1,7 +1,5 @@
 """`bertviz_core.analyze`: the numbers and the store of the command line, for models and corpora in memory too."""
 
-from __future__ import annotations
-
 import doctest
 import json
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The code of README, docs/library.md and docs/report.md runs as it stands there."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

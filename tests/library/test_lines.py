@@ -1,7 +1,5 @@
 """`bertviz_core.attention`: one input's attention, and the page that shows it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

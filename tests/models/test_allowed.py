@@ -1,7 +1,5 @@
 """Models and trainings on a server that limits its folders: names are looked up, and every miss has one answer."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Windows: what fits, what is cut, which window asks which mention."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every family's maps are those of its own eager attention, or it is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Attention seen inside the layer is the attention that the library itself returns."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

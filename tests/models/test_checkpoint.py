@@ -1,7 +1,5 @@
 """Checkpoints: found and fingerprinted from files alone; everything else is one clear message."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

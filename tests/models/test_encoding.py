@@ -1,7 +1,5 @@
 """Batches: every example once, like lengths together, padding marked and belonging to no class."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Hub downloads: off, limited, bound by the disk, and never with the server's own token."""
 
-from __future__ import annotations
-
 import threading
 from collections import namedtuple
 from pathlib import Path

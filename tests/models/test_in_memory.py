@@ -1,7 +1,5 @@
 """Transformers models in memory: what they are known by, and that they come back as they were."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from torch import nn

@@ -1,7 +1,5 @@
 """Ten families, as tiny random models: each shows its own library's maps, and what is no such model is refused."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 import time

@@ -1,7 +1,5 @@
 """Which tokens are masked, and with what."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

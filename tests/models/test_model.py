@@ -1,7 +1,5 @@
 """Norms equal those of vectors that are all built, in every known family; padding and company change nothing."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import fields, replace
 

@@ -1,7 +1,5 @@
 """One reading of a corpus: counted and cut while it is read, and how much of it there is to come."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Segments and examples, against the definition of section 1."""
 
-from __future__ import annotations
-
 import json
 from itertools import chain, cycle
 

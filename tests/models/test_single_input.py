@@ -1,7 +1,5 @@
 """One input run alone: texts and pairs, words of many tokenizers, and masks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Tokenizers: what they call their special tokens, how they frame, how they cut words."""
 
-from __future__ import annotations
-
 import pytest
 
 from bertviz_core.models.tokens import Tokens

@@ -1,7 +1,5 @@
 """What is tried when a model is loaded: refusals, the fallback, and that a model is tried once."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Words of treebanks, cut one by one, have the pieces that the tokenizer gives them in the whole sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers

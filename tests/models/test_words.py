@@ -1,7 +1,5 @@
 """Word-level maps equal the literal loops, rows still sum to 1."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,8 +1,6 @@
 """Section 12 of the methods word for word: hooks on the library's own eager model, one segment and one set of heads at
 a time, always through the whole model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any

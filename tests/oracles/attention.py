@@ -3,8 +3,6 @@
 `rows` is one head's map, rows[i][j]; `words` the word of each token; `special` and `sides` say so of each unit.
 """
 
-from __future__ import annotations
-
 
 def to_words(rows, words, first_piece=False):
     """One head's map between words: to a word the sum over its pieces; from a word the mean over its pieces, or its

@@ -1,7 +1,5 @@
 """Clustering, written from section 9 of the methods with plain loops, in float64; shares no code with the product."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """Differences of two runs, in plain loops over Python floats; shares no code with the package."""
 
-from __future__ import annotations
-
 import math
 
 

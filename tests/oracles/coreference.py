@@ -4,8 +4,6 @@ A document is a dict: "words", "sentences" (first words), "mentions" ((start, en
 "governors" (lists or None), "pieces" (a list of ids for each word), "number".
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 BREAKS = """

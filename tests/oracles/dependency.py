@@ -1,7 +1,5 @@
 """Dependency heads, literally: the release's rules as slow loops over words and heads, written from methods.md."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A training's numbers as plain loops: the masked-word loss token by token, best and followed heads by counting."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Section 3 of the methods word for word: one segment, the library's eager maps, autograd over everything, loops."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

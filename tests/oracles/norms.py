@@ -1,7 +1,5 @@
 """What a weight moves, with every vector built in plain loops over Python floats; shares no code with the package."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """Probes, literally: scores as loops over heads, words and dimensions, written from methods.md, section 8."""
 
-from __future__ import annotations
-
 import math
 
 

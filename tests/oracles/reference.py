@@ -4,8 +4,6 @@ A segment is a list of its tokens' kinds ("cls", "sep", "punct" or "other"), wit
 sequences `maps[layer][head][i][j]`. Everything is a plain loop over Python floats (64 bits).
 """
 
-from __future__ import annotations
-
 import math
 
 NAN = math.nan

@@ -3,8 +3,6 @@
 `rows` is one head's map, rows[i][j]; `ids` and `special` say of each token which it is, and whether it is CLS or SEP.
 """
 
-from __future__ import annotations
-
 
 def repeated_token(rows, ids, special, causal=False):
     """The two quantities of one segment, None where no token occurs twice."""

@@ -1,8 +1,6 @@
 """Uncertainty by document word for word (docs/methods.md): plain loops over Python floats; shares no code with the
 package."""
 
-from __future__ import annotations
-
 import math
 
 

@@ -1,7 +1,5 @@
 """The map of behaviors and the rows of one head: every head once, with its own marker and numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bertviz_core.heads import DirectedHead, Head

@@ -1,7 +1,5 @@
 """What stored results say of each head: against plain loops over the shipped results."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

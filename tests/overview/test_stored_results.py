@@ -1,7 +1,5 @@
 """What a store holds of a model is told by the results' headers."""
 
-from __future__ import annotations
-
 import pytest
 
 from bertviz_core.analyses.request import Request

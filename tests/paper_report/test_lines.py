@@ -1,7 +1,5 @@
 """Figures 1 and 5 of a report: which heads and sentences they show, their weights, and when they are computed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reports: what is in them, that nothing in them leads to a network, and that text stays text."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

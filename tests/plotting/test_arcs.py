@@ -1,7 +1,5 @@
 """Sentences as SVG: well-formed, words escaped, arcs where they belong, right solid and wrong dashed."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 from bertviz_core.plotting.arcs import RIGHT, WRONG, Arc, sentence_svg

@@ -1,7 +1,5 @@
 """A drawing rings the chosen head in a copy, says what it was made from, and never changes what others share."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -1,7 +1,5 @@
 """What the browser draws of a map: every head once, values as shares of the color scale, and pictures as one image."""
 
-from __future__ import annotations
-
 import base64
 import json
 from io import BytesIO

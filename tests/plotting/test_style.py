@@ -1,7 +1,5 @@
 """Percentages say no more than the sample supports; ranks are those of the tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

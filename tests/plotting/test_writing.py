@@ -1,7 +1,5 @@
 """Directions and widths of writings, and drawings whose words run from right to left."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

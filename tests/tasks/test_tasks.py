@@ -1,7 +1,5 @@
 """Tasks: what crosses the border to a worker is small JSON, and means on the other side what it meant on this one."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Workers, as true processes: killed in the middle, stuck, cancelled, without a server; and warm for the next task."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Fine-tuning a tiny random encoder on the project's own sample text: it learns, and goes on where it was stopped."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

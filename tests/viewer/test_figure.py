@@ -1,7 +1,5 @@
 """The heatmap and the lines of one input."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bertviz_core.heads import Head

@@ -1,7 +1,5 @@
 """The table of guesses: a row for each run, masked word and guess, with the word's own loss; and what is off."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The preview: each head's attention on the short sentence, as the model gives it."""
 
-from __future__ import annotations
-
 import base64
 
 import numpy as np

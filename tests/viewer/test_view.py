@@ -1,7 +1,5 @@
 """Views of one input against plain loops: words, hidden special tokens, segments, what masking moved."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -16,14 +16,14 @@ from bertviz_core.analyses.request import Options, Request
 from bertviz_core.analyses.sep_gradients import LabeledInputs
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.ablation.measure import Measured
-    from bertviz_core.models.model import AttentionModel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Replacement(Options):
     """What stands in for the output of a head."""
 

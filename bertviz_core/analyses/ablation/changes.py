@@ -4,28 +4,26 @@ mean outputs."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.sep_gradients.measure import GradientAverages
+from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.labels import token_labels
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.masking import Targets
-    from bertviz_core.models.tokens import Tokens
-    from bertviz_core.models.word_loss import Predictions
+from bertviz_core.models.masking import Targets
+from bertviz_core.models.tokens import Tokens
+from bertviz_core.models.word_loss import Predictions
 
 CONTEXT = 14  # tokens of a segment shown on either side of a word
 FIELDS = ("change", "place", "original", "guess_before", "guess_after", "loss_before", "loss_after")
 PLACES = 2**20  # place = number of the segment * PLACES + position in it
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Changes:
     """One batch without each head of one layer, or without each of several sets of heads.
 
@@ -47,8 +45,6 @@ class HeadChanges(GradientAverages):
     by the change of their loss; of equal ones the first in the corpus."""
 
     def __init__(self, *args: Any) -> None:
-        import torch
-
         super().__init__(*args)
         shape = (*self.count.shape[:2], TOP, len(FIELDS))
         # float64: ids and places are whole numbers far below 2^53.
@@ -64,8 +60,6 @@ class HeadChanges(GradientAverages):
         super().merge(other)
 
     def _keep_words(self, layers: slice, fields: Tensor) -> None:
-        import torch
-
         both = torch.cat([self.worst[layers], fields.double()], 2)
         for field, descending in ((1, False), (0, True)):  # by place, then stably by change
             order = both[..., field].sort(dim=-1, descending=descending, stable=True).indices
@@ -128,16 +122,12 @@ class MeanOutputs:
     @property
     def mean(self) -> Tensor:
         """(layer, head, width of a head) mean output of each head over the tokens."""
-        import torch
-
         return torch.stack([self.sums[layer] for layer in sorted(self.sums)]) / self.tokens
 
 
 def measure(whole: Predictions, without: Predictions) -> Tensor:
     """(segment, 2): the loss without the heads minus the loss of the whole model, in nats per word asked for, and
     the same difference of the share of right guesses."""
-    import torch
-
     return torch.stack([without.loss - whole.loss, (without.right - whole.right) / whole.selected], -1)
 
 

@@ -1,7 +1,5 @@
 """Figures of ablation: changes by layer, the gradient estimate beside them, groups of heads, and the pruning curve."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Findings of ablation, beyond the paper: whether a head matters, and whether attention to [SEP] does."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bertviz_core.analyses.ablation.result import Ablation

@@ -1,40 +1,36 @@
 """Ablation: the loss without each head, without groups of heads, and without attention to [SEP] (beyond the
 paper; docs/methods.md, section 12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bertviz_core.analyses.ablation.changes import HeadChanges, values_of
+from bertviz_core.analyses.ablation.passes import Passes
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
 from bertviz_core.analyses.proportions import t_quantile
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
-from bertviz_core.models.masking import targets_of
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.engine.progress import Progress
-    from bertviz_core.models.encoding import Encoded
-    from bertviz_core.models.masking import Targets
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.segments import Segments
-    from bertviz_core.settings import Settings
-
+from bertviz_core.models.ablation import Restart
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.masking import Targets, targets_of
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Settings
 
 DRAWS, POINTS = 5, 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Heads that are removed together.
 
@@ -77,9 +73,6 @@ def run(
     batch_tokens: int | None,
 ) -> None:
     """The passes of each request: behaviors; mean outputs, where they are asked for; each head; sets of heads."""
-    from bertviz_core.analyses.ablation.passes import Passes
-    from bertviz_core.models.ablation import Restart
-
     targets, size = accumulators[0].targets, batch_tokens or model.batch_tokens
     passes = Passes(Restart(model), examples, targets, progress, progress.total, size)
     for measured in accumulators:

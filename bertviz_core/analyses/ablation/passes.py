@@ -1,35 +1,29 @@
 """The passes of the model over a corpus that ablation takes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bertviz_core.analyses.ablation.changes import PLACES, Changes, HeadChanges, MeanOutputs, measure, values_of
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import Thresholds, behaviors
 from bertviz_core.analyses.entropy import measure as entropy
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.ablation import Restart, Whole, predict_whole, predict_without
-from bertviz_core.models.masking import IGNORED
+from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.masking import IGNORED, Targets
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.word_loss import Predictions, label
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.masking import Targets
-    from bertviz_core.models.model import AttentionModel
 
 Observe = Callable[[Any], None]
 

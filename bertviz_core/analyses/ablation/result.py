@@ -1,7 +1,5 @@
 """What ablation stores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -46,7 +44,7 @@ COLUMNS = (
 GUESSES = ("original", "before", "after")  # of `word_ids`
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Word:
     """A word that a model without one head predicts worse, as the model sees it in its segment.
 

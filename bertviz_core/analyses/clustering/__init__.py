@@ -16,13 +16,13 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.clustering.measure import DivergenceSums
-    from bertviz_core.models.model import AttentionModel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClusteringView(View):
     """How the divergences are pictured and the heads labeled."""
 

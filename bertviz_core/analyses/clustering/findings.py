@@ -1,7 +1,5 @@
 """Findings of section 6: which heads are alike (Figure 6), decided by permutations of the heads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bertviz_core.analyses.behaviors import OTHER

@@ -1,10 +1,11 @@
 """Clustering of heads by the Jensen-Shannon divergence of their attention (6; Figure 6). In nats."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
+
+import torch
+from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
@@ -12,18 +13,14 @@ from bertviz_core.analyses.clustering.divergence import LANES, divergences
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.columns import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.engine.packing import pack, unpack
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.attention import LayerAttention
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.segments import Segments
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.segments import Segments
 
 SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 
@@ -35,8 +32,6 @@ class DivergenceSums:
     """
 
     def __init__(self, averages: SegmentAverages, smoothed: bool) -> None:
-        import torch
-
         self.averages, self.smoothed = averages, smoothed
         layers, heads, _ = averages.count.shape
         self.sum = torch.zeros(layers * heads, layers * heads, dtype=torch.float64, device=averages.device)
@@ -68,8 +63,6 @@ class DivergenceSums:
         return pack({"averages": self.averages.to_bytes(), "sum": self.sum, "tokens": self.tokens})
 
     def from_bytes(self, data: bytes) -> Self:
-        import torch
-
         state, empty = unpack(data), self.fresh()
         empty.averages = self.averages.from_bytes(state["averages"])
         empty.sum, empty.tokens = torch.from_numpy(state["sum"]).to(self.sum.device), state["tokens"]
@@ -78,8 +71,6 @@ class DivergenceSums:
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
     """(batch, head, quantity) for surface_patterns.QUANTITIES and entropy.QUANTITIES."""
-    import torch
-
     return torch.cat([surface_patterns.measure(batch, attention), entropy.measure(batch, attention, smoothed)], -1)
 
 

@@ -20,13 +20,13 @@ from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import from_path
+from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.coreference_heads.measure import Selections
-    from bertviz_core.models.model import AttentionModel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoreferenceView(View):
     """Which of the counts are shown, and another system's beside them."""
 

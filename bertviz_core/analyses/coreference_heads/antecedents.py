@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,13 +26,11 @@ from bertviz_core.analyses.coreference_heads.tables import groups_table, heads_t
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
 from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, over
 from bertviz_core.analyses.results import to_lists
+from bertviz_core.corpora.source import Source
 from bertviz_core.heads import DirectedHead
 
-if TYPE_CHECKING:
-    from bertviz_core.corpora.source import Source
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AntecedentCounts(ItemCounts):
     """Counts of right guesses, and the first documents with every head's guesses.
 

@@ -16,17 +16,15 @@ their head words, so that spans need not be equal. An item that the system does 
 head, the system may point out of the window.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.document_counts import ROWS, CountSums
 from bertviz_core.analyses.coreference_heads.guesses import GROUPS, groups_of
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.agreement import Features, features
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
@@ -35,11 +33,7 @@ from bertviz_core.corpora.coreference.items import Item
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import InputError
-from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.annotated import Window, Windows
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
 
 ELSE_NEAREST = "head match, else nearest"
 CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"
@@ -83,8 +77,7 @@ def _guess(item: Item, described: dict[int, Described]) -> tuple[int | None, ...
 def score(request: Request, predictions: Source) -> tuple[np.ndarray, np.ndarray]:
     """(group,) items that the system gets right, and (2, row) their moments as in AntecedentCounts; raises InputError
     where its documents are not the corpus's."""
-    with IMPORTING:
-        from bertviz_core.models.loading import load_tokens
+    from bertviz_core.models.loading import load_tokens
 
     return score_windows(Windows(request.source, load_tokens(request.checkpoint), request.settings), predictions)
 

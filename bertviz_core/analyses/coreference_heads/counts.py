@@ -1,7 +1,5 @@
 """Right guesses by head, direction and group of items, for one set of candidates: accuracies and their intervals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,7 +20,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, Head, highest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ItemCounts(Result):
     """Counts of right guesses: accuracies, best heads, and their intervals over documents.
 

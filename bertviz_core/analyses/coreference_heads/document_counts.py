@@ -1,8 +1,6 @@
 """Right guesses by document: mentions of one document are alike, so that intervals are over documents (docs/methods.md,
 uncertainty)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.guesses import BIN_NAMES, DISTANCE, FOLDS, GENDERS, TYPE_ROWS, by_type

@@ -2,8 +2,6 @@
 the mention that a head guesses. Built as a tree of elements, so that no word can ever be markup.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -27,7 +25,7 @@ RIGHT, WRONG = "#2b9348", "#e03131"
 DEEPEST = 3  # underlines below one another
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """A word's letters: pixels from the left, width, and line."""
 

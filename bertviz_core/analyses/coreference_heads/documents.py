@@ -15,7 +15,7 @@ KEPT = 1000  # the guesses for so many items are kept in the result; those for a
 COLUMNS = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Guess:
     """A mention, the mention guessed for it (places in the document's list), the attention, and whether it is right."""
 
@@ -25,7 +25,7 @@ class Guess:
     right: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Items:
     """Consecutive items of a corpus with guesses among the preceding mentions.
 

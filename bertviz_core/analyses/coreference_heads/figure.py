@@ -1,7 +1,5 @@
 """Coreference: the map of heads for each type of mention, and accuracy by distance and by gender (4.3; Table 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

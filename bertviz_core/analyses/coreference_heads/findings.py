@@ -1,7 +1,5 @@
 """Findings of section 4.3: a head that finds antecedents, beside simple systems (Table 2)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -63,7 +63,7 @@ def by_type(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([typed.sum(-2, keepdims=True), typed], -2)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Questions:
     """The items of a batch, padded to the most that a window has.
 

@@ -5,12 +5,11 @@ form, among all other words), the one to which the mention's head word attends m
 The guess is right if it is the head word of any antecedent.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
+import torch
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
 from bertviz_core.analyses.coreference_heads.document_counts import CountSums
@@ -26,14 +25,12 @@ from bertviz_core.analyses.coreference_heads.guesses import (
 )
 from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.annotated import Window, Windows
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.attention import LayerAttention
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.model import AttentionModel
 
 SUMS = ("right", "total", "systems", "chance", "single")
 
@@ -51,8 +48,6 @@ class Selections:
     def __init__(
         self, layers: int, heads: int, device: str, first_piece: bool, starts: dict[int, list[int]] | None = None
     ) -> None:
-        import torch
-
         self.layers, self.heads, self.device, self.first_piece = layers, heads, device, first_piece
         shape = (layers, len(DIRECTIONS), len(CANDIDATES), heads, GROUPS)
         self.right = torch.zeros(shape, dtype=torch.int64, device=device)
@@ -71,8 +66,6 @@ class Selections:
         return type(self)(self.layers, self.heads, self.device, self.first_piece, self.starts)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        import torch
-
         if self.questions is None:
             self._ask(cast("tuple[Window, ...]", batch.examples))
         assert self.questions is not None
@@ -91,8 +84,6 @@ class Selections:
     def _ask(self, windows: tuple[Window, ...]) -> None:
         """Set up the items of the one batch that a fresh accumulator reads, layer by layer; `others` (batch, system,
         group) are what the baselines get right, and last how many items there are."""
-        import torch
-
         self.questions = questions(windows, self.device, first_piece=self.first_piece)
         self.chance = self.questions.chance()
         self.single = int(((self.questions.mention >= 0).sum(-1) == 1).sum())
@@ -150,8 +141,6 @@ class Selections:
         return pack(state | kept | items | documents)
 
     def from_bytes(self, data: bytes) -> Self:
-        import torch
-
         state, full = unpack(data), self.fresh()
         for name in SUMS:
             setattr(full, name, state[name])

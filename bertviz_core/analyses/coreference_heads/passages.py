@@ -4,8 +4,6 @@ A passage is a run of whole sentences of one document. The first ones are in the
 on disk, chunk by chunk, and their words are read from the corpus.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -68,7 +66,7 @@ def cut(
     return part, [Guess(new[g.mention], new[g.guessed], g.weight, g.right) for g in selected]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ListedGuess:
     """A guess in words, and where it was made.
 
@@ -91,7 +89,7 @@ class ListedGuess:
     is_outside: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PassageExample:
     """One passage with a head's guesses.
 
@@ -117,7 +115,7 @@ class PassageExample:
         return f"{self.document['name']}, words {first + 1:,}–{end:,}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """Consecutive items with one head's guesses, passage by passage, with their documents.
 
@@ -136,7 +134,7 @@ class Block:
         return np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PassageQuery(GuessQuery[PassageExample]):
     """A selection of passages, of an AntecedentCounts or of StoredParts; see GuessQuery. The searched words may also be
     the name of a passage's document."""

@@ -1,7 +1,5 @@
 """What the coreference analysis stores: right guesses for every set of candidates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
@@ -13,7 +11,7 @@ from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, check_ca
 from bertviz_core.analyses.results import ViewedResult
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoreferenceHeads(ViewedResult):
     """Counts of right guesses, and the first documents with every head's guesses.
 

@@ -1,7 +1,5 @@
 """Tables of coreference heads: Table 2, every head by type, and all by distance and gender."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

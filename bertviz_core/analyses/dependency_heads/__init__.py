@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.dependency_heads import measure
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.dependency_heads.findings import STATEMENTS
+from bertviz_core.analyses.dependency_heads.guesses import Guesses
 from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.result import (
     DependencyHeads,
@@ -22,20 +24,17 @@ from bertviz_core.analyses.dependency_heads.result import (
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.dependency_heads.guesses import Guesses
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DependencyOptions(Options):
     """Options that change the counts."""
 
     possessives: Annotated[bool, Doc("The paper's rule for poss before 's.")] = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DependencyView(View):
     """Options that select which counts are shown."""
 
@@ -88,11 +87,7 @@ class DependencyAnalysis(Analysis):
     prefix = ""
 
     def accumulator(self, model: AttentionModel, request: Request) -> Guesses:
-        from bertviz_core.analyses.dependency_heads import measure
-
         return measure.accumulator(model, request)
 
     def finish(self, accumulator: Guesses, examples: Any, provenance: dict[str, Any]) -> DependencyHeads:
-        from bertviz_core.analyses.dependency_heads import measure
-
         return measure.finish(accumulator, examples, provenance)

@@ -1,7 +1,5 @@
 """Table 1 as pictures and tables: best heads against fixed offsets and the paper, one relation, sentences with arcs."""
 
-from __future__ import annotations
-
 from html import escape
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Findings of section 4.2: single heads and single relations (Table 1)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rules:
     """Rules by which guesses are scored.
 
@@ -29,7 +29,7 @@ class Rules:
     first_piece: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Trees:
     """Trees of a batch under one view; axes (batch, word), words counted from 0.
 
@@ -44,7 +44,7 @@ class Trees:
     ruled: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GoldTrees:
     """Trees of a batch under every view.
 

@@ -16,13 +16,13 @@ import numpy as np
 from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees, best_words
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch
 from bertviz_core.models.words import membership
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from bertviz_core.models.attention import LayerAttention
-    from bertviz_core.models.encoding import Batch
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")
 FOLDS = 2  # by the parity of the sentence's number

@@ -3,8 +3,6 @@
 Definitions: docs/methods.md, section 6.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Right guesses by relation, as tables, figures and pages show them: one view of what the analysis has counted."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,7 +20,7 @@ DEFAULT_VIEW = next(iter(VIEW_NAMES))
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RelationCounts(Result):
     """Right guesses for every relation and head, counted in words.
 
@@ -168,7 +166,7 @@ class RelationCounts(Result):
         }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShownRelations(RelationCounts):
     """The counts, and the first sentences of the treebank with every head's guesses.
 

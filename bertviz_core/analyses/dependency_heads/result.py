@@ -1,7 +1,5 @@
 """What the dependency analysis finds: right guesses by relation, head, direction and half of the treebank."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
@@ -40,7 +38,7 @@ class RelationFilter(NamedTuple):
     merge_subtypes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DependencyHeads(ViewedResult):
     """Right guesses for every view of the trees, relation and head, counted in words.
 

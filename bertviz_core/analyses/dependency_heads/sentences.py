@@ -4,8 +4,6 @@ The first sentences are in the result. The guesses in all of them are on disk, c
 from the treebank in one go, as far as they are needed; of both only one chunk is in memory at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +20,7 @@ from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.word_search import has
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SentenceExample:
     """One sentence with a head's guesses.
 
@@ -58,7 +56,7 @@ class SentenceExample:
         return float(self.weights[self.chosen].max()) / 255
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """Consecutive sentences with one head's guesses, words one after the other.
 
@@ -83,7 +81,7 @@ class Block:
     sentence: Callable[[int], dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SentenceQuery(GuessQuery[SentenceExample]):
     """A selection of sentences, of a ShownRelations or of StoredParts; see GuessQuery. A sentence's highest weight is
     above `minimum`.

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.findings import STATEMENTS
 from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
 from bertviz_core.analyses.request import Request
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.averages import SegmentAverages
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 
 class EntropyAnalysis(Analysis):

@@ -1,7 +1,5 @@
 """Figure 4: entropy of all rows, and of the [CLS] row alone."""
 
-from __future__ import annotations
-
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 

@@ -1,7 +1,5 @@
 """Findings of section 3.3: heads that attend broadly (Figure 4)."""
 
-from __future__ import annotations
-
 from bertviz_core import paper
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, of_heads, of_layers, present

@@ -1,27 +1,21 @@
 """Entropy of attention: how broad each head looks (3.3; Figure 4). In nats."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages, mean_over
 from bertviz_core.analyses.entropy.result import QUANTITIES
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.attention import LayerAttention
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.analyses.request import Request
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.model import AttentionModel
 
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
     """(batch, head, quantity): averages over rows i of H_i = -sum_j A_ij log A_ij, of the CLS row's H, of
     max_j A_ij, and of log N (section 3.3). `smoothed`: the release's 0.9999 A + 0.0001/N in place of A."""
-    import torch
-
     rows = batch.row_weights
     largest = attention.weights.amax(-1)  # (batch, head, query)
     entropies = _smoothed_entropies(batch, attention) if smoothed else _entropies(attention, largest)
@@ -41,8 +35,6 @@ def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
 def _entropies(attention: LayerAttention, largest: Tensor) -> Tensor:
     """(batch, head, query), without a logarithm for each element: with z the logits and m their maximum,
     log A_ij = (z_ij - m_i) + log max_j A_ij, so H_i = -log max_j A_ij - sum_j A_ij (z_ij - m_i)."""
-    import torch
-
     if attention.logits is None:
         return torch.special.entr(attention.weights).sum(-1)
     shifted = attention.logits - attention.logits.amax(-1, keepdim=True)
@@ -50,8 +42,6 @@ def _entropies(attention: LayerAttention, largest: Tensor) -> Tensor:
 
 
 def _smoothed_entropies(batch: Batch, attention: LayerAttention) -> Tensor:
-    import torch
-
     share = batch.row_weights[:, None, None]  # (batch, 1, 1, key): 1/N for real keys
     return torch.special.entr(0.9999 * attention.weights + 0.0001 * share).sum(-1)
 

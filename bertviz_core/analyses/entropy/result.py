@@ -1,7 +1,5 @@
 """What the entropy analysis stores, in nats."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

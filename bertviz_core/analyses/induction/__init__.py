@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.averages import SegmentAverages
@@ -10,10 +10,8 @@ from bertviz_core.analyses.induction.figure import paper_figure
 from bertviz_core.analyses.induction.findings import STATEMENTS
 from bertviz_core.analyses.induction.result import COLUMNS, Induction
 from bertviz_core.analyses.request import Request
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.random_sequences import INPUTS
-
-if TYPE_CHECKING:
-    from bertviz_core.models.model import AttentionModel
 
 
 class InductionAnalysis(Analysis):

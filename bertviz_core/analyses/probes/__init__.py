@@ -13,17 +13,18 @@ import numpy as np
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.probes import measure
+from bertviz_core.analyses.probes.features import WordMaps
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.probes.findings import STATEMENTS
 from bertviz_core.analyses.probes.result import ProbeOptions, Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stream import StageFunction
+from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
-    from bertviz_core.engine.stream import StageFunction
-    from bertviz_core.models.model import AttentionModel
 
 
 def _weight(result: Probes) -> np.ndarray | None:
@@ -54,13 +55,9 @@ class ProbesAnalysis(Analysis):
     staged = True
 
     def accumulator(self, model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
-        from bertviz_core.analyses.probes import measure
-
         return measure.accumulator(model, request)
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
-        from bertviz_core.analyses.probes import measure
-
         return measure.model_of(model, request)
 
     def run_stages(
@@ -74,11 +71,7 @@ class ProbesAnalysis(Analysis):
         accumulator.run(examples, progress, run_stage, batch_tokens)
 
     def take_details(self, accumulator: ProbeRun) -> Iterable[dict[str, Any]]:
-        from bertviz_core.analyses.probes import measure
-
         return measure.take_details(accumulator)
 
     def finish(self, accumulator: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
-        from bertviz_core.analyses.probes import measure
-
         return measure.finish(accumulator, provenance)

@@ -66,7 +66,7 @@ class ScratchArrays:
             self._folder.cleanup()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Group:
     """Sentences of n words. Axes (sentence, query, key, head), heads of all layers in one axis of features.
 

@@ -1,7 +1,5 @@
 """Table 3 as a chart, learning curves, accuracy by distance, learned weights, sentences with two trees."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

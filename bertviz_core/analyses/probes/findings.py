@@ -1,7 +1,5 @@
 """Findings of section 5: how much syntax all heads hold together (Table 3)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from bertviz_core import paper

@@ -1,8 +1,6 @@
 """Which sentences train, which say when to stop, and which are scored: none is in two parts, nor its double; a control
 task on them, which no syntax solves; and the training of one probe, with its guesses on the test part."""
 
-from __future__ import annotations
-
 import hashlib
 import time
 from collections.abc import Sequence
@@ -41,7 +39,7 @@ TEST, VALIDATION = 0.2, 0.1  # shares of different sentences
 MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn from
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Splits:
     """Indices of sentences, in file order."""
 
@@ -92,7 +90,7 @@ def _draw(text: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}\n{text}".encode()).digest()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fitted:
     """One trained probe and its guesses on the test part."""
 
@@ -102,7 +100,7 @@ class Fitted:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fitting:
     """Shared inputs of all trainings of one request; `vectors` (row, dimension) are the words'."""
 

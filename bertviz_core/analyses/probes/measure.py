@@ -13,26 +13,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bertviz_core.analyses.details import StoredParts, stored_parts
+from bertviz_core.analyses.probes.features import WordMaps
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes, options_of
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.corpora.word_search import has
 from bertviz_core.engine.store import Store
+from bertviz_core.models.attention import register
+from bertviz_core.models.model import AttentionModel, observing
 
 if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.model import AttentionModel
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
     """The whole work, not yet begun; or the maps of a part, where the option `maps` is the seed of a network."""
-    from bertviz_core.analyses.probes.features import WordMaps
     from bertviz_core.analyses.probes.probe_run import ProbeRun
 
     if "maps" in request.options:
@@ -106,9 +106,7 @@ def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
     outside the layers, above all the embeddings, stay trained."""
     import torch
 
-    from bertviz_core.models.attention import register
     from bertviz_core.models.loading import prepare
-    from bertviz_core.models.model import observing
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -1,7 +1,5 @@
 """All probes of one treebank: sentences, parts, features once for each network, then every probe that was asked for."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Sequence

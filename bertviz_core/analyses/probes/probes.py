@@ -6,8 +6,6 @@ but `DistancesAndWords` are linear in their parameters, so that their losses are
 Definitions: docs/methods.md, section 8.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +15,7 @@ HIDDEN = 256
 DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProbeBatch:
     """Sentences of n words on the device.
 
@@ -34,7 +32,7 @@ class ProbeBatch:
     governors: Tensor
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProbeSettings:
     """Settings that all probes of one run share.
 

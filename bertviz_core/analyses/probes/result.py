@@ -1,7 +1,5 @@
 """The options of the probes, and what they store: Table 3 on one treebank, and what is behind each row."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -35,7 +33,7 @@ ROOT_WAYS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `
 EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ProbeOptions(Options):
     """Options of the training and scoring of probes."""
 
@@ -77,7 +75,7 @@ def options_of(values: dict[str, Any]) -> ProbeOptions:
     return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Probes(Result):
     """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
 

@@ -1,7 +1,5 @@
 """Scores of a probe on the test part: its guesses word by word, baselines, and intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -19,7 +17,7 @@ FARTHEST = 8  # distances beyond count as this far
 RESAMPLES = 1000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GoldWords:
     """The test part, all words of all sentences one after the other.
 
@@ -63,7 +61,7 @@ class GoldWords:
         return (np.concatenate([guesses[i] for i in self.indices.tolist()]) == self.governor).astype(float)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Outcome:
     """Result of one probe on the test part.
 

@@ -4,8 +4,6 @@ A linear map B under which squared distances fit distances in the tree: the L1 l
 divided by n^2. Scored as UUAS: edges of the minimum spanning tree over the words that are not punctuation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Fitting a probe: L-BFGS over everything at once, or Adam over minibatches of sentences of one length."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +24,7 @@ PAPER_RATE = 0.002
 Part = TypeVar("Part")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Schedule:
     """How Adam goes: `words` to learn from in a step at a rate that falls to 0, or one sentence a step in file order
     at one rate (`singly`, as the release).

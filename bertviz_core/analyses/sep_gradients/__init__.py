@@ -15,14 +15,14 @@ from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figur
 from bertviz_core.analyses.sep_gradients.findings import STATEMENTS
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, SepGradients
 from bertviz_core.engine.progress import Progress
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.sep_gradients.measure import GradientAverages
-    from bertviz_core.models.model import AttentionModel
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LabeledInputs(View):
     """Option of the command that writes the inputs, from which a gradient can be recomputed."""
 

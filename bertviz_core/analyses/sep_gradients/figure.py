@@ -1,7 +1,5 @@
 """Figure 3: gradients by class of target token; the no-op argument for [SEP]; and the shares of sensitivity."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

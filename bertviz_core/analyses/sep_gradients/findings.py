@@ -1,7 +1,5 @@
 """Findings of section 3.2 on gradients: whether attention to the sink is a no-op (Figure 3)."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

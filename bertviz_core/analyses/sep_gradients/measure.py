@@ -5,26 +5,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.engine import stream
+from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
+from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.masking import Targets, targets_of
-from bertviz_core.models.word_loss import backward
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.engine.progress import Progress
-    from bertviz_core.models.encoding import Batch, Encoded
-    from bertviz_core.models.model import AttentionModel
-    from bertviz_core.models.segments import Segments
-    from bertviz_core.models.word_loss import LayerGradient
-    from bertviz_core.settings import Settings
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.segments import Segments
+from bertviz_core.models.word_loss import LayerGradient, backward
+from bertviz_core.settings import Settings
 
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes
 
@@ -33,15 +33,11 @@ class GradientAverages(SegmentAverages):
     """Segment averages of the gradients, sums of L, tokens right, tokens asked for and segments; what was skipped."""
 
     def __init__(self, *args: Any) -> None:
-        import torch
-
         super().__init__(*args)
         self.predicted = torch.zeros(4, dtype=torch.float64, device=self.device)
         self.skipped = Skipped()
 
     def update(self, batch: Batch, gradient: LayerGradient) -> None:
-        import torch
-
         super().update(batch, gradient)
         if gradient.layer == 0:  # once a batch
             whole = gradient.predictions
@@ -57,8 +53,6 @@ class GradientAverages(SegmentAverages):
         return super().state() | {"predicted": self.predicted, "skipped": self.skipped.reasons}
 
     def restore(self, state: dict[str, Any]) -> None:
-        import torch
-
         super().restore(state)
         self.predicted = torch.from_numpy(state["predicted"]).to(self.device)
         self.skipped = Skipped(state["skipped"])
@@ -68,8 +62,6 @@ def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     """(batch, head, quantity) for QUANTITIES, G = |dL/dA|: the mean of G over rows i and keys j in a class, the sums
     over j of A G and of A, mean over i. NaN where a segment lacks the class; padding never counts, nor does a key that
     a mask hides from a row: its weight is 0, and nothing can change it (section 3.2)."""
-    import torch
-
     first = ~(batch.sep | batch.cls)
     first[:, 1:] = False
     punctuation = batch.punctuation & ~first
@@ -104,8 +96,6 @@ def run(
     batch_tokens: int | None,
 ) -> None:
     """One forward and one backward pass of every segment, its masked words drawn from the settings' seed."""
-    from bertviz_core.engine import stream
-
     targets = targets_of(model.checkpoint, model.tokens, settings.seed)
     skipped = Skipped()
     segments = with_words(examples, targets, skipped)
@@ -132,9 +122,6 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
 
 def labeled_inputs(request: Request) -> Iterator[dict[str, list[int]]]:
     """`labeled_examples` of a request's corpus."""
-    from bertviz_core.models.loading import load_tokens
-    from bertviz_core.models.segments import Segments
-
     segments = Segments(request.source, load_tokens(request.checkpoint), request.settings)
     targets = targets_of(request.checkpoint, segments.tokens, request.settings.seed)
     return labeled_examples(segments, targets, types=request.checkpoint.has_types)

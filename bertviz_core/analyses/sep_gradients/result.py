@@ -1,7 +1,5 @@
 """What the gradients of the loss store."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.surface_patterns.columns import COLUMNS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.findings import STATEMENTS
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.averages import SegmentAverages
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel
 
 
 class SurfacePatternsAnalysis(Analysis):

@@ -6,8 +6,6 @@ over the tokens of a segment, of that length with the mean attention weight that
 section 11).
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 from bertviz_core.analyses.head_averages import averaged_column

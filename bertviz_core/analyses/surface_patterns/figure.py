@@ -1,7 +1,5 @@
 """Figure 2: the release's three panels, rightly labeled."""
 
-from __future__ import annotations
-
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 

@@ -1,7 +1,5 @@
 """Findings of sections 3.1 and 3.2: neighbors, special tokens and punctuation (Figure 2)."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,19 +1,14 @@
 """Surface patterns: attention to fixed offsets, to special tokens and to punctuation (3.1 and 3.2; Figure 2)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+import torch
+from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages, mean_over
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
-    from bertviz_core.analyses.request import Request
-    from bertviz_core.models.attention import LayerAttention
-    from bertviz_core.models.encoding import Batch
-    from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch
+from bertviz_core.models.model import AttentionModel
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:
@@ -21,8 +16,6 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     sums of A[i, j] over j in a class, with denominator N (all rows); `sep_to_sep` and `other_to_sep` average over
     the rows that are SEP and over the others, `to_first` over all rows but the first. NaN where a segment has no such
     token, and for A[i, i+1] of a causal model (sections 3.1 and 3.2)."""
-    import torch
-
     weights, rows = attention.weights, batch.row_weights  # (batch, head, query, key), (batch, query)
     other = batch.mask & ~batch.sep
     roles = torch.stack([rows, mean_over(batch.sep), mean_over(other)], 1)  # (batch, role, query)
@@ -58,8 +51,6 @@ def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
 def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:
     """(batch, head, quantity): `measure`, then for each class the mean |f(x_j)| over its tokens, and Spearman's
     correlation over the tokens j of |f(x_j)| with the mean over i of A[i, j] (docs/methods.md, section 11)."""
-    import torch
-
     lengths = attention.vector_norms
     assert lengths is not None and attention.attention is not None, "attention weights have no lengths"
     other = batch.mask & ~(batch.cls | batch.sep | batch.punctuation)
@@ -80,8 +71,6 @@ def _spearman(first: Tensor, second: Tensor, mask: Tensor) -> Tensor:
 
 def _ranks(values: Tensor, mask: Tensor) -> Tensor:
     """Ranks from 1 among the marked tokens; equal values share the mean of their ranks."""
-    import torch
-
     values = values.masked_fill(~mask[:, None], torch.inf).contiguous()
     ordered = values.sort(-1).values
     below, up_to = (torch.searchsorted(ordered, values, right=right) for right in (False, True))

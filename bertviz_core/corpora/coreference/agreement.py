@@ -38,7 +38,7 @@ PLURAL_NOUNS = word_list("men women children people police feet teeth mice geese
 SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Features:
     """What has to agree between a pronoun and its antecedent.
 

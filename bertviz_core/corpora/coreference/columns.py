@@ -4,8 +4,6 @@ The last column holds the chains. Documents stand between `#begin document` and 
 name in the first column begins one.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence

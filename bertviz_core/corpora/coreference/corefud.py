@@ -1,7 +1,5 @@
 """CorefUD: CoNLL-U whose MISC column brackets the mentions in `Entity=`, with trees and tags."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

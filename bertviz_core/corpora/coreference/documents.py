@@ -1,7 +1,5 @@
 """What every coreference reader gives: words, sentences and mentions; and what those that read rows have in common."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +19,7 @@ BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 Bracket = tuple[bool, str, bool]  # whether it opens a mention, the chain's label, whether it closes one
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mention:
     """`words[start:end]` of a document; `cluster` counts the document's chains from 0."""
 
@@ -30,7 +28,7 @@ class Mention:
     cluster: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoreferenceDocument:
     """One document. Mentions are ordered by (start, -end): what stands earlier precedes.
 

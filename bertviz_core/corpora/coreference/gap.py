@@ -1,7 +1,5 @@
 """GAP: a row of a table has a text, a pronoun in it, and two names of which one, or neither, is meant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

@@ -118,7 +118,7 @@ def _rule(words: tuple[str, ...]) -> Callable[[Mention], int]:
     return head
 
 
-@dataclass(slots=True)
+@dataclass
 class Phrase:
     """`children` are phrases, or words by their index; a phrase spans words[start:end]."""
 

@@ -3,8 +3,6 @@
 Definitions: docs/methods.md, section 7.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ OUT_OF_REACH = "a mention with no antecedent in its window (out of reach)"
 SAME_HEAD = "a mention whose only antecedents share its head word"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """A mention with an antecedent. All numbers are places in the document's list of mentions, in its order.
 

@@ -1,7 +1,5 @@
 """The jsonlines of the end-to-end systems: `doc_key`, `sentences` (lists of words), `clusters` (inclusive spans)."""
 
-from __future__ import annotations
-
 import json
 import reprlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """One sentence's lines: CoNLL-U and CoNLL-X, read by the conllu library, and the authors' `word head-label`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Sentences with a governor and a relation for every word, and the check that they are trees."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from bertviz_core.errors import shorten
@@ -18,7 +16,7 @@ RENAMED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """One sentence of a treebank.
 

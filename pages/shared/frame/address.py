@@ -7,8 +7,6 @@ Streamlit's own binding of widgets to the address is not used: it replaces the h
 widgets on Back.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field

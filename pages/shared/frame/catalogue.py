@@ -1,7 +1,5 @@
 """The pages: file, title, address, section of the paper. One entry makes a page appear everywhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,7 +14,7 @@ FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """A page that is no analysis's; an `Analysis` is the entry of its own page, the one that every analysis can have
     where it has no file. `name` is the file's stem and the page's address: one name, everywhere.

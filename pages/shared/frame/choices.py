@@ -3,8 +3,6 @@
 They take their values from the address on arrival; afterwards the address follows them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """The choice of corpora: one of each kind, the same on every page; a page draws the choices of the kinds it reads."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import streamlit as st

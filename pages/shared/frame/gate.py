@@ -1,26 +1,22 @@
 """What passes between the network and Streamlit: from where, how much, how many, and which of its messages."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from bertviz_core.access import Access, from_environment
-
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # What a page sends. The rest, such as `clear_cache`, would act on every reader, or describe the server's folder.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}

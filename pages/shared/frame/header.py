@@ -1,7 +1,5 @@
 """The frame of every page: navigation and jobs in the sidebar, and under the title the choice of what is shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ What the attention viewer has to know of an input's origin is in the address: th
 pin, and the page with its choices to which "Back" leads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlencode

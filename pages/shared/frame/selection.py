@@ -1,7 +1,5 @@
 """What the reader has chosen: model, corpora, mode, head. Pure; the header makes it, the pages read it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +13,7 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Selection:
     """The choices of one reader.
 

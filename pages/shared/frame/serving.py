@@ -1,7 +1,5 @@
 """The server around the app: what it does at its start, and the addresses that Streamlit does not know."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,8 +1,6 @@
 """The uploads that a reader sees: on a public server those of the own session, else the latest on this machine, and
 those that a link opened."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertviz_core.engine.upload_check import Checked

@@ -1,7 +1,5 @@
 """This reader's jobs: where they are, how long they take, a way to stop them, and how they ended."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertviz_core.engine.jobs import Job

@@ -1,7 +1,5 @@
 """The jobs that this reader has started: starting, finding and cancelling them; other readers' are never shown."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,8 +1,6 @@
 """The page of an analysis: all of it follows from the analysis's own columns, but for the parts that a file in pages/
 adds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """The parts of the attention viewer: the claim, the lines, the plain table, what masks and switched heads change, and
 the downloads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

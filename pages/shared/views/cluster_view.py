@@ -1,7 +1,5 @@
 """Parts of the clustering page: thresholds of behaviors, and the heads most like the chosen one."""
 
-from __future__ import annotations
-
 from dataclasses import asdict
 
 import streamlit as st

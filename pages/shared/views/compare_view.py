@@ -1,7 +1,5 @@
 """Which two stored runs are compared, and what their page shows of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from operator import itemgetter
 from typing import Any

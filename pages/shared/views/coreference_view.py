@@ -1,7 +1,5 @@
 """Coreference in words, in a table beside the paper's, and passages with a head's guesses drawn in."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Searches by word: in a list of sentences, and over the whole corpus of a text page with the way to a segment."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import streamlit as st

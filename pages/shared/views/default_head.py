@@ -3,8 +3,6 @@
 Only stored results are read; without one a page opens on the first head.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

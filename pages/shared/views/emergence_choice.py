@@ -1,7 +1,5 @@
 """Which training the page of emergence shows: the one that ships, or a folder that a job can work on."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,8 +1,6 @@
 """Parts of the page of emergence: the claim, the slider over the training and what moves with it; relations, the chosen
 head and the table, which no step changes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

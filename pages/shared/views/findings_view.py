@@ -1,7 +1,5 @@
 """Findings on pages: the headline of a page, and a list with the paper's statements."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertviz_core.analyses.findings import NOT_SHOWN, SHOWN, Finding

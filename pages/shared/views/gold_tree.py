@@ -1,7 +1,5 @@
 """The gold tree of a sentence that came from a treebank: its arcs above the words, its dependents pinned."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import streamlit as st

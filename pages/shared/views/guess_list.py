@@ -1,7 +1,5 @@
 """Lists of a head's guesses, page by page: which guesses, their order, a search, and the store's full list."""
 
-from __future__ import annotations
-
 from typing import Any, TypeVar
 
 import streamlit as st

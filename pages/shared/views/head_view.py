@@ -1,7 +1,5 @@
 """The chosen head: its numbers with intervals and ranks, and the segments where its value is highest."""
 
-from __future__ import annotations
-
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator

@@ -1,8 +1,6 @@
 """Which input is looked at: an example sentence, the reader's own text, or a segment of the loaded corpus; and which of
 its tokens are masked or pinned."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

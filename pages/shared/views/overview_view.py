@@ -1,7 +1,5 @@
 """The parts of the overview: key numbers, the strongest heads, what is stored and what is missing, and the report."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """The paper's own model on the overview, where the hub has it and downloads are allowed: all of it as one job."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 from dataclasses import replace
 from threading import Timer

@@ -1,7 +1,5 @@
 """Files that the training of probes takes beside its treebank: stored as uploads, and in the address."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertviz_core.corpora.source import Source

@@ -1,7 +1,5 @@
 """The parts of the probes' page: its settings, Table 3, learned weights, word pairs, sentences with two trees."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

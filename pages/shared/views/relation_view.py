@@ -1,8 +1,6 @@
 """Dependency heads: which counts and which relation are shown, the relation's best head in words and numbers, the table
 that chooses it, and sentences with arcs."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertviz_core import paper

@@ -1,7 +1,5 @@
 """The second side of the attention viewer: another head, another model, or norms, on the same sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -24,7 +22,7 @@ from pages.shared.views import input_choice
 ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ViewerPane:
     """One of two drawings that stand side by side.
 

@@ -1,7 +1,5 @@
 """Which heads look from one token to another here: two tokens, and all heads by that weight."""
 
-from __future__ import annotations
-
 import streamlit as st
 
 from bertviz_core.heads import Head

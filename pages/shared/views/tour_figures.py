@@ -1,7 +1,5 @@
 """The live figure of each step of the tour: what the step's page draws, for this model's stored results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parts of the tour: where the reader is, a step with its live figure, and the page at its end."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The pictures of ablation hold the result's numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Changes of the masked-word loss without heads, against hooks on the whole model."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

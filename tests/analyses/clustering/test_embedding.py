@@ -1,7 +1,5 @@
 """Pictures of divergences: points whose distances are known come back, and the stress is what it says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.manifold import MDS

@@ -1,7 +1,5 @@
 """Figure 6: every head is drawn once in each panel, tells its label to clicks, and stands where the result says."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Divergences equal the literal form, whatever the padding, the batches, and the way they are computed."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import asdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The native kernel is only ever a faster way to the same sums."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """Documents as SVG: every word is there and can be no markup, chains keep their color, guesses say right and wrong."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 

@@ -1,7 +1,5 @@
 """Figures of the coreference heads show the result's own numbers, and import no torch."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Coreference heads: a planted head is found, the counts equal the oracle's, baselines equal those done by hand."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every passage of a coreference corpus is reached, page by page, in the order of the whole corpus."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

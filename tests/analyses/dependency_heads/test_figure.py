@@ -1,7 +1,5 @@
 """The figures and tables of the dependency heads say what the result says."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from xml.etree import ElementTree
 

@@ -1,7 +1,5 @@
 """Dependency heads equal the literal loops in both modes, find a planted head, and merge exactly."""
 
-from __future__ import annotations
-
 import lzma
 from collections import Counter
 from pathlib import Path

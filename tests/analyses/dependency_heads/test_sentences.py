@@ -1,7 +1,5 @@
 """Every sentence of a treebank is reached, page by page, and the order of a list is that of the whole treebank."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """Entropies equal the oracle: worked by hand, on random, demo-model and published attention, in both modes."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

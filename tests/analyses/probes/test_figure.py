@@ -1,7 +1,5 @@
 """Figures of the probes: every probe and the paper's scores are there, and drawings say what is right."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

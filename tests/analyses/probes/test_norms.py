@@ -1,7 +1,5 @@
 """Probes through norms: what they read, and their scores, equal those from vectors that are all built."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 
 import numpy as np

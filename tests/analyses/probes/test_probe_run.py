@@ -1,7 +1,5 @@
 """Probes find planted heads, learn nothing from noise, give equal scores for equal seeds, and leave nothing behind."""
 
-from __future__ import annotations
-
 import json
 import math
 import tempfile

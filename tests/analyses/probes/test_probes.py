@@ -1,7 +1,5 @@
 """Scores of every probe, losses and trees equal the literal loops; the release's misaligned ROOT worked by hand."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 

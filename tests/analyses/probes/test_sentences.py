@@ -1,7 +1,5 @@
 """Every sentence of the test part is reached with every probe's guesses, whatever the result itself has."""
 
-from __future__ import annotations
-
 import pytest
 
 from bertviz_core.analyses.probes import measure

@@ -1,7 +1,5 @@
 """Gradients of the loss of masked and of next words, by class of target token."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Surface patterns equal the oracle: worked by hand, on random, demo-model and published attention."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What is said of norms beside weights, on numbers worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Real corpora, where they lie beside the project: the documented counts, and two forms of one corpus agree."""
 
-from __future__ import annotations
-
 import lzma
 import tarfile
 from collections import Counter

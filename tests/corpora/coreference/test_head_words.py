@@ -1,7 +1,5 @@
 """Head words and types, by trees and by the rule; number, gender and person."""
 
-from __future__ import annotations
-
 import re
 import time
 

@@ -1,7 +1,5 @@
 """The sample treebank that ships: valid trees, enough of them, and every relation of Table 1 often enough."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest
