@@ -30,7 +30,11 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     assert [title.value for title in app.title] == ["Overview"]
     assert f"of {COUNT} heads have a recognizable pattern" in words(app)
     assert len(app.metric) == 4
-    assert re.search(rf"Head {head}: \w+", words(app).replace("*", ""))
+    assert f"Every number of head {head}" in [expander.label for expander in app.expander]
+    cards = {card["title"]: card for card in json.loads(app.main.get("bidi_component")[0].proto.json)["cards"]}
+    assert len(cards) == COUNT and cards[f"Head {head}"]["behavior"] == "previous token"
+    first = [(label, rank) for label, _, rank in cards[f"Head {head}"]["numbers"]]
+    assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 3
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"
     assert "All analyses are stored" in words(app)
@@ -95,7 +99,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
     assert {stored.pop(name) for name in ("[SEP] gradients", "Ablation")} == {"no head for words"}
     assert set(stored) == {"not yet"}
-    assert "6 analyses are missing" in words(app)
+    assert "7 analyses are missing" in words(app)
 
 
 def test_the_open_panel_has_ranks_and_links_that_stay_with_the_head() -> None:

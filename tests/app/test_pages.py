@@ -38,5 +38,5 @@ def test_a_page_opens_on_what_ships(entry: catalogue.Page, sentences: set[str]) 
     assert headlines or entry.name in WITHOUT_HEADLINE
     assert all(any(sentence in text for sentence in sentences) for text in headlines)
     if entry.name in WITH_PANEL:
-        assert app.selectbox(key="head-on-page").value == head
+        assert app.selectbox(key="head").value == head
         assert app.main.get("popover")[0].proto.popover.label.replace("\\", "") == "previous token"

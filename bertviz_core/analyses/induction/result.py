@@ -13,7 +13,8 @@ KINDS = {  # quantity -> its words, name and marker
 }
 CONTROL = "{}_control"  # the same places in sequences that repeat nothing
 COLUMNS = (
-    *(averaged_column(name, label, name=short, marker=marker, maximum=1.0)
+    *(averaged_column(name, label, name=short, marker=marker, maximum=1.0,
+                      overview=name != "previous")  # surface patterns have it on text
       for name, (label, short, marker) in KINDS.items()),
     *(averaged_column(CONTROL.format(name), f"{label}, if nothing is repeated", name=f"{short}, control",
                       marker=marker, maximum=1.0, overview=False)
