@@ -257,6 +257,24 @@ def test_masking_by_button_changes_token_and_address_and_comes_back(address: str
     page.close()
 
 
+def test_labels_that_no_tokenizer_makes_stay_text_too(chromium: Any, tmp_path: Path) -> None:
+    with browser.served(tmp_path / "store", browser.ROOT / "tests" / "hostile_page.py") as url:
+        page = viewer(chromium, url)
+        assert labels(page)[0].startswith("<img src=x onerror=")
+        assert labels(page)[4] == "</ul><script>"
+        assert len(labels(page)[2]) == 200
+        token(page, "from", 2).hover()
+        box = token(page, "from", 3).bounding_box()
+        assert box["width"] < 300
+        with page.expect_download() as download:
+            page.get_by_role("button", name="SVG", exact=True).click()
+        assert "<script>" not in Path(download.value.path()).read_text()
+        assert page.title() != "hacked"
+        assert page.locator("img[src=x]").count() == 0
+        assert page.problems == []
+        page.close()
+
+
 def test_another_theme_redraws_the_lines(address: str, chromium: Any) -> None:
     page = viewer(chromium, address, head=clearest("previous"))
     assert brightness(page) < 100

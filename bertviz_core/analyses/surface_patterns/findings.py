@@ -69,18 +69,23 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
     )
 
 
-def sink(result: HeadAverages, base: int) -> Answer:
-    """The special token, the first token included, with the highest mean of a layer."""
+def sinks(result: HeadAverages) -> list[str]:
+    """Attention to the special tokens, the first token included: that with the highest mean of a layer first."""
     own_first = "to_cls" not in result.present  # else the first token is CLS
-    means = {name: result[name].mean(1) for name in SINKS[: 2 + own_first] if name in result.present}
-    if not means:
+    names = [name for name in SINKS[: 2 + own_first] if name in result.present]
+    return sorted(names, key=lambda name: -result[name].mean(1).max())
+
+
+def sink(result: HeadAverages, base: int) -> Answer:
+    """The special token that receives the most attention, in which layers, and how much."""
+    if not (ranked := sinks(result)):
         raise KeyError("special tokens")
-    quantity = max(means, key=lambda name: float(means[name].max()))
-    mean, layer = means[quantity], int(means[quantity].argmax())
+    mean = result[quantity := ranked[0]].mean(1)
+    layer = int(mean.argmax())
     over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
-        decide(of_layers(result, quantity, len(means)), HALF)[layer],
+        decide(of_layers(result, quantity, len(ranked)), HALF)[layer],
         f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
         f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
         f"layers; more than {HALF} in {where}.",

@@ -21,6 +21,8 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import Results, corpus_size
+from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY
+from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import ClearestHead, Relation, Segment, clearest, relation_heads
@@ -58,9 +60,10 @@ def key_numbers(
         clearest = f"{head.label(base)}: {patterns['previous'][head]:.2f}"
         over = paper.HEADS_OVER_HALF["previous"]
         entries.append(("Previous token, clearest", clearest, f"paper: {over} heads over 0.5"))
-        if "to_sep" in patterns.present:
-            most = f"{patterns.layer_means('to_sep').max():.2f}"
-            entries.append(("To [SEP], highest layer", most, f"paper: {max(paper.LAYER_MEANS['to_sep']):.2f}"))
+        for quantity in sinks(patterns)[:1]:
+            most = f"{patterns.layer_means(quantity).max():.2f}"
+            own = f"paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
+            entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", most, own))
     if "dependency_heads" in results or "coreference_heads" in results:
         entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
     elif isinstance(entropy := results.get("entropy"), HeadAverages):
