@@ -15,7 +15,6 @@ from bertviz_core.analyses.findings import DECIDED, Finding, Statement, column_f
 from bertviz_core.analyses.head_averages import HeadColumn, averages_of
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
-from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Batch
@@ -120,8 +119,8 @@ class Analysis:
         progress: Progress,
         batch_tokens: int | None,
     ) -> None:
-        """Feed accumulators from one forward pass over a chunk; overridden where an analysis needs another pass."""
-        stream.run(model, examples, accumulators, progress, batch_tokens)
+        """Feed accumulators from a chunk, where an analysis needs another pass than a plain forward pass."""
+        raise NotImplementedError
 
     def run_stages(
         self,
@@ -150,7 +149,12 @@ class Analysis:
     @property
     def shares_pass(self) -> bool:
         """Whether a plain forward pass computes it, which can feed other analyses too."""
-        return self.chunked and type(self).run is Analysis.run
+        return self.chunked and not self.has_own_pass
+
+    @property
+    def has_own_pass(self) -> bool:
+        """Whether `run` takes the place of a plain forward pass."""
+        return type(self).run is not Analysis.run
 
     @property
     def source(self) -> str:

@@ -13,6 +13,7 @@ from typing import Protocol
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.engine import stream
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -39,7 +40,10 @@ def compute_chunk(
     """The number of a chunk, and what each request sums over its examples in one pass."""
     (number, examples), analyses = chunk, [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
-    analyses[0].run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
+    if analyses[0].has_own_pass:
+        analyses[0].run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
+    else:
+        stream.run(model, examples, accumulators, progress, batch_tokens)
     return number, accumulators
 
 
