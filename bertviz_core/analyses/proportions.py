@@ -94,7 +94,7 @@ def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tupl
     known = np.where(documents > 1, n, np.nan)
     mean, effective = s / known, known**2 / np.where(nn > 0, nn, np.nan)
     squares = ss - 2 * mean * ns + mean**2 * nn
-    squares = np.where(squares > ROUNDING * ss, squares, 0.0)
+    squares = np.where(squares <= ROUNDING * ss, 0.0, squares)  # NaN stays: not known
     return np.sqrt(squares * effective / (effective - 1)) / known, effective
 
 

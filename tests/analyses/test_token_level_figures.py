@@ -53,7 +53,7 @@ def test_a_quantity_that_no_segment_has_is_not_drawn(stored):
     quantities = [full.quantities[i] for i in keep]
     bare = averages_of("surface_patterns")(full.provenance, quantities, unit=full.unit, texts=full.texts, **part)
     names = {trace.name for trace in paper_figure(bare).data if trace.name}
-    assert names == {". or ,", "the token itself", "the previous token", "the next token"}
+    assert names == {". or ,", "the token itself", "the previous token", "the next token", "the first token"}
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 8), (24, 16), (1, 1)])

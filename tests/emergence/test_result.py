@@ -1,5 +1,7 @@
 """A training put together from made-up checkpoints: best, held-out and followed heads, behaviors, the table."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
@@ -114,9 +116,7 @@ def test_bytes_and_back(made):
     again = Emergence.from_bytes(made.to_bytes())
     assert again.arrays() == made.arrays()
     assert again.correct.dtype == np.uint8 and again.provenance == made.provenance
-    before = {field: getattr(made, field) for field in made.__slots__ if field != "units"} | {
-        "provenance": made.provenance
-    }
+    before = {field.name: getattr(made, field.name) for field in fields(made) if field.name != "units"}
     earlier = Emergence.from_bytes(pack(before, analysis="emergence"))  # errors that are not by document
     assert np.isnan(earlier.error("next")).all() and earlier["next"].tolist() == made["next"].tolist()
     assert not any(name.endswith("_interval") for name in earlier.tables()["heads"])

@@ -17,6 +17,7 @@ from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.models import loading
+from bertviz_core.models.masking import Masking
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import families, trainings
@@ -94,7 +95,7 @@ def test_the_loss_is_that_of_a_literal_loop_over_the_masked_tokens(folder, serie
     training = series(folder)
     found = computed(training, store)
     segments = Segments(training.text, load_tokens(training.training.first), SETTINGS)
-    inputs = list(labeled_examples(segments, types=True))
+    inputs = list(labeled_examples(segments, Masking.of(segments.tokens, SETTINGS.seed), types=True))
     for place, one in enumerate(training.training.checkpoints):
         model = AutoModelForMaskedLM.from_pretrained(one.folder, attn_implementation="eager", dtype="float32").eval()
         loss, right = reference_emergence.masked_word_loss(model, inputs)
@@ -215,7 +216,8 @@ def test_a_causal_model_has_what_it_can_have_in_mode_paper_too(series, store, tm
     folder = trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel", family=families.FAMILIES["gpt2"])
     found = computed(series(folder, settings=Settings(max_length=64, limit=60, mode="paper")), store)
     assert "to_sep" not in found.present and "to_sep" not in found.to_frame()
-    assert np.isnan(found.loss).all() and not np.isnan(found["next"]).any()
+    assert np.isnan(found.loss).all() and np.isnan(found["next"]).all()  # nothing attends ahead
+    assert not np.isnan(found["previous"]).any()
     assert found.offsets.tolist() == [-3, -2, -1, 0, 1, 2]
 
 
