@@ -6,7 +6,7 @@ import streamlit as st  # isort: skip
 
 from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from pages.shared import messages
+from pages.shared import head_panel, messages
 from pages.shared.frame import address, catalogue, header, serving
 from pages.shared.jobs import panel as job_panel
 from pages.shared.views import default_head
@@ -26,6 +26,9 @@ else:
     notes = st.container()
     try:
         header.draw(entry, default_head.of)
+        if entry in catalogue.OF_HEADS:
+            with header.title_line():
+                head_panel.folded(entry.name, header.current())
         page.run()
         complete = True
     except DownloadNeeded as needed:

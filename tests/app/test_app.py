@@ -128,7 +128,7 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
 
 def test_gradients_say_what_this_run_shows() -> None:
     app = open_app("sep_gradients", head="2-3")
-    assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Masked-word accuracy"]
+    assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Words right"]
     assert re.search(r"Head \d-\d+ has the highest gradient to \[SEP\], nats: 0\.\d+ ± 0\.\d+\.", words(app))
     assert "Head 2-3" in words(app)
     app.selectbox(key="gradient").set_value("to_cls").run()  # this model's sink, which the paper's statement is about

@@ -253,7 +253,7 @@ def test_a_view_with_nothing_in_it_says_so() -> None:
     app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
     assert "There is nothing to show" in words(app)
     app.selectbox(key="sides").set_value("all").run()
-    assert f"Head {app.selectbox(key='head').value} has its largest weight from" in words(app)
+    assert f"Head {app.selectbox(key='head').value} attends most strongly from" in words(app)
 
 
 def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path) -> None:

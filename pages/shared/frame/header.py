@@ -12,7 +12,7 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
-from pages.shared import files, head_panel, messages, services
+from pages.shared import files, messages, services
 from pages.shared.components import component
 from pages.shared.frame import address, catalogue, choices, corpora, links
 from pages.shared.frame.selection import Selection, head_options, neighbor
@@ -58,8 +58,6 @@ def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) 
     with line:
         if entry.name != "tour" and (step := small_int(address.get("tour"))):
             links.to("tour", f"Tour, step {step}", None, links.BACK, step=str(step))
-        if entry in catalogue.OF_HEADS:
-            head_panel.folded(entry.name, selection)
 
 
 def current() -> Selection:
