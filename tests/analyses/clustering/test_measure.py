@@ -60,7 +60,7 @@ def accumulate(
 
 
 def empty(smoothed: bool = False) -> DivergenceSums:
-    known = [f"quantity {i}" for i in range(12)]
+    known = [f"quantity {i}" for i in range(13)]
     return DivergenceSums(SegmentAverages(known, measure, LAYERS, HEADS, "cpu"), smoothed)
 
 
