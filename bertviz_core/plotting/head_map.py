@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import plotly.express as px
 
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number
@@ -116,5 +115,7 @@ def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
 
 def data_uri(pixels: np.ndarray) -> str:
     """A PNG of (down, across, 3 or 4) uint8 as a URI that has it whole."""
+    import plotly.express as px  # not at the server's start
+
     image = px.imshow(pixels, binary_string=True, binary_backend="pypng", binary_compression_level=4)
     return str(image.data[0].source)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
-from scipy.cluster.hierarchy import dendrogram
 
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.import_lock import IMPORTING
 from bertviz_core.plotting.palette import SEQUENTIAL, finish
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 
@@ -148,6 +148,9 @@ def matrix(result: Clustering, base: int = 1) -> go.Figure:
 
 def _tree(result: Clustering) -> go.Scatter:
     """The dendrogram's brackets; leaves stand at 0, 1, 2 and so on."""
+    with IMPORTING:
+        from scipy.cluster.hierarchy import dendrogram
+
     x: list[float | None] = []
     y: list[float | None] = []
     if len(result.linkage):

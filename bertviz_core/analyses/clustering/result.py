@@ -8,8 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.cluster.hierarchy import leaves_list, linkage
-from scipy.spatial.distance import squareform
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
 from bertviz_core.analyses.proportions import Estimate, share
@@ -53,6 +51,10 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embeddin
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average-linkage clustering: (head - 1, 4) linkage as scipy writes it, and (head,) the order of the leaves in
     which neighbors are as alike as the tree allows."""
+    with IMPORTING:
+        from scipy.cluster.hierarchy import leaves_list, linkage
+        from scipy.spatial.distance import squareform
+
     if len(divergence) == 1:
         return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)
     tree = linkage(squareform(divergence, checks=False), method="average", optimal_ordering=True)
