@@ -14,13 +14,13 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from bertviz_core.api_results import AnalysisResult, AttentionLines
-from bertviz_core.errors import BertvizError
-from bertviz_core.heads import Head
 from bertviz_core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from bertviz_core.api import analyse, analyze, attention, report
+    from bertviz_core.api_results import AnalysisResult, AttentionLines
+    from bertviz_core.errors import BertvizError
+    from bertviz_core.heads import Head
 
 __all__ = [
     "AnalysisResult",

@@ -24,7 +24,6 @@ from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
-from bertviz_core.paper_report.pages import check_out
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 
@@ -58,7 +57,7 @@ def test_every_result_as_every_file(results, name):
     for part in ("<h1>", "<table", 'class="dataframe"', "arXiv:1906.04341", "plotly-graph-div"):
         assert part in page
     assert re.search("<div class=findings><ul><li>[^<]*[0-9]", page)
-    limit = "64" if name == "ablation" else "all inputs"
+    limit = {"ablation": "64", "induction": "100"}.get(name, "all inputs")
     assert "limit: None" not in page and f"limit: {limit}" in page and 'src="http' not in page
     assert exports.file_name(result, ".csv").startswith(f"{name}-") and "/" not in exports.file_name(result, ".csv")
 
@@ -77,8 +76,6 @@ def test_without_kaleido_a_message_says_what_to_install_ahead_of_any_work(tmp_pa
     for path in ("x.svg", "x.SVG"):
         with pytest.raises(SettingsError, match="pip install kaleido"):
             exports.check_path(tmp_path / path)
-    with pytest.raises(SettingsError, match="pip install kaleido"):
-        check_out(tmp_path / "folder")
 
 
 def test_the_table_of_heads_by_relation_holds_every_count(results):
