@@ -20,6 +20,7 @@ from bertviz_core.corpora.in_memory import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.models import in_memory
 from bertviz_core.models.lending import Model, checkpoint_of, lent, loaded_model
 from bertviz_core.models.masking import no_head
 from bertviz_core.models.model import AttentionModel
@@ -219,8 +220,6 @@ def _compute_report(request: ReportRequest, model: Model, store: Store, executio
         return {}
     if isinstance(model, str | Path):
         return request.compute(store, execution)
-    from bertviz_core.models import in_memory
-
     language_model = in_memory.predicts_words(in_memory.transformers_model(model[0]))
     with lent(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
         return request.compute(store, execution, load=partial(_same, loaded))

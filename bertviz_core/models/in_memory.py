@@ -1,24 +1,25 @@
 """A transformers model that the caller has in memory: fingerprinted by its weights, and given back as it was."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import torch
-from torch.nn import Module
-from transformers import PreTrainedModel
+from typing import TYPE_CHECKING, Any
 
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.loading import choose_device, prepare
 from bertviz_core.models.masking import MASKED_WORDS, NEXT_WORDS
-from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
+
+if TYPE_CHECKING:
+    from torch.nn import Module
+
+    from bertviz_core.models.model import AttentionModel
 
 # Of a configuration: what says nothing of the numbers that a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
@@ -49,6 +50,9 @@ class MemoryCheckpoint(Checkpoint):
 def transformers_model(model: Any) -> Any:
     """The transformers model inside what the caller has: the object itself, what torch.compile wraps, or the first one
     among a module's parts; raises ModelError where there is none."""
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
     for part in model.modules() if isinstance(model, Module) else ():
         if isinstance(part, PreTrainedModel):
             return part
@@ -94,6 +98,10 @@ def borrowed(
     Raises:
         ModelError: It has no attention maps, or the tokenizer is of another model.
     """
+    import torch
+
+    from bertviz_core.models.loading import choose_device, prepare
+
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
@@ -169,6 +177,8 @@ def _distinct(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _bytes(tensor: Any) -> memoryview:
+    import torch
+
     data: memoryview = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
     return data
 
