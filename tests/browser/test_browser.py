@@ -15,7 +15,7 @@ def test_a_fresh_server_opened_at_a_deep_link_shows_page_and_frame(chromium: Any
         page = browser.open_page(chromium, f"{fresh}/entropy?head=2-3&mode=paper")
         assert page.locator("h1").inner_text() == "Entropy"
         assert page.get_by_text("Head 2-3").count() >= 1
-        assert page.get_by_text("mode: as in the paper").first.is_visible()
+        assert page.locator(".st-key-mode input").input_value() == "paper"
         assert page.get_by_text("Page not found").count() == page.get_by_role("dialog").count() == 0
         assert page.locator("[data-testid=stSidebar]").get_by_text("Surface patterns").is_visible()
         assert page.problems == []

@@ -36,7 +36,7 @@ def choose(page: Any, label: str, option: str) -> None:
 
 def test_back_and_forward_restore_a_quantity(page: Any) -> None:
     follow(page, "Surface patterns", "Surface patterns")
-    choose(page, "Map quantity", "next token")
+    choose(page, "Show on the map", "next token")
     claim = page.get_by_text("attention on the next token")
     claim.first.wait_for()
     follow(page, "Attention viewer", "Attention viewer")
@@ -67,7 +67,7 @@ def test_back_restores_a_relation_and_its_sentences(page: Any) -> None:
 
 def test_back_restores_a_step_of_the_tour_and_three_lead_out_of_it(page: Any) -> None:
     follow(page, "Guided tour", "Guided tour")
-    page.locator("[data-testid=stMain] [data-testid=stButton]").filter(has_text="Next").get_by_role("button").click()
+    page.locator("[data-testid=stMain] [data-testid=stButton]").get_by_role("button", name="Next", exact=True).click()
     page.get_by_text("Step 2 of").wait_for()
     page.locator("[data-testid=stMain] [data-testid=stPageLink]").first.click()
     arrive(page, "Attention viewer")

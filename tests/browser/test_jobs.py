@@ -23,9 +23,9 @@ def test_a_training_cancelled_from_another_page_stores_nothing(chromium: Any, tm
     with browser.served(tmp_path / "store") as address:
         page = browser.open_page(chromium, f"{address}/probes")
         sidebar, main = (page.locator(f"[data-testid={name}]") for name in ("stSidebar", "stMain"))
-        page.locator(".st-key-add-a-corpus button").click()
+        page.locator(".st-key-add-a-corpus button").first.click()
         page.set_input_files("[class*=st-key-uploader] input[type=file]", tmp_path / "bank.txt")
-        main.get_by_text("bank.txt", exact=True).first.wait_for(timeout=30_000)
+        page.wait_for_function("document.querySelector('.st-key-treebank input').value === 'bank.txt'", timeout=30_000)
         browser.settle_but_skeletons(page)
         before = files(tmp_path / "store")
         page.keyboard.press("Escape")

@@ -9,6 +9,7 @@ from tests.browser import chromium as browser
 def test_the_button_gives_a_page_that_needs_no_network_and_prints(address: str, chromium: Any, tmp_path: Path) -> None:
     page = browser.open_page(chromium, address)
     with page.expect_download(timeout=120_000) as waiting:
+        page.locator("summary").filter(has_text="Report").click()
         page.get_by_role("button", name="Report").click()
     assert waiting.value.suggested_filename == "report-demo.html"
     waiting.value.save_as(tmp_path / "report.html")
