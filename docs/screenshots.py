@@ -59,7 +59,7 @@ class Film:
         """Take a frame that stands for so long."""
         picture = Image.open(BytesIO(self.page.screenshot())).convert("RGB")
         self.frames.append(picture.resize(SIZE, Image.Resampling.LANCZOS))
-        self.runtime_estimate.append(milliseconds)
+        self.durations.append(milliseconds)
 
     def point(self, target: Any, steps: int = 5) -> None:
         """Move the pointer to the middle of an element."""
