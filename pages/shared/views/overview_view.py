@@ -20,7 +20,7 @@ from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
-from bertviz_core.analyses.results import Results, corpus_size
+from bertviz_core.analyses.results import Results, corpus_size, origin
 from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY
 from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import highest
@@ -74,11 +74,13 @@ def key_numbers(
 
 def downloads(results: Results, thresholds: Thresholds, selection: Selection) -> None:
     """The table of all heads, as the command `overview` writes it."""
-    table = summarized(results, thresholds)
-    name = exports.slug(
-        "overview", Path(selection.checkpoint.name).name, *sorted({o["corpus"] for o in table.origins.values()})
-    )
-    files.offer({s[1:].upper(): (f"{name}{s}", partial(table.to_bytes, s)) for s in SUFFIXES})
+    corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
+    name = exports.slug("overview", Path(selection.checkpoint.name).name, *corpora)
+
+    def build(suffix: str) -> bytes:
+        return summarized(results, thresholds).to_bytes(suffix)
+
+    files.offer({s[1:].upper(): (f"{name}{s}", partial(build, s)) for s in SUFFIXES})
 
 
 def panel(selection: Selection) -> None:
