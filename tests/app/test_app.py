@@ -45,9 +45,9 @@ def test_mode_is_in_the_address_and_on_the_page() -> None:
 
 def test_norms_of_the_address_are_read_and_compared_with_the_weights() -> None:
     app, plain = open_app("surface_patterns", weights="norms"), open_app("surface_patterns")
-    said = words(app)
+    message = words(app)
     assert app.selectbox(key="weights").value == "norms"
-    assert "rank correlation of a token's vector length" in said
+    assert "rank correlation of a token's vector length" in message
     assert "of the weights and" in words(plain) and "rank correlation" not in words(plain)
     assert app.metric[2].value != plain.metric[2].value
     app.toggle(key="both").set_value(True).run()
@@ -87,8 +87,10 @@ def test_threshold_lists_heads_without_a_new_analysis() -> None:
         app.slider(key="over").set_value(over).run()
         heads = [Head(*map(int, place)).label() for place in np.argwhere(shares > over)]
         heads.sort(key=lambda label: -shares[Head.parse(label).layer, Head.parse(label).head])
-        said = next(c.value for c in app.caption if c.value.startswith("Over")).replace("\\", "")
-        assert f"Over {over:.0%} of the attention on the previous token: {', '.join(heads[:10]) or 'no head'}" in said
+        message = next(c.value for c in app.caption if c.value.startswith("Over")).replace("\\", "")
+        assert (
+            f"Over {over:.0%} of the attention on the previous token: {', '.join(heads[:10]) or 'no head'}" in message
+        )
 
 
 def test_pasted_text_is_analyzed_kept_and_reopened_by_its_link() -> None:
@@ -139,18 +141,18 @@ def test_gradients_say_what_this_run_shows() -> None:
     assert "Head map: attention × gradient to [CLS]" in words(app).replace("*", "")
 
 
-@pytest.mark.parametrize(("folder", "said"), [("tiny_folder", "no head that predicts"), ("masked_folder", "")])
-def test_gradients_need_a_model_that_predicts_words(folder: str, said: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(("folder", "message"), [("tiny_folder", "no head that predicts"), ("masked_folder", "")])
+def test_gradients_need_a_model_that_predicts_words(folder: str, message: str, request: pytest.FixtureRequest) -> None:
     app = open_app("sep_gradients", model=str(request.getfixturevalue(folder)))
     paste(app, "the cat sat .\nthe dog ran near the mill\n")
     offers = [b for b in app.button if b.label.startswith("Analyze")]
-    assert len(offers) == (0 if said else 1)
+    assert len(offers) == (0 if message else 1)
     if offers:
         offers[0].click().run()
         app = wait_for_job(app)
-    assert len(app.metric) == (0 if said else 4)
+    assert len(app.metric) == (0 if message else 4)
     assert not app.error
-    assert [said in note.value for note in app.info] == ([True] if said else [])
+    assert [message in note.value for note in app.info] == ([True] if message else [])
 
 
 def test_hostile_text_stays_text() -> None:

@@ -26,9 +26,9 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
     head = "1-1"  # looks at the previous token
     app = viewer(model=str(planted_folder), head=head)
     assert not app.error
-    said = re.search(r"; (\d+\.\d)% of its attention goes to special tokens", words(app))
-    assert said is not None
-    assert float(said[1]) < 50
+    matches = re.search(r"; (\d+\.\d)% of its attention goes to special tokens", words(app))
+    assert matches is not None
+    assert float(matches[1]) < 50
     line = re.search(rf"Head {head} attends most strongly from “(\S+)” to “(\S+)” \(([\d.]+)\)", words(app))
     tokens = ["[CLS]", *SENTENCES["Coreference"][0].lower().replace(",", " ,").replace(".", " .").split()]
     assert (line[2], line[1]) in set(pairwise(tokens))
@@ -40,9 +40,9 @@ def test_the_claim_is_of_the_chosen_head(planted_folder: Path) -> None:
 
 def test_norms_of_the_address_are_what_is_shown(tiny_folder: Path) -> None:
     apps = [viewer(model=str(tiny_folder), head="1-2", weights=weights) for weights in ("attention", "norms")]
-    said = [re.search(r"Head 1-2 .*; (\d+\.\d)% of its (\w+)", words(app)) for app in apps]
-    assert [found[2] for found in said] == ["attention", "norms"]
-    assert said[0][1] != said[1][1]
+    matches = [re.search(r"Head 1-2 .*; (\d+\.\d)% of its (\w+)", words(app)) for app in apps]
+    assert [found[2] for found in matches] == ["attention", "norms"]
+    assert matches[0][1] != matches[1][1]
     assert [app.selectbox(key="weights").value for app in apps] == ["attention", "norms"]
 
 
@@ -57,8 +57,8 @@ def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -
 def test_a_masked_token_is_predicted_and_given_back() -> None:
     app = viewer(input="own text", text="He sat on the chair.", mask="5")
     assert "**Masking** shifted" in words(app)
-    said = next(element.value for element in app.markdown if element.value.startswith("- Position 5"))
-    given, expected = said.split("the model expects ")
+    matches = next(element.value for element in app.markdown if element.value.startswith("- Position 5"))
+    given, expected = matches.split("the model expects ")
     assert "(**“the”**, " in given
     rank = int(re.search(r"rank ([\d,]+)", given)[1].replace(",", ""))
     shares = [float(part.rstrip("%").split()[-1]) for part in expected.split(", ")]
@@ -257,10 +257,10 @@ def test_a_view_with_nothing_in_it_says_so() -> None:
 
 
 def test_a_threshold_over_every_line_is_said_to_leave_none(planted_folder: Path) -> None:
-    told, model = "No weight reaches 0.50, so no lines are drawn.", str(planted_folder)
-    assert told not in words(viewer(model=model, head="1-1", least="0.5"))
+    message, model = "No weight reaches 0.50, so no lines are drawn.", str(planted_folder)
+    assert message not in words(viewer(model=model, head="1-1", least="0.5"))
     broad = viewer(model=model, head="1-2", least="0.5")
-    assert told in words(broad)
+    assert message in words(broad)
     broad.slider(key="least").set_value(0.0).run()
     assert "no lines are drawn" not in words(broad)
 

@@ -33,10 +33,10 @@ def test_the_steps_one_after_the_other(tmp_path: Path) -> None:
     app, results, pages = tour(1), shipped_results(tmp_path), {entry.name for entry in catalogue.ENTRIES}
     for number, step in enumerate(STEPS, 1):
         assert not app.exception and not app.error
-        said = words(app)
-        assert f"Step {number} of {LAST}" in said
+        text = words(app)
+        assert f"Step {number} of {LAST}" in text
         statements = [finding.statement for finding in step.found({})]
-        assert all(part in said for part in (step.title, *statements, step.look, step.question))
+        assert all(part in text for part in (step.title, *statements, step.look, step.question))
         [link] = app.main.get("page_link")
         assert step.page in pages
         assert link.proto.page == ("" if step.page == catalogue.DEFAULT.name else step.page)
@@ -45,7 +45,7 @@ def test_the_steps_one_after_the_other(tmp_path: Path) -> None:
         figures = [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
         assert len(figures) >= (1 if step.page == "overview" else 2)
         answered = answers(step.found(results))
-        assert answered and all(finding.sentence in said for finding in answered)
+        assert answered and all(finding.sentence in text for finding in answered)
         assert "nan" not in " ".join(finding.sentence for finding in answered)
         next(b for b in app.button if b.label == "Next").click().run()
     assert unescaped(app.header[0].value) == "What this model shows"
@@ -85,12 +85,12 @@ def test_what_is_missing_is_offered_and_the_figure_comes_with_it(tiny_folder: Pa
 def test_the_end_has_every_statement_with_its_state_number_and_link(tmp_path: Path) -> None:
     app = tour(LAST)
     assert not app.exception and not app.error
-    said, found = words(app), every_finding(shipped_results(tmp_path))
+    text, found = words(app), every_finding(shipped_results(tmp_path))
     of_paper = [finding for finding in found if finding.statement]
-    assert f"Of {len(of_paper)} statements of the paper" in said
-    assert all(finding.sentence in said and finding.statement in said for finding in found)
+    assert f"Of {len(of_paper)} statements of the paper" in text
+    assert all(finding.sentence in text and finding.statement in text for finding in found)
     for state, count in Counter(finding.state for finding in of_paper).items():
-        assert f"{count} {state}" in said
+        assert f"{count} {state}" in text
     links = [link.proto.page or "overview" for link in app.main.get("page_link")]
     assert sorted(links) == sorted(finding.analysis for finding in found)
 

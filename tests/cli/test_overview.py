@@ -17,13 +17,13 @@ def overview(store: Path, *options: str | Path, code: int = 0) -> Done:
 
 
 def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
-    said = overview(tmp_path / "store").stdout.splitlines()
-    assert said[0].split()[:4] == ["label", "layer", "head", "behavior"]
-    assert said[3].split()[:3] == ["1-3", "1", "3"]
-    behaviors = {line.split()[3] for line in said[1:73]}
+    lines = overview(tmp_path / "store").stdout.splitlines()
+    assert lines[0].split()[:4] == ["label", "layer", "head", "behavior"]
+    assert lines[3].split()[:3] == ["1-3", "1", "3"]
+    behaviors = {line.split()[3] for line in lines[1:73]}
     assert behaviors <= {*BEHAVIORS} and len(behaviors) > 1
-    assert "entropy: encyclopedia, mode corrected, at most 128 tokens, seed 0, float32" in said
-    assert said.index("") == 73
+    assert "entropy: encyclopedia, mode corrected, at most 128 tokens, seed 0, float32" in lines
+    assert lines.index("") == 73
 
 
 def test_files_hold_the_same_table(tmp_path):

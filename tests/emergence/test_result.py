@@ -18,7 +18,7 @@ QUANTITIES = ["previous", "next", "to_sep", "entropy"]
 
 
 @pytest.fixture
-def made() -> Emergence:
+def emergence() -> Emergence:
     draw = np.random.default_rng(7)
     n = np.array([[100, 90, 40, 30, 10], [80, 70, 35, 0, 10]])  # (fold, relation); one half has no dobj
     shape = (len(STEPS), 2, 2, len(RELATIONS), LAYERS, HEADS)
@@ -56,69 +56,69 @@ def made() -> Emergence:
     )
 
 
-def test_best_and_followed_heads_are_those_of_a_plain_count(made):
+def test_best_and_followed_heads_are_those_of_a_plain_count(emergence):
     for row in range(len(RELATIONS)):
-        n = made.n[:, row]
-        final = reference_emergence.best_head(made.correct[-1, :, :, row], n)
-        assert tuple(made.finally_best[row]) == final
+        n = emergence.n[:, row]
+        final = reference_emergence.best_head(emergence.correct[-1, :, :, row], n)
+        assert tuple(emergence.finally_best[row]) == final
         for place in range(len(STEPS)):
-            correct = made.correct[place, :, :, row]
-            assert made.best_accuracy[place, row] == pytest.approx(reference_emergence.best_accuracy(correct, n))
-            assert made.followed[place, row] == pytest.approx(reference_emergence.accuracy_of(correct, n, final))
-    np.testing.assert_array_equal(made.followed[-1], made.best_accuracy[-1])
-    assert (made.followed <= made.best_accuracy).all()
+            correct = emergence.correct[place, :, :, row]
+            assert emergence.best_accuracy[place, row] == pytest.approx(reference_emergence.best_accuracy(correct, n))
+            assert emergence.followed[place, row] == pytest.approx(reference_emergence.accuracy_of(correct, n, final))
+    np.testing.assert_array_equal(emergence.followed[-1], emergence.best_accuracy[-1])
+    assert (emergence.followed <= emergence.best_accuracy).all()
 
 
-def test_heldout_picks_on_one_half_and_scores_on_the_other(made):
+def test_heldout_picks_on_one_half_and_scores_on_the_other(emergence):
     for place in range(len(STEPS)):
         for row, name in enumerate(RELATIONS):
             right = 0
             for fold in (0, 1):
-                own, other = made.correct[place, fold, :, row], made.correct[place, 1 - fold, :, row]
+                own, other = emergence.correct[place, fold, :, row], emergence.correct[place, 1 - fold, :, row]
                 right += own[reference_emergence.best_head(other[None], [1])].item()
-            expected = np.nan if name == "dobj" else right / made.n[:, row].sum()
-            assert made.heldout()[place, row] == pytest.approx(expected, nan_ok=True)
+            expected = np.nan if name == "dobj" else right / emergence.n[:, row].sum()
+            assert emergence.heldout()[place, row] == pytest.approx(expected, nan_ok=True)
 
 
-def test_the_baseline_is_the_best_offset_of_all_steps(made):
-    assert made.baseline.tolist() == pytest.approx([60 / 180, 40 / 160, 70 / 75, 3 / 30, 0])
-    assert made.best_offset.tolist() == [1, -1, -1, 1, -1]
+def test_the_baseline_is_the_best_offset_of_all_steps(emergence):
+    assert emergence.baseline.tolist() == pytest.approx([60 / 180, 40 / 160, 70 / 75, 3 / 30, 0])
+    assert emergence.best_offset.tolist() == [1, -1, -1, 1, -1]
 
 
-def test_behaviors_are_told_at_each_step(made):
-    labels = made.behaviors()
+def test_behaviors_are_told_at_each_step(emergence):
+    labels = emergence.behaviors()
     assert labels.shape == (len(STEPS), LAYERS, HEADS)
     assert set(labels[0].flat) <= {"broad", "linguistic"}
     for place in (1, 2):
         found = {label: name for label, name in np.ndenumerate(labels[place]) if name != "linguistic"}
         assert found.get((0, 1), "previous") == "previous"
         assert set(found.values()) <= {"previous", "other"}
-    assert set(made.behaviors(Thresholds(entropy=5.0))[0].flat) <= {"other", "linguistic"}
+    assert set(emergence.behaviors(Thresholds(entropy=5.0))[0].flat) <= {"other", "linguistic"}
 
 
-def test_the_relation_that_ends_the_furthest_above_its_offset_is_the_most_telling(made):
-    gain = {name: made.best_accuracy[-1, row] - made.baseline[row] for row, name in enumerate(RELATIONS)}
-    assert made.clearest_relations(5) == sorted(("det", "dobj"), key=lambda name: -gain[name])
+def test_the_relation_that_ends_the_furthest_above_its_offset_is_the_most_telling(emergence):
+    gain = {name: emergence.best_accuracy[-1, row] - emergence.baseline[row] for row, name in enumerate(RELATIONS)}
+    assert emergence.clearest_relations(5) == sorted(("det", "dobj"), key=lambda name: -gain[name])
 
 
-def test_the_table_has_a_row_for_each_step(made):
-    frame = made.to_frame()
+def test_the_table_has_a_row_for_each_step(emergence):
+    frame = emergence.to_frame()
     assert list(frame["step"]) == list(STEPS) and list(frame["tokens"]) == [0, 640, 19200]
     assert list(frame["previous_heads"]) == [0, 1, 1]
     row = RELATIONS.index("det")
-    np.testing.assert_array_equal(frame["det"], made.best_accuracy[:, row])
-    np.testing.assert_array_equal(frame["det_heldout"], made.heldout()[:, row])
-    assert set(frame["det_offset"]) == {made.baseline[row]}
+    np.testing.assert_array_equal(frame["det"], emergence.best_accuracy[:, row])
+    np.testing.assert_array_equal(frame["det_heldout"], emergence.heldout()[:, row])
+    assert set(frame["det_offset"]) == {emergence.baseline[row]}
     assert frame["entropy"].tolist() == pytest.approx([4.5, 2.0, 2.0])
 
 
-def test_bytes_and_back(made):
-    again = Emergence.from_bytes(made.to_bytes())
-    assert again.arrays() == made.arrays()
-    assert again.correct.dtype == np.uint8 and again.provenance == made.provenance
-    before = {field.name: getattr(made, field.name) for field in fields(made) if field.name != "units"}
+def test_bytes_and_back(emergence):
+    again = Emergence.from_bytes(emergence.to_bytes())
+    assert again.arrays() == emergence.arrays()
+    assert again.correct.dtype == np.uint8 and again.provenance == emergence.provenance
+    before = {field.name: getattr(emergence, field.name) for field in fields(emergence) if field.name != "units"}
     earlier = Emergence.from_bytes(pack(before, analysis="emergence"))  # errors that are not by document
-    assert np.isnan(earlier.error("next")).all() and earlier["next"].tolist() == made["next"].tolist()
+    assert np.isnan(earlier.error("next")).all() and earlier["next"].tolist() == emergence["next"].tolist()
     assert not any(name.endswith("_interval") for name in earlier.tables()["heads"])
     with pytest.raises(KeyError):
-        made["attention to nothing"]
+        emergence["attention to nothing"]

@@ -19,7 +19,7 @@ def tokens(demo) -> Tokens:
     return demo.tokens
 
 
-def made(tokens: Tokens, *documents: str, **settings) -> Windows:
+def windows_of(tokens: Tokens, *documents: str, **settings) -> Windows:
     return Windows(from_bytes(conll(*documents).encode(), "given"), tokens, Settings(**settings))
 
 
@@ -30,7 +30,7 @@ def lost(windows: Windows) -> dict[str, int]:
 def test_the_paper_keeps_whole_sentences_and_drops_the_mentions_cut_off(tokens):
     # Every word is one token. 10 tokens hold 8 words: the first two sentences (7 words), not the third.
     text = "[1 he ] saw [2 her ] . / [1 he ] sat . / [2 she ] and [1 he ] ran ."
-    windows = made(tokens, text, mode="paper", max_length=10)
+    windows = windows_of(tokens, text, mode="paper", max_length=10)
     (window,) = windows
     assert window.span == (0, 7) and len(window) == 9 and not window.types.any()
     assert [item.mention for item in window.items] == [2]
@@ -41,7 +41,7 @@ def test_the_paper_keeps_whole_sentences_and_drops_the_mentions_cut_off(tokens):
 def test_windows_overlap_by_half_and_ask_each_mention_where_most_stands_before_it(tokens):
     # 16 words of one token, 8 to a window: words 0-7, 4-11, 8-15. he = 0, 5, 9 and 15.
     text = "[1 he ] and so on to [1 he ] and so on [1 he ] and so on to be [1 he ]"
-    windows = made(tokens, text, max_length=10)
+    windows = windows_of(tokens, text, max_length=10)
     first, second, third = list(windows)
     assert [window.span for window in (first, second, third)] == [(0, 8), (4, 12), (8, 16)]
     assert [[item.mention for item in window.items] for window in (first, second, third)] == [[1], [2], [3]]
@@ -53,32 +53,32 @@ def test_windows_overlap_by_half_and_ask_each_mention_where_most_stands_before_i
 
 def test_out_of_reach_and_same_head_are_counted(tokens):
     text = "[1 he ] and so on to be or not or so [1 he ] saw [2 [2 him ] ] there [2 him ]"
-    windows = made(tokens, text, max_length=10)
+    windows = windows_of(tokens, text, max_length=10)
     assert sum(len(window.items) for window in windows) == 1
     assert lost(windows) == {
         "a mention with no antecedent in its window (out of reach)": 1,
         "a mention given twice (read once)": 1,
     }
-    nested = made(tokens, "[1 [1 him ] of there ] ran , [1 he ] sat")
+    nested = windows_of(tokens, "[1 [1 him ] of there ] ran , [1 he ] sat")
     assert [item.mention for window in nested for item in window.items] == [2]
     assert lost(nested) == {"a mention whose only antecedents share its head word": 1}
 
 
 def test_split_words_keep_their_tokens_together(tokens):
-    (window,) = made(tokens, "[1 he ] saw [1 unquestionablyness ] \u200b .", max_length=32)
+    (window,) = windows_of(tokens, "[1 he ] saw [1 unquestionablyness ] \u200b .", max_length=32)
     assert (np.diff(window.words[1:-1]) >= 0).all() and window.words[[0, -1]].tolist() == [-1, -1]
     assert (window.words == 2).sum() == len(tokens.pieces("unquestionablyness")) > 1
     assert window.ids[list(window.words).index(3)] == tokens.unk
 
 
 def test_a_monstrous_word_is_cut_and_counted(tokens):
-    windows = made(tokens, "[1 he ] " + "xq" * 40 + " [1 he ]", max_length=16)
+    windows = windows_of(tokens, "[1 he ] " + "xq" * 40 + " [1 he ]", max_length=16)
     assert max(map(len, windows)) <= 16 and lost(windows)["a word longer than half a window (cut)"] == 1
 
 
 def test_a_file_without_antecedents_is_refused(tokens):
     with pytest.raises(InputError, match="No mention has an antecedent"):
-        list(made(tokens, "[1 he ] sat"))
+        list(windows_of(tokens, "[1 he ] sat"))
 
 
 @pytest.mark.parametrize("mode", ["paper", "corrected"])
@@ -149,10 +149,10 @@ def test_every_word_has_its_pieces_in_order(tokens):
 
 
 def test_the_paper_cuts_inside_only_a_first_sentence_that_is_too_long(tokens):
-    (window,) = made(tokens, "[1 he ] and [1 he ] and he and he and he . / he .", mode="paper", max_length=10)
+    (window,) = windows_of(tokens, "[1 he ] and [1 he ] and he and he and he . / he .", mode="paper", max_length=10)
     assert window.span == (0, 8) and len(window) == 10
 
 
 def test_limit_counts_windows_and_their_items(tokens):
-    windows = made(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
+    windows = windows_of(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
     assert len(list(windows)) == 1 and read_whole(windows).counts["items"] == 1

@@ -77,7 +77,7 @@ def test_any_changed_file_changes_the_fingerprint(folder, name):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "said"),
+    ("name", "content", "message"),
     [
         ("model.safetensors", None, "no weights"),
         ("tokenizer.json", None, "no tokenizer"),
@@ -89,11 +89,11 @@ def test_any_changed_file_changes_the_fingerprint(folder, name):
         ("model.safetensors", (9).to_bytes(8, "little") + b"{broken..", "damaged or cut off"),
     ],
 )
-def test_a_folder_that_lacks_a_file_or_has_a_broken_one_is_refused(folder, name, content, said):
+def test_a_folder_that_lacks_a_file_or_has_a_broken_one_is_refused(folder, name, content, message):
     (folder / name).unlink()
     if content is not None:
         (folder / name).write_bytes(content)
-    with pytest.raises(ModelError, match=said):
+    with pytest.raises(ModelError, match=message):
         checkpoint.find(str(folder)).parameters()
 
 

@@ -64,9 +64,9 @@ def computed(
 class Shuffled:
     """The same segments in another order."""
 
-    def __init__(self, made: Segments) -> None:
-        self.source, self.tokens, self.settings = made.source, made.tokens, made.settings
-        self.examples = list(made)[::-1]
+    def __init__(self, inputs: Segments) -> None:
+        self.source, self.tokens, self.settings = inputs.source, inputs.tokens, inputs.settings
+        self.examples = list(inputs)[::-1]
 
     def __iter__(self) -> Any:
         return iter(self.examples)
@@ -268,15 +268,15 @@ def test_a_family_without_such_a_head_is_refused(tmp_path: Path) -> None:
 
 
 def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -> None:
-    made = labeled(model, segments(model))
+    inputs = labeled(model, segments(model))
     used: list[Encoded] = list(segments(model))
-    assert [example["original_ids"] for example in made] == [one.ids.tolist() for one in used]
-    assert [example["token_type_ids"] for example in made] == [one.types.tolist() for one in used]
-    for example, one in zip(made, used, strict=True):
+    assert [example["original_ids"] for example in inputs] == [one.ids.tolist() for one in used]
+    assert [example["token_type_ids"] for example in inputs] == [one.types.tolist() for one in used]
+    for example, one in zip(inputs, used, strict=True):
         masked = Masking.of(model.tokens, 5).apply(one)
         assert (example["input_ids"], example["labels"]) == (masked.ids.tolist(), masked.labels.tolist())
-    assert json.loads(json.dumps(made)) == made
-    assert any(any(example["token_type_ids"]) for example in made)
+    assert json.loads(json.dumps(inputs)) == inputs
+    assert any(any(example["token_type_ids"]) for example in inputs)
     untyped = sep_gradients.labeled_examples(segments(model), Masking.of(model.tokens, 5), types=False)
     assert not any(any(example["token_type_ids"]) for example in untyped)
 

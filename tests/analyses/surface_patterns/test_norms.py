@@ -44,9 +44,9 @@ def test_a_model_without_sep_is_compared_by_another_class():
 
 
 def test_lengths_beside_other_tokens_and_the_head_with_the_lowest_correlation():
-    said = lengths_sentence(averages([[0.5, 0.5]], **LENGTHS))
-    assert "those of [CLS] 1.00 times, [SEP] 0.25 times as long" in said
-    assert "is -0.50 on average over heads, and lowest in head 1-2 (-0.75)" in said
+    sentence = lengths_sentence(averages([[0.5, 0.5]], **LENGTHS))
+    assert "those of [CLS] 1.00 times, [SEP] 0.25 times as long" in sentence
+    assert "is -0.50 on average over heads, and lowest in head 1-2 (-0.75)" in sentence
 
 
 def test_both_curves_stand_in_the_figure_when_asked():
