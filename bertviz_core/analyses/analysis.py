@@ -102,6 +102,9 @@ class Analysis:
 
         Returns:
             A tensor (batch, head, quantity), which is averaged over the inputs; NaN where an input has no such value.
+
+        Raises:
+            NotImplementedError: The analysis has an `accumulator` of its own, which measures.
         """
         raise NotImplementedError
 
@@ -119,7 +122,11 @@ class Analysis:
         progress: Progress,
         batch_tokens: int | None,
     ) -> None:
-        """Feed accumulators from a chunk, where an analysis needs another pass than a plain forward pass."""
+        """Feed accumulators from a chunk, for an analysis that needs more than a plain forward pass.
+
+        Raises:
+            NotImplementedError: A plain forward pass does it.
+        """
         raise NotImplementedError
 
     def run_stages(
@@ -130,7 +137,11 @@ class Analysis:
         run_stage: Any,
         batch_tokens: int | None,
     ) -> None:
-        """Compute a staged analysis of the whole corpus; `run_stage` (a StageFunction) computes a pass in parts."""
+        """Compute a staged analysis of the whole corpus; `run_stage` (a StageFunction) computes a pass in parts.
+
+        Raises:
+            NotImplementedError: The analysis is not `staged`.
+        """
         raise NotImplementedError
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:

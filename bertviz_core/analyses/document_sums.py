@@ -5,6 +5,7 @@ Definitions: docs/methods.md, uncertainty.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class DocumentSums:
+class DocumentSums(ABC):
     """Each segment adds a row of numbers; the rows of a document are added up, and of these sums `moments` are summed.
 
     Within a chunk the segments come in any order, and chunks come in the order of the corpus. So a chunk's rows wait
@@ -44,9 +45,9 @@ class DocumentSums:
         return rows
 
     @staticmethod
+    @abstractmethod
     def moments(sums: np.ndarray) -> np.ndarray:
         """What is summed over documents, from their own sums (document, ...) of one layer."""
-        raise NotImplementedError
 
     def add(self, layer: int, documents: np.ndarray, rows: Tensor) -> None:
         """Take in rows (segment, ...) of one layer, of segments of these documents (segment,)."""
