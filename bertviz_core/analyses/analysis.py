@@ -4,6 +4,7 @@ import ast
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 from typing import Any, Literal
@@ -56,6 +57,7 @@ class Analysis:
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         language_model: Whether it needs the head that predicts masked words.
+        has_own_pass: Whether `run` takes the place of a plain forward pass.
         chunked: Whether it is a sum over the inputs, computed chunk by chunk; otherwise `run` is given the whole
             corpus.
         staged: Whether `run_stages` computes it, in several passes.
@@ -84,6 +86,7 @@ class Analysis:
     limit: int | None = None
     shared: bool = False
     language_model: bool = False
+    has_own_pass: bool = False
     chunked: bool = True
     staged: bool = False
     reads_maps: bool = True
@@ -122,12 +125,10 @@ class Analysis:
         progress: Progress,
         batch_tokens: int | None,
     ) -> None:
-        """Feed accumulators from a chunk, for an analysis that needs more than a plain forward pass.
-
-        Raises:
-            NotImplementedError: A plain forward pass does it.
-        """
-        raise NotImplementedError
+        """Feed accumulators from a chunk, for an analysis that `has_own_pass`: by `run` of its measure.py."""
+        import_module(f"{type(self).__module__}.measure").run(
+            model, settings, examples, accumulators, progress, batch_tokens
+        )
 
     def run_stages(
         self,
@@ -161,11 +162,6 @@ class Analysis:
     def shares_pass(self) -> bool:
         """Whether a plain forward pass computes it, which can feed other analyses too."""
         return self.chunked and not self.has_own_pass
-
-    @property
-    def has_own_pass(self) -> bool:
-        """Whether `run` takes the place of a plain forward pass."""
-        return type(self).run is not Analysis.run
 
     @property
     def source(self) -> str:

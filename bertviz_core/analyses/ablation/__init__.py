@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,10 +13,8 @@ from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.request import Options, Request
 from bertviz_core.analyses.sep_gradients import LabeledInputs
-from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.ablation.measure import Measured
@@ -48,6 +45,7 @@ class AblationAnalysis(Analysis):
     control = "change"
     limit = 64
     language_model = True
+    has_own_pass = True
     chunked = False
     reads_maps = False
 
@@ -55,19 +53,6 @@ class AblationAnalysis(Analysis):
         from bertviz_core.analyses.ablation import measure
 
         return measure.accumulator(model, request)
-
-    def run(
-        self,
-        model: AttentionModel,
-        settings: Settings,
-        examples: Sequence[Any],
-        accumulators: Sequence[Any],
-        progress: Progress,
-        batch_tokens: int | None,
-    ) -> None:
-        from bertviz_core.analyses.ablation import measure
-
-        measure.run(model, settings, examples, accumulators, progress, batch_tokens)
 
     def finish(self, accumulator: Measured, examples: Any, provenance: dict[str, Any]) -> Ablation:
         from bertviz_core.analyses.ablation import measure

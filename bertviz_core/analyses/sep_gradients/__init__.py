@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,9 +14,7 @@ from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
 from bertviz_core.analyses.sep_gradients.findings import STATEMENTS
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, SepGradients
-from bertviz_core.engine.progress import Progress
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.settings import Settings
 
 if TYPE_CHECKING:
     from bertviz_core.analyses.sep_gradients.measure import GradientAverages
@@ -57,25 +55,13 @@ class SepGradientsAnalysis(Analysis):
     prefix = "gradient_"
     forwards = 2.2
     language_model = True
+    has_own_pass = True
     reads_maps = False
 
     def accumulator(self, model: AttentionModel, request: Request) -> GradientAverages:
         from bertviz_core.analyses.sep_gradients import measure
 
         return measure.accumulator(model, request)
-
-    def run(
-        self,
-        model: AttentionModel,
-        settings: Settings,
-        examples: Sequence[Any],
-        accumulators: Sequence[Any],
-        progress: Progress,
-        batch_tokens: int | None,
-    ) -> None:
-        from bertviz_core.analyses.sep_gradients import measure
-
-        measure.run(model, settings, examples, accumulators, progress, batch_tokens)
 
     def finish(self, accumulator: GradientAverages, examples: Any, provenance: dict[str, Any]) -> SepGradients:
         from bertviz_core.analyses.sep_gradients import measure
