@@ -1,4 +1,4 @@
-"""The frame: page configuration, navigation, the choices, and the current page; and the server around it."""
+"""The app: page configuration, navigation, the header's controls, the current page, and the server around it."""
 
 import bertviz_core  # noqa: F401  (first: it sets what torch must find in the environment)
 
@@ -26,7 +26,7 @@ else:
     notes = st.container()
     try:
         header.draw(entry, default_head.of)
-        if entry in catalogue.OF_HEADS:
+        if entry in catalogue.HEAD_PAGES:
             with header.title_line():
                 head_panel.folded(entry.name, header.current())
         page.run()

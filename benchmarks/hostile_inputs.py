@@ -26,10 +26,9 @@ from pathlib import Path
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.head_words import head_words
-from bertviz_core.corpora.readers import check
+from bertviz_core.corpora.readers import check, read_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import BertvizError
 
 SIZE = 50_000_000  # bytes, as many as the app takes

@@ -1,14 +1,18 @@
 """What a change of the head costs the server: CPU seconds of one run of each page, nothing else changed.
 
 A visitor opens each page over Streamlit's own websocket and then changes the head again and again, without a pause.
-With `--against` another checkout of this project takes turns with this one.
+With `--against` another checkout of this project takes turns with this one, with `--models` several models do, whose
+results are in the store.
 
     python -m benchmarks.page_run --runs 24
     python -m benchmarks.page_run --runs 24 --turns 3 --against ../other
+    python -m benchmarks.page_run --models 12x12 80x64 --store ../store --limit 12
 """
 
 import argparse
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
@@ -20,7 +24,7 @@ from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
 PAGES = [entry.name for entry in ENTRIES]
-HEADS = [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 13)]  # of the demo model
+HEADS = [f"{layer}-{head}" for layer in range(1, 7) for head in range(1, 13)]  # of the demo model, and larger ones
 
 
 @dataclass(frozen=True)
@@ -38,10 +42,15 @@ def main() -> None:
     parser.add_argument("--turns", type=int, default=1)
     parser.add_argument("--against", type=Path, help="Another checkout.")
     parser.add_argument("--pages", nargs="*", default=PAGES)
+    parser.add_argument("--models", nargs="*", default=["demo"], help="Two at most.")
+    parser.add_argument("--store", type=Path, help="A store with their results, for maximum --limit inputs.")
+    parser.add_argument("--limit", default="")
     options = parser.parse_args()
-    sides = {"this": browser.ROOT} | ({"other": options.against.resolve()} if options.against else {})
+    roots = [browser.ROOT] + ([options.against.resolve()] if options.against else [])
+    sides = dict(zip(("this", "other"), ((root, model) for root in roots for model in options.models), strict=False))
     costs = [
-        {name: _turn(root, options.pages, options.runs) for name, root in sides.items()} for _ in range(options.turns)
+        {name: _turn(*side, options.pages, options.runs, options.store, options.limit) for name, side in sides.items()}
+        for _ in range(options.turns)
     ]
     for page in options.pages:
         print(f"{page:18}", *(_line([turn[name][page] for turn in costs], name) for name in sides), _ratio(costs, page))
@@ -49,15 +58,23 @@ def main() -> None:
         print(f"{name}: {median(mean(c.cpu for c in turn[name].values()) for turn in costs):.4f} s of CPU a page run")
 
 
-def _turn(root: Path, pages: list[str], runs: int) -> dict[str, Cost]:
-    with tempfile.TemporaryDirectory() as folder, browser.served(Path(folder) / "store", root=root) as address:
+@contextmanager
+def _folder(store: Path | None) -> Iterator[Path]:
+    """The store given, or an empty one."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield store or Path(folder) / "store"
+
+
+def _turn(root: Path, model: str, pages: list[str], runs: int, store: Path | None, limit: str) -> dict[str, Cost]:
+    address = {"model": model} | ({"limit": limit} if limit else {})
+    with _folder(store) as folder, browser.served(folder, root=root) as server_address:
         server = next(c for c in psutil.Process().children() if "streamlit" in " ".join(c.cmdline()))
-        with visitor(address) as reader:
-            return {page: _cost(reader, server, page, runs) for page in pages}
+        with visitor(server_address) as reader:
+            return {page: _cost(reader, server, page, runs, address) for page in pages}
 
 
-def _cost(reader: Visitor, server: psutil.Process, page: str, runs: int) -> Cost:
-    reader.open(page, head=HEADS[-1])
+def _cost(reader: Visitor, server: psutil.Process, page: str, runs: int, address: dict[str, str]) -> Cost:
+    reader.open(page, head=HEADS[-1], **address)
     reader.set("head", string_value=HEADS[-2])
     before = _cpu(server)
     done = [reader.set("head", string_value=HEADS[number % len(HEADS)]) for number in range(runs)]

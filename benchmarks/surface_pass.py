@@ -56,7 +56,7 @@ RELEASE_NAMES = {
 def one_pass(count: int, weights: Weights = "attention") -> Work:
     """Our side: maps reduced inside the layer, nothing kept."""
     tokens = load_tokens(find("demo"))
-    segments = _segments(tokens, count)
+    segments = segments_of(tokens, count)
     model = observing(prepare(_bert(tokens, register()), tokens, find("demo")), weights)
 
     def work() -> dict[str, np.ndarray]:
@@ -73,7 +73,7 @@ def forward_alone(count: int) -> Work:
     """The same forward passes with nobody looking: what the statistics add is the rest."""
     tokens = load_tokens(find("demo"))
     model = prepare(_bert(tokens, register()), tokens, find("demo"))
-    segments = _segments(tokens, count)
+    segments = segments_of(tokens, count)
     return lambda: stream.run(model, segments, [], Progress())
 
 
@@ -84,7 +84,7 @@ def release(count: int, by_index: bool = False) -> Work:
     use_one_hot_embeddings=True). by_index: embeddings looked up by index.
     """
     tokens = load_tokens(find("demo"))
-    segments = _segments(tokens, count)
+    segments = segments_of(tokens, count)
     encoder = _bert(tokens, "eager").eval().requires_grad_(False)
     if not by_index:
         encoder.embeddings.word_embeddings.forward = partial(_one_hot, encoder.embeddings.word_embeddings.weight)
@@ -178,7 +178,7 @@ def _bert(tokens: Tokens, attention: str) -> BertModel:
     return BertModel(config, add_pooling_layer=False)
 
 
-def _segments(tokens: Tokens, count: int) -> list[Encoded]:
+def segments_of(tokens: Tokens, count: int) -> list[Encoded]:
     """The sample's segments as the release makes them (all token types zero), over again where it has too few."""
     segments = Segments(sample("encyclopedia"), tokens, Settings(MAX_LENGTH, mode="paper"))
     return [replace(segment, number=number) for number, segment in enumerate(islice(cycle(segments), count))]

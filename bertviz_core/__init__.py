@@ -1,4 +1,4 @@
-"""What BERT's attention heads look at, on your own model and text: analyses, attention lines and reports.
+"""Analyses of attention heads after "What Does BERT Look At?", on your own model and text.
 
     import bertviz_core as bv
 

@@ -1,4 +1,4 @@
-"""What a server lets its visitors reach: folders, downloads, room for uploads. Read once from the environment."""
+"""What visitors of a server may access: folders, downloads, space for uploads. Read once from the environment."""
 
 import os
 from collections.abc import Mapping
@@ -12,10 +12,10 @@ YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 @dataclass(frozen=True)
 class Access:
-    """The limits of one server; the defaults are those of one's own machine, and the last four of every server.
+    """The limits of a server. The defaults are for a local app; those of the last four hold for every server.
 
     Attributes:
-        public: Whether strangers visit.
+        public: Whether the server is open to strangers.
         folders: The only folders whose models and trainings may be opened, resolved; None for any folder.
         downloads: Bytes that models from the hub may take on the disk; 0 turns the hub off, None sets no limit.
         hub_token: False keeps the machine's own hub token out of every request; None uses it where there is one.

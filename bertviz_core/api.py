@@ -1,4 +1,4 @@
-"""What `import bertviz_core` offers: `analyze`, `attention` and `report`."""
+"""The library's functions: `analyze`, `attention` and `report`."""
 
 import sys
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ import numpy as np
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.local_runner import needs_language_model
+from bertviz_core.analyses.model_pass import needs_language_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.api_results import AnalysisResult, AttentionLines
-from bertviz_core.corpora.in_memory import Corpus, source_of
+from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
@@ -48,7 +48,7 @@ def analyze(
         analysis: Its name: "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads",
             "probes", "clustering", "ablation", or that of an installed package.
         model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, which
-            come back as they were.
+            are restored afterwards.
         corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
             a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
         device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
@@ -91,13 +91,13 @@ def attention(
     device: str = "auto",
     dtype: str = "float32",
 ) -> AttentionLines:
-    """Run a model on one input and show its attention.
+    """Run a model on one input and return its attention as lines to show.
 
     Args:
         model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects, left unchanged.
         text: A sentence, or its words.
         second: Another text, as segment B.
-        head: The one that is shown first, as "3-5", counted from 1; None for the one that attends most to the previous
+        head: The head that is shown first, as "3-5", counted from 1; None for the one that attends most to the previous
             token.
         heads: Heads that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
@@ -144,14 +144,14 @@ def report(
     What is not stored yet is computed, after a line on standard error that says about how long that takes.
 
     Args:
-        out: `x.html`, one page that needs no network.
+        out: `x.html`, one self-contained page.
         model: As in `analyze`.
         text: Corpus of sections 3 and 6, as in `analyze`; the sample where it is None, none where it is False.
         treebank: Corpus of sections 4.2 and 5.
         coreference: Corpus of section 4.3.
         device: "auto", "cpu" or "cuda".
         store: True for the store that command and app use, a folder for another one, False for none: everything is then
-            computed, what ships with the project too.
+            computed, including what ships with the project.
         **settings: `max_length`, `limit`, `seed`, `mode` and `dtype`.
 
     Returns:

@@ -61,7 +61,7 @@ class AnalysisResult:
         raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
 
     def quantities(self) -> list[str]:
-        """Names that `result[...]` takes."""
+        """Names of the quantities that `result[...]` accepts."""
         columns = ANALYSES[self.analysis].columns
         return [column.quantity for column in columns if column.read(self.result) is not None]
 
@@ -112,7 +112,7 @@ class AttentionLines:
         head: The one that is shown first.
         heads: Heads that can be chosen.
         model: Name of the model.
-        caption: What was computed, and what did not fit.
+        caption: Line under the drawing: the model, and tokens that did not fit.
     """
 
     attention: InputAttention

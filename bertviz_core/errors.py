@@ -1,4 +1,4 @@
-"""One family of errors. Each says what happened, where, and what to do about it."""
+"""The errors of the project. Each says what happened, where, and what to do about it."""
 
 QUOTED = 300  # characters: an input of megabytes is not sent back
 
@@ -12,7 +12,7 @@ def shorten(text: str, maximum: int = QUOTED) -> str:
 
 
 class BertvizError(Exception):
-    """Something the user can fix; shown without a traceback, exit code 2 on the command line.
+    """An error that the user can fix; shown without a traceback, exit code 2 on the command line.
 
     `what` is a full sentence; `where` names a file and line; `hint` says what to do next. Each is cut to QUOTED
     characters, for it may repeat an input.
@@ -65,7 +65,7 @@ class Cancelled(BertvizError):
 
 
 class QueueFull(BertvizError):
-    """More jobs wait than may, in all or of one reader."""
+    """Too many jobs are queued, in all or by one reader."""
 
 
 SMALLER = "Earlier results are kept. Choose a smaller model, fewer inputs or shorter ones."
@@ -76,7 +76,7 @@ class Unexpected(BertvizError):
 
 
 def unexpected(error: BaseException) -> Unexpected:
-    """What people are shown of an error that is none of the family, in one line; the log is to have the rest."""
+    """A one-line error to show for an unexpected exception; the caller logs the details."""
     if isinstance(error, MemoryError):
         return Unexpected("The job ran out of memory.", hint=SMALLER)
     return Unexpected(

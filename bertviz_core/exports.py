@@ -15,19 +15,20 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.analyses import results
+from bertviz_core.analyses.provenance import origin
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, origin
+from bertviz_core.analyses.results import Result
 from bertviz_core.errors import SettingsError
+from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
-from bertviz_core.plotting.drawing import check_svg
+from bertviz_core.plotting.drawing import bullets, check_svg, figure_html, html_page
 from bertviz_core.plotting.drawing import to_svg as drawn_svg
-from bertviz_core.plotting.html import bullets, figure_html, html_page
 
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 
 def to_json(result: Result) -> bytes:
-    """{"analysis", "provenance", "arrays", "table"} and what `Result.summary` adds; what is absent is null or missing,
+    """{"analysis", "provenance", "arrays", "table"} and what `Result.summary` adds; absent values are null or missing,
     never 0."""
     table = json.loads(result.to_frame().to_json(orient="records", double_precision=15))
     whole = {
@@ -48,7 +49,7 @@ def _findings(result: Result) -> list[dict[str, Any]]:
 
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
-    """The tidy table, or another of the result's; the last columns say, in every row, what it was computed from."""
+    """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
     frame = result.to_frame() if frame is None else frame
     if result.over:
         frame["intervals_over"] = result.over
@@ -91,7 +92,7 @@ def title_of(result: Result) -> str:
     """Title of a result, as "Surface patterns: demo on encyclopedia"."""
     about = origin(result.provenance)
     title = ANALYSES[result.analysis].title if result.analysis in ANALYSES else result.analysis.capitalize()
-    return f"{title}: {Path(about['model']).name} on {about['corpus']}"
+    return f"{title}: {label_of(about['model'])} on {about['corpus']}"
 
 
 def to_section(result: Result) -> str:
@@ -126,7 +127,7 @@ def sentences(result: Result) -> list[str]:
 
 
 def to_html(result: Result) -> bytes:
-    """Title, findings, figures, table and origin as one page that needs no network."""
+    """Title, findings, figures, table and provenance as one self-contained page."""
     return html_page(title_of(result), to_section(result)).encode()
 
 
@@ -145,7 +146,7 @@ def suffixes(analysis: str) -> tuple[str, ...]:
 
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
-    """Suffix -> the bytes of a file, made when called."""
+    """Suffix -> function that builds the bytes of the file."""
     files: dict[str, Callable[[], bytes]] = {
         ".csv": partial(to_csv, result),
         ".zip": partial(to_zip, result),

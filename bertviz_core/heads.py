@@ -1,4 +1,4 @@
-"""The only place where heads counted from 0 (arrays) meet heads counted from 1 (people, the paper)."""
+"""Attention heads and their labels; the only module that converts between indices from 0 and labels from 1."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class DirectedHead(NamedTuple):
 
 
 def arrow(direction: str) -> str:
-    """A direction such as "dependent->governor" as people read it."""
+    """A direction such as "dependent->governor" for display."""
     return direction.replace("->", " → ")
 
 

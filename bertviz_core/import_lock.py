@@ -1,4 +1,4 @@
-"""One lock for imports that wait until a page needs them: these libraries have modules that import each other, and of
+"""One lock for deferred imports: these libraries have modules that import each other, and of
 two threads that begin at once one would get a module that is not complete."""
 
 import threading

@@ -1,4 +1,4 @@
-"""Numbers from untrusted text, and numbers as text."""
+"""Parsing of numbers from untrusted text, and formatting of numbers."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""Every number that the paper printed and the project shows beside a run's own, with its table or figure.
+"""The paper's published numbers that are shown beside a run's own, with their tables and figures.
 
 Layer means of Figures 2 and 4 are read off the release's stored figures (+-0.02 shares, +-0.1 nats). The paper calls
 its uncased model "similar", so its figures may be the cased model's.

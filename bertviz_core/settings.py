@@ -1,4 +1,4 @@
-"""What a result depends on besides the model and the corpus, and how a computation is carried out."""
+"""Settings that a result depends on besides the model and the corpus, and how it is computed."""
 
 import os
 from dataclasses import asdict, dataclass
@@ -18,11 +18,11 @@ DEVICES = ("auto", "cpu", "cuda")
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything here is part of a result's key.
+    """Settings of a request; all of them are part of a result's key.
 
     Attributes:
         max_length: Tokens of a segment, special ones included.
-        limit: The first so many segments, None for all.
+        limit: Maximum number of inputs; None for all.
         seed: Seed of every random choice.
         mode: "corrected", or "paper" for the release's own choices.
         dtype: Of the parameters; softmax and statistics are float32 and sums float64 in any case.

@@ -1,28 +1,35 @@
-"""The guided tour: the paper in short steps, each on a page, with a question that the page answers.
+"""The guided tour: the paper in slides, each with a figure and a question, whose answer a reader asks for.
 
 Statements about a model come from its stored results, statements about BERT-base from the paper.
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from bertviz_core.analyses.findings import DECIDED, Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
+from bertviz_core.heads import Head
 from bertviz_core.overview.findings import every_finding
+
+PICTURE = Path(__file__).parent / "assets" / "tour.svg"  # the terms, drawn
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the tour: a question that a page answers.
+    """A step of the tour: a question, and the figure that answers it.
 
     Attributes:
         title: Of the step.
         section: Of the paper, with its figure or table.
-        page: Where to see it, and what to `look` at there.
+        page: Where to see more of it.
+        look: How to read the figure.
         question: For a class.
-        findings: Ids of those that answer it; their statements are what the paper says.
+        findings: Ids of the findings that answer the question; their statements are the paper's.
         background: What a reader should know first, without numbers of this model.
         needs: The analyses that it reads; the page's own where it is empty.
+        as_map: Whether its figure is the map of what its answers are about.
+        asks_for_head: Whether the answer is a head, which is not chosen before it is shown.
     """
 
     title: str
@@ -33,36 +40,66 @@ class Step:
     findings: tuple[str, ...]
     background: str = ""
     needs: tuple[str, ...] = ()
+    as_map: bool = False
+    asks_for_head: bool = False
 
     @property
     def analyses(self) -> tuple[str, ...]:
         """The analyses whose results it reads."""
         return self.needs or (self.page,)
 
-    def found(self, results: Results, base: int = 1) -> list[Finding]:
+    def select(self, results: Results, base: int = 1) -> list[Finding]:
         """The step's findings in its order, heads and layers counted from `base`; their statements alone where a result
         is missing."""
         by_id = {finding.id: finding for finding in every_finding(results, base)}
         return [by_id[name] for name in self.findings]
 
 
-def answers(found: list[Finding]) -> list[Finding]:
+def heads_found(results: Results, base: int) -> dict[Head, str]:
+    """The heads of FOUND with what they do."""
+    by_id = {finding.id: finding for finding in answers(every_finding(results, base))}
+    pairs = ((by_id[name].head, does) for name, does in FOUND.items() if name in by_id)
+    return {head: does for head, does in pairs if head}
+
+
+def answers(findings: list[Finding]) -> list[Finding]:
     """The findings that have numbers of this run."""
-    return [finding for finding in found if finding.state in DECIDED]
+    return [finding for finding in findings if finding.state in DECIDED]
 
 
-def address(page: str, found: list[Finding]) -> dict[str, str]:
+def address(page: str, findings: list[Finding]) -> dict[str, str]:
     """The page's settings that show the first answer's quantity."""
-    quantity = next((finding.quantity for finding in answers(found)), "")
+    quantity = next((finding.quantity for finding in answers(findings)), "")
     return ANALYSES[page].map_of(quantity) if page in ANALYSES and quantity else {}
 
+
+TERMS = {
+    "Token": "What the model reads: a word, or a piece of one. “##” marks a piece that goes on with a word.",
+    "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends. They are no words; a model may use one as "
+    "a place to rest: a **sink**.",
+    "Attention head": "Shares out a weight of 1 for each token: how much it takes from every token. Head 2-5 is the "
+    "fifth of layer 2.",
+    "Governor": "The word that another one depends on: “chased” is the governor of its subject “dog”. Their arc is a "
+    "relation.",
+}
+"""What the first slide explains, as Markdown."""
+
+FOUND = {
+    "surface_patterns.previous": "previous token",
+    "surface_patterns.next": "next token",
+    "surface_patterns.sink": "the sink",
+    "entropy.broad": "broad",
+    "dependency_heads.relation": "a relation",
+    "coreference_heads.nearest": "coreference",
+}
+"""Findings whose heads the last slide offers, and what these do."""
 
 STEPS = (
     Step(
         "Heads are specialists",
         "Sections 1 and 3",
         "overview",
-        "The map of heads: each marker is a head, its shape and color what it does.",
+        "Each marker is a head, its shape and color what it does: layers from left to right, heads from top to bottom.",
         "How many of this model's heads have one of these patterns?",
         ("overview.behaviors",),
         "A transformer looks at a text through many attention heads at once.",
@@ -72,7 +109,7 @@ STEPS = (
         "One head, one sentence",
         "Section 3, Figure 1",
         "attention_viewer",
-        "Lines run from a token on the left to the tokens on the right that it attends to. Hover over a token on the "
+        "Lines run from a token on the left to the tokens on the right that it attends to. Point at a token on the "
         "left: the other tokens' lines fade.",
         "To which token does each token attend most in this head?",
         ("surface_patterns.previous",),
@@ -84,39 +121,42 @@ STEPS = (
         "Neighbors",
         "Section 3.1, Figure 2",
         "surface_patterns",
-        "The map: a dark square is a head that does little else.",
+        "In each map a dark square is a head that does little else.",
         "Which head attends most to the previous token, and which to the next?",
         ("surface_patterns.previous", "surface_patterns.next", "surface_patterns.current"),
+        as_map=True,
+        asks_for_head=True,
     ),
     Step(
         "The sink",
         "Section 3.2, Figure 2",
         "surface_patterns",
-        "The lines of the upper figure: the mean of each layer.",
-        "Which special token receives the most attention, in which layer, and does it reach half?",
+        "A dot for each head; the lines are the means of the layers.",
+        "Which special token receives the most attention, in which layers, and does it reach half?",
         ("surface_patterns.sink", "surface_patterns.to_sep", "surface_patterns.sep_to_sep", "surface_patterns.order"),
+        "One special token, the sink, often receives much more attention than any word.",
     ),
     Step(
         "A no-op",
         "Section 3.2, Figure 3",
         "sep_gradients",
-        "“Is attention to [SEP] a no-op?”: attention above, gradients below.",
-        "In the layer that attends most to a special token, does a weight on it matter more or less than one on "
-        "another token?",
+        "Attention to the sink above; below, how much the loss would change with a weight on it, and on other tokens.",
+        "In the layer that attends most to the sink, does a weight on it matter more or less than one on another "
+        "token?",
         ("sep_gradients.no_op",),
-        "Why so much attention to a token without content? The paper reads it as “nothing to do here”.",
+        "Why do heads attend so much to a token without content? The paper reads it as “nothing to do here”.",
     ),
     Step(
         "Switch it off and see",
         "Beyond the paper",
         "ablation",
-        "The map: the change of the loss without a head's attention to [SEP]. A no-op changes nothing.",
-        "How much does the loss change without the attention of one head to [SEP]?",
+        "In the first map a head goes without its attention to the sink, in the second without all of it. Where "
+        "nothing changes, the attention was a no-op.",
+        "How much does the loss change without the attention of one head to the sink?",
         ("ablation.no_op", "ablation.matter"),
-        "The paper argues from gradients, which tell only what a very small change would do. Whether attention to "
-        "[SEP] "
-        "is a no-op can also be tried: take all of it away from a head, and see whether the model predicts masked "
-        "words any worse.",
+        "Gradients tell only what a very small change would do. Taking the attention away altogether shows whether "
+        "the model predicts masked words any worse.",
+        as_map=True,
     ),
     Step(
         "Narrow and broad",
@@ -126,12 +166,13 @@ STEPS = (
         "Which head is the broadest, and how close is it to uniform attention?",
         ("entropy.broad", "entropy.from_cls"),
         "Entropy measures how broadly a head attends.",
+        asks_for_head=True,
     ),
     Step(
         "Heads that know syntax",
         "Section 4.2, Table 1",
         "dependency_heads",
-        "The map of this model's clearest relation; and sentences in which the chosen head is surest of it.",
+        "For each relation the best head, and the gray bar of a guess that is always the same number of words away.",
         "Punctuation aside, which relation's best head is furthest above the best offset?",
         ("dependency_heads.relation", "dependency_heads.overall", "dependency_heads.direction"),
         "These heads were not trained to find relations.",
@@ -140,7 +181,7 @@ STEPS = (
         "A head that knows who is who",
         "Section 4.3, Table 2",
         "coreference_heads",
-        "The lines: the chosen head and the baselines, over the same candidates.",
+        "The chosen head and the baselines, over the same candidates: the further back the antecedent, the harder.",
         "Which of the simple baselines does this model's best head beat?",
         ("coreference_heads.nearest", "coreference_heads.head_match", "coreference_heads.rule_based"),
         "A head finds an antecedent where it points from a mention to an earlier one of the same chain.",
@@ -158,7 +199,7 @@ STEPS = (
         "Which heads are alike",
         "Section 6, Figure 6",
         "clustering",
-        "The same points twice: by behavior, and by layer.",
+        "Each point is a head, darker in later layers; heads that attend alike lie close together.",
         "Are heads of one layer of this model closer to each other than to the rest?",
         ("clustering.layers", "clustering.behaviors"),
         "Two heads are alike where the Jensen-Shannon divergence of their attention is small.",

@@ -1,4 +1,4 @@
-"""Ablation: what the model loses without a head, without groups of heads, and without attention to [SEP]."""
+"""Ablation: how the loss changes without a head, a group of heads, or attention to the sink."""
 
 import streamlit as st
 
@@ -27,7 +27,7 @@ def request(selection: Selection) -> Request:
     mean = choices.toggle(
         "Replace by the mean",
         key="mean",
-        help="An ablated head gives its mean output over the corpus, in place of zeros.",
+        help="An ablated head outputs its mean over the corpus instead of zeros.",
     )
     return selection.request("ablation", {"mean": True} if mean else {})
 
@@ -35,20 +35,20 @@ def request(selection: Selection) -> Request:
 def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]]:
     change, worse = result["loss_change"], int(result.matters.sum())
     entries = [
-        ("Loss of the whole model", f"{result.loss:.2f} nats", f"{result.accuracy:.1%} of {result.predicted:,} right"),
+        ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} segments"),
         ("Heads that matter", f"{worse} of {change.size}", "a corrected interval above 0"),
     ]
-    if "to_sep_loss_change" in result.present:
-        at = result.largest("to_sep_loss_change")
-        to_sep, label = result["to_sep_loss_change"][at], at.label(selection.base)
-        entries.append(("Largest, [SEP] only", f"{to_sep:+.3g} nats", f"head {label}; a no-op: 0"))
+    if "to_sink_loss_change" in result.present:
+        at = result.largest("to_sink_loss_change")
+        to_sink, label = result["to_sink_loss_change"][at], at.label(selection.base)
+        entries.append((f"Largest, {result.sink_name} only", f"{to_sink:+.3g} nats", f"head {label}; a no-op: 0"))
     return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]
 
 
 def groups_and_words(result: Ablation, selection: Selection) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
-        st.header("Does the gradient tell?")
+        st.header("Does the gradient predict it?")
         size = result["loss_change"].size
         st.caption(f"Spearman's rank correlation over {size} heads: {result.correlation():.2f}.")
         alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
@@ -74,9 +74,9 @@ def groups_and_words(result: Ablation, selection: Selection) -> None:
 def words(result: Ablation, selection: Selection) -> None:
     """The words whose loss rises most without the chosen head, with the guesses before and after."""
     worst = list(result.words(selection.head))
-    st.markdown(f"**Words that head {selection.label} helps to predict**, the largest rise of the loss first")
+    st.markdown(f"**Words that head {selection.label} helps to predict**, largest increase of the loss first")
     if not worst:
-        st.caption("No word gets worse without this head.")
+        st.caption("No word is predicted worse without this head.")
     for word in worst:
         rise = word.loss_after - word.loss_before
         st.markdown(
@@ -87,7 +87,7 @@ def words(result: Ablation, selection: Selection) -> None:
 
 
 def needed(result: Ablation) -> str:
-    """One sentence on how many heads can be switched off while the loss stays near the whole model's."""
+    """Say in one sentence how many heads can be ablated while the loss stays near the whole model's."""
     within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
     count, total = int(within.max()), int(result.removed.max())
     return f"{count} of {total} heads can be switched off together while the loss stays within {TOLERANCE:.0%}."
@@ -104,11 +104,12 @@ def _marked(guess: str, original: str) -> str:
 
 
 TEXT = (
-    "Beyond the paper. L is the loss of a segment, with the same words asked for as on the page [SEP] gradients. "
+    "Beyond the paper. L is the loss of a segment, with the same words masked as on the page [SEP] gradients. "
     "A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
-    "“without [SEP]” sets only its attention to [SEP] to 0, and leaves the other weights as they are. Changes are "
+    "“no attention to the sink” sets only its attention to the special token that receives the most attention on these "
+    "segments to 0, and leaves the other weights as they are. Changes are "
     "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
-    "those of Figure 6, measured on the same segments. Without another limit the first 64 segments are read."
+    "those of Figure 6, measured on the same segments. Unless a limit is set, the first 64 segments are read."
 )
 analysis_page.show(
     ANALYSES["ablation"],

@@ -7,7 +7,7 @@ from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES
-from pages.shared import page, stored
+from pages.shared import endnotes, page, stored
 from pages.shared.frame import choices, header
 from pages.shared.memoize import memoize
 from pages.shared.views import cluster_view, findings_view
@@ -68,7 +68,7 @@ columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
 heads = memoize(Clustering.to_frame, result, base)
 page.table(result, columns, selection, "clustering-table", heads)
 page.downloads(result)
-page.ending(
+endnotes.ending(
     result,
     r"\mathrm{JS}(P, Q) = H\!\left(\tfrac{P + Q}{2}\right) - \tfrac{1}{2}\bigl(H(P) + H(Q)\bigr)",
     "Section 6. The divergence of two heads is the exact mean over all tokens of JS between their attention "

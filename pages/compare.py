@@ -5,14 +5,14 @@ import streamlit as st
 from bertviz_core.comparison import figure
 from bertviz_core.comparison.change import Change
 from bertviz_core.comparison.result import compare
-from pages.shared import page
+from pages.shared import endnotes, page
 from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import compare_view
 
 selection = header.current()
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
     comparison = memoize(compare, *compare_view.choose(selection))
     key = compare_view.quantity(comparison)
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
@@ -46,7 +46,7 @@ else:
 st.header("Best heads")
 compare_view.best(comparison)
 page.downloads(comparison)
-page.about(
+endnotes.about(
     r"t = \frac{x_B - x_A}{\sqrt{s_A^2 + s_B^2}} \qquad \nu = \frac{(s_A^2 + s_B^2)^2}"
     r"{s_A^4 / \nu_A + s_B^4 / \nu_B}",
     "Standard errors are by document. Averages are compared by Welch's test, proportions by the test whose interval "

@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.coreference_heads.documents import KEPT
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, compared
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, KEPT, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
-from pages.shared import page, stored
+from pages.shared import endnotes, page, stored
 from pages.shared.frame import choices, header
 from pages.shared.memoize import memoize
 from pages.shared.views import coreference_view
@@ -26,7 +25,7 @@ selection = header.current()
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
-with st.container(horizontal=True, vertical_alignment="bottom"):
+with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
     kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
     candidates = choices.segmented(
         "Candidates",
@@ -38,10 +37,10 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     result = memoize(CoreferenceHeads.show, computed, candidates)
     choice = DirectedHead(coreference_view.choose_direction(result), selection.head)
 summary, figures = st.container(), st.container()
-result = coreference_view.with_uploaded_predictions(result, request)
 shown_direction = arrow(DIRECTIONS[choice.direction])
 
 with summary:
+    page.restriction(result)
     coreference_view.headline(result, choice.direction, selection)
 
 left, right = figures.columns([3, 2], gap="medium")
@@ -59,7 +58,7 @@ with right:
     page.head_map(squares, "coreference-map", alt, selection)
 
 page.metrics(coreference_view.metrics(result, choice.direction, selection.base))
-coreference_view.say_read(result, choice.direction, selection.base)
+coreference_view.describe_reading(result, choice.direction, selection.base)
 coreference_view.table_2(result, selection.base)
 if result.by("gender", choice)[1].any():
     with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
@@ -73,7 +72,7 @@ frame[[*TYPE_ROWS]] *= 100
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
 page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
 page.downloads(result)
-page.ending(
+endnotes.ending(
     result,
     FORMULAS[choice.direction],
     f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention to a split "

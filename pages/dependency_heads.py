@@ -8,7 +8,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.head_map import value_map
-from pages.shared import messages, page, stored
+from pages.shared import endnotes, head_panel, page, stored
 from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.views import relation_view
@@ -21,6 +21,7 @@ computed = stored.result_or_stop(request, DependencyHeads)
 with options:
     shown = relation_view.counts(computed, selection)
 result = memoize(DependencyHeads.show, computed, shown)
+page.restriction(result)
 with choices:
     relation, direction = relation_view.choose(result)
 choice = DirectedHead(direction, selection.head)
@@ -28,18 +29,22 @@ relation_view.headline(result, relation, choice, selection.base)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head map**: {messages.plain(relation)}, {arrow(DIRECTIONS[direction])}")
+    st.markdown(f"**Head map**: {relation_view.named(relation)}, {arrow(DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
     squares = value_map(values, f"of {relation}", base=selection.base, unit="accuracy")
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection)
-    st.markdown(f"**Fixed offsets**: {messages.plain(relation)}")
+    relation_view.meaning_of(relation)
+    st.markdown(f"**Fixed offsets**: {relation_view.named(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"
-    page.chart(page.drawn(offset_figure, result, relation), "offsets-figure", alt, clickable=False)
+    page.chart(page.drawn(offset_figure, result, relation, direction), "offsets-figure", alt, clickable=False)
 with right:
     st.markdown("**Table 1 as a chart**")
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
-    page.chart(page.drawn(paper_figure, result), "table-figure", alt, clickable=False)
+    page.chart(
+        page.drawn(paper_figure, result), "table-figure", alt, head=selection.head,
+        choose=lambda dot: relation_view.take(result, dot[3]),
+    )  # fmt: skip
 
 page.metrics(relation_view.numbers(result, relation, choice, selection.label))
 
@@ -47,16 +52,17 @@ st.markdown("**Best head for each relation** (%); click a row to choose the rela
 relation_view.table(result, selection)
 relation_view.caption(result)
 
+head_panel.attended_words(computed, shown.view, selection)
 relation_view.sentences(computed, shown, request, relation, choice, selection.label)
 
 page.downloads(result)
 with st.expander("LaTeX", icon=":material/table:"):
     st.code(memoize(latex, result), language="latex")
-page.ending(
+endnotes.ending(
     result,
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
-    "Section 4.2. A head's guess for a word is the other word with the highest word-level attention, excluding [CLS] "
-    "and [SEP]; attention to a split word is summed over its pieces, attention from it is averaged. *all* counts "
+    "Section 4.2. A head's guess for a word is the other word with the highest word-level attention, excluding "
+    "special tokens; attention to a split word is summed over its pieces, attention from it is averaged. *all* counts "
     "every word including the root, as in the authors' code; *UAS* excludes punctuation. The best head is selected on "
     "the words on which it is scored; for *held out* it is selected on one half of the sentences and scored on the "
     "other. Intervals are Wilson's, 95%. The guesses in all sentences are stored beside the result; where the store's "

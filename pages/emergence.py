@@ -1,10 +1,10 @@
-"""Emergence: how the heads' behaviors develop while a model is trained, checkpoint by checkpoint."""
+"""Emergence: how the heads' behaviors develop during training, checkpoint by checkpoint."""
 
 import streamlit as st
 
 from bertviz_core.emergence.result import Emergence
-from pages.shared import files, page
-from pages.shared.frame import choices, header
+from pages.shared import endnotes, files, page
+from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.views import emergence_choice, emergence_view
 
@@ -18,12 +18,6 @@ labels = memoize(Emergence.behaviors, result)
 with claim:
     emergence_view.claim(result)
 emergence_view.appearances(result, labels)
-with options:
-    choices.toggle(
-        "Linear axis",
-        key=emergence_view.LINEAR,
-        help="Steps at even distances. The logarithmic axis shows the beginning, this one what happened late.",
-    )
 with explored:
     emergence_view.explore(result, labels, selection)
 emergence_view.relations(result, selection)
@@ -33,17 +27,16 @@ st.header("All steps")
 st.caption("Click a row to move the slider to its step.")
 emergence_view.table(result)
 page.downloads(result)
-page.ending(
+endnotes.ending(
     result,
     r"\hat{r}(t) = \max_{h} \text{accuracy}_{h}(t) \qquad \text{beside} \qquad \text{accuracy}_{h^*}(t), \; "
     r"h^* = \arg\max_h \text{accuracy}_h(t_{\text{last}})",
     "Not in the paper: the analyses of sections 3.1, 3.3 and 4.2 for every checkpoint of a training run, on the same "
     "text and treebank. Heads are colored by the thresholds of Figure 6 (broad: entropy above 3.8 nats); linguistic "
     "heads find a relation at that step clearly better than every fixed offset. The loss is computed on the same "
-    "masked words at every step. **The best head of a step is selected on the words on which it is scored**, which "
-    "overstates its accuracy when there are many heads; the hover and the table show the held-out accuracy (selected "
-    "on one half of the sentences, scored on the other), and the dotted curve follows the head that is best at the "
-    "end. The step axis is logarithmic, with step 0 at its left end, or linear. A vertical dotted line marks a step at "
-    "which the training setup changed.",
+    "masked (of decoders, next) words at every step. **The best head of a step is selected on the words on which it is "
+    "scored**, which overstates its accuracy when there are many heads; the hover and the table show the held-out "
+    "accuracy (selected on one half of the sentences, scored on the other), and the dotted curve follows the head that "
+    "is best at the end. Checkpoints stand at even distances on the axis, whatever the steps between them.",
     Emergence.followed,
 )

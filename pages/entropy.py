@@ -1,4 +1,4 @@
-"""Entropy: how broadly each head looks (section 3.3; Figure 4)."""
+"""Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
 from bertviz_core import paper
 from bertviz_core.analyses.entropy.result import Entropy

@@ -1,4 +1,4 @@
-"""Induction heads: which heads look for what followed a token the last time?"""
+"""Induction heads: which heads attend to the token that followed an earlier occurrence?"""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def numbers(result: Induction, selection: Selection) -> list[tuple[str, str, str
 
 
 def sequence(result: Induction, selection: Selection) -> None:
-    """The chosen head on one short sequence and its repetition: the model runs only when a reader asks."""
+    """The chosen head on one short sequence and its repetition; the model runs only on request."""
     if not choices.toggle(f"Draw head {selection.label} on one repeated sequence", key="sequence"):
         return
     settings = replace(selection.settings, max_length=min(SHOWN, selection.settings.max_length))

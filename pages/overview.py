@@ -1,4 +1,4 @@
-"""Overview: every head of the model, by what it does; what is stored, and all of it in one job."""
+"""Overview: every head of the model by its behavior, the stored results, and one job for everything that is missing."""
 
 import streamlit as st
 
@@ -8,7 +8,7 @@ from bertviz_core.analyses.registry import findings
 from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.overview.head_card import head_cards
 from bertviz_core.viewer.preview import SENTENCE
-from pages.shared import head_panel, page, preview, stored
+from pages.shared import endnotes, head_panel, page, preview, stored
 from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -55,18 +55,17 @@ with picture:
 page.metrics(overview_view.key_numbers(results, labels, named, selection.base))
 if selection.checkpoint.note:
     st.caption(plain(selection.checkpoint.note))
-with st.expander("Shown of this model", icon=":material/fact_check:", expanded=True):
+with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):
         if finding.id in overview_view.CLEAREST and finding.state == SHOWN:
             findings_view.plainly(finding)
-with st.expander(f"Every number of head {selection.label}", icon=":material/table:"):
-    head_panel.card("overview", results, selection)
-with st.expander("The strongest heads of this model", icon=":material/trophy:"):
-    overview_view.strongest_heads(results, selection)
-    overview_view.relations_found(results, selection)
-with st.expander("Stored results and downloads", icon=":material/database:"):
-    overview_view.panel(selection)
-    overview_view.downloads(results, thresholds, selection)
-with st.expander("Report", icon=":material/summarize:"):
-    overview_view.report(selection)
+given = results, selection
+endnotes.folded(
+    f"Every number of head {selection.label}", ":material/table:", "numbers", head_panel.card, "overview", *given
+)
+endnotes.folded("The strongest heads", ":material/trophy:", "strongest", overview_view.examples_of, *given)
+endnotes.folded(
+    "Stored results and downloads", ":material/database:", "stored", overview_view.stored_results, thresholds, *given
+)
+endnotes.folded("Report", ":material/summarize:", "report", overview_view.report, selection)
 paper_model.offer(selection)

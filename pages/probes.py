@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes
-from pages.shared import page, stored
+from pages.shared import endnotes, page, stored
 from pages.shared.frame import header
 from pages.shared.views import probe_view
 
@@ -12,6 +12,7 @@ selection = header.current()
 request = probe_view.choose(selection)
 result = stored.result_or_stop(request, Probes)
 
+page.restriction(result)
 probe_view.headline(result, selection.base)
 left, right = st.columns(2, gap="medium")
 with left:
@@ -37,16 +38,16 @@ page.chart(page.drawn(curves_figure, result), "curves-figure", alt, clickable=Fa
 probe_view.sentences(result, request)
 
 page.downloads(result)
-page.ending(
+endnotes.ending(
     result,
     r"p(i \mid j) \propto \exp \sum_k \left( W_k (v_i \oplus v_j)\, A^k_{ij} + U_k (v_i \oplus v_j)\, A^k_{ji} \right)",
-    "Section 5. Trees are as annotated. p(i | j) is the probability that word i governs word j; *attention only* "
-    "uses scalar weights in place of the products with word vectors, and is convex. ROOT is an additional candidate"
-    " with its own weights for attention to and from [CLS] and [SEP]; in the mode “as in the paper” it shares the "
-    "words' weights and has two learned scales. UAS excludes punctuation; UUAS counts the edges of the structural "
-    "probe's minimum spanning tree. Random: the layers' weights are reinitialized, the embeddings are kept. "
-    "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses in "
-    "all sentences are stored beside the result; "
+    "Section 5. Trees are as annotated. p(i | j) is the probability that word i governs word j; *attention only* uses "
+    "scalar weights in place of the products with word vectors, and is convex. ROOT is an additional candidate with "
+    "its own weights for attention to and from [CLS] and [SEP], where there are any; in the mode “as in the paper” it "
+    "shares the words' weights and has two learned scales. UAS excludes punctuation; UUAS counts the edges of the "
+    "structural probe's minimum spanning tree. Random: the layers' weights are reinitialized, the embeddings are kept. "
+    "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses in all "
+    "sentences are stored beside the result; "
     f"where the store's limit has dropped them, those in the first {EXAMPLES} remain. The paper's numbers: BERT-base "
     "on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,

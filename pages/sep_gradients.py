@@ -23,7 +23,11 @@ def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, 
         token, peak, attention, ratio = sink(result)
         name, highest = TOKENS[token][0], max(paper.LAYER_MEANS["to_sep"])
         entries += [
-            (f"Attention to {name}, layer {peak + selection.base}", f"{attention:.1%}", f"paper: {highest:.0%}, [SEP]"),
+            (
+                f"Attention to {name}, layer {peak + selection.base}",
+                f"{attention:.2f}",
+                f"{result.input_name}; paper: {highest:.2f}, [SEP]",
+            ),
             (f"Gradient, {name} / other", f"{ratio:.2f}", "paper: near 0"),
         ]
     return entries
@@ -52,7 +56,7 @@ TEXT = (
     "them are replaced by the mask token, 10% by a random token, 10% are unchanged), sampled with the seed and the "
     "segment's number. Of a decoder L is the mean loss of all tokens but the first, each predicted from those before "
     "it, and only pairs of tokens that its mask allows count. A is the attention after the softmax. Classes c refer to "
-    "the original tokens; [CLS] is a class of its own, so is a first token that is no special token, and “other” is "
+    "the original tokens; [CLS] is a class of its own, so is a first token that is not special, and “other” is "
     "the rest. Values are averaged within each segment that has the class, then over those segments. Attention × "
     "gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers."

@@ -1,4 +1,4 @@
-"""Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
+"""Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
 from dataclasses import replace
 
@@ -30,17 +30,18 @@ def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, 
     entries = [
         (f"{name.capitalize()} token: heads > 0.5", f"{(result[name] > 0.5).sum()}", f"paper: {count}")
         for name, count in paper.HEADS_OVER_HALF.items()
+        if name in result.present
     ]
     for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
         if name in result.present:
             here, printed = result.layer_means(name), paper.LAYER_MEANS[name]
             layer = f"layer {int(here.argmax()) + selection.base}"
-            entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"paper: {max(printed):.2f}"))
+            entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"unmasked text; paper: {max(printed):.2f}"))
     return entries
 
 
 def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:
-    """The stored result of the norms for one of the attention weights, and the reverse."""
+    """The stored result of norms for a result of attention weights, and vice versa."""
     other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
     settings = replace(selection.settings, weights=other)
     found = services.find(replace(selection, settings=settings).request(result.analysis))
@@ -48,16 +49,16 @@ def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages
 
 
 def change(result: HeadAverages, selection: Selection) -> None:
-    """What norms change, where both results are stored, and the choice to have both in the figure above."""
+    """What norms change if both results are stored, and the switch that adds both to the figure above."""
     norms, other = selection.settings.weights == "norms", in_other_weights(result, selection)
     if other is None:
         if norms:
-            st.caption("Choose the weights `attention` above and analyze to see what norms change.")
+            st.caption("To see what norms change, choose the weights `attention` above and analyze.")
         return
     weights, moved = (other, result) if norms else (result, other)
     with st.container(horizontal=True, vertical_alignment="center"):
         label = f"Add {'attention weights' if norms else 'norms'}"
-        choices.toggle(label, key="both", help="To the figure, as dashed lines.", width="content")
+        choices.toggle(label, key="both", help="Adds dashed lines to the figure.", width="content")
         st.markdown(f"{plain(norms_sentence(weights, moved, selection.base))}.")
 
 

@@ -20,7 +20,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 SLOW = (  # beginnings of the names of tests that are not among the quick ones
     "app/", "examples/", "training/", "analyses/test_chunks.py", "analyses/test_ray_runner.py", "cli/test_commands.py",
-    "corpora/coreference/test_data.py", "corpora/test_archive.py::test_a_word_document_has_so_much_markup",
+    "corpora/coreference/test_data.py",
     "corpora/test_recognition.py::test_articles", "engine/test_store_faults.py", "engine/test_store_kills.py",
     "library/test_analyze.py", "library/test_docs.py", "tasks/test_workers.py", "test_exports.py::test_every_result",
     "test_hostile_inputs.py::test_a_sentence_and", "test_hostile_inputs.py::test_no_input_of_50_mb", "test_package.py",
@@ -95,7 +95,7 @@ def tiny(tiny_folder: Path):
 
 @pytest.fixture(scope="session")
 def masked_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same with a masked-word head, so that every analysis runs on it."""
+    """The same with an MLM head, so that every analysis runs on it."""
     from tests import predicting
 
     return predicting.save("bert", tmp_path_factory.mktemp("masked-bert"))
@@ -103,7 +103,7 @@ def masked_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def masked(masked_folder: Path):
-    """The tiny random BERT with a masked-word head, loaded once."""
+    """The tiny random BERT with an MLM head, loaded once."""
     from tests import predicting
 
     return predicting.load(masked_folder)

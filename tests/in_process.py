@@ -3,12 +3,12 @@
 import json
 from collections.abc import Callable
 
-from bertviz_core.analyses.local_runner import LastModel
+from bertviz_core.analyses.model_pass import LastModelCache
 from bertviz_core.engine.progress import Progress
 from bertviz_core.tasks.tasks import Task, perform
 
 
 def worker() -> Callable[[Task, Progress], None]:
     """In place of a `Worker`."""
-    models = LastModel()
+    models = LastModelCache()
     return lambda task, progress: perform(json.loads(json.dumps(task)), progress, models)

@@ -3,27 +3,37 @@
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import sample
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.settings import Settings
 
 COUNT = find_model(DEMO).layers * find_model(DEMO).heads  # heads of the demo model
 
 
 @cache
+def result(analysis: str, **settings: Any) -> Any:
+    """What ships of an analysis on the first sample of its kind; tests must not change it."""
+    kind = ANALYSES[analysis]
+    corpus, relevant = sample(next(iter(SAMPLES[kind.corpus]))), kind.relevant(Settings(**settings))
+    with tempfile.TemporaryDirectory() as folder:
+        found = find(Store(Path(folder)), Request(analysis, find_model(DEMO), corpus, relevant))
+    assert found is not None, "run python -m bertviz_core.assets.build"
+    return found
+
+
 def values(quantity: str) -> np.ndarray:
     """(layer, head) values of a surface pattern on the sample text."""
-    with tempfile.TemporaryDirectory() as folder:
-        result = find(Store(Path(folder)), Request("surface_patterns", find_model(DEMO), sample("encyclopedia")))
-    assert result is not None
-    return np.asarray(result[quantity])
+    return np.asarray(result("surface_patterns")[quantity])
 
 
 def clearest(quantity: str) -> str:

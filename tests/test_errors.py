@@ -9,12 +9,6 @@ def test_a_message_has_place_fact_and_hint():
     assert str(errors.InputError("It is empty.")) == "It is empty."
 
 
-def test_one_family():
-    for kind in (errors.InputError, errors.ModelError, errors.SettingsError, errors.StoreError, errors.Cancelled):
-        assert issubclass(kind, errors.BertvizError)
-    assert issubclass(errors.DownloadNeeded, errors.ModelError)
-
-
 def test_a_download_names_its_size():
     error = errors.DownloadNeeded("bert-base-uncased", 440_473_133)
     assert "440 MB" in str(error)

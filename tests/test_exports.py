@@ -16,28 +16,19 @@ from bertviz_core import exports
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import SAMPLES, sample
+from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.emergence.series import shipped
-from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
-from bertviz_core.models import checkpoint
 from bertviz_core.plotting.drawing import to_svg
-from bertviz_core.settings import Settings
+from tests.shipped import result as shipped_result
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def results():
     """Every result that ships, by the name of its analysis."""
-    store, model = Store(tmp_path_factory.mktemp("store")), checkpoint.find("demo")
-    corpora = {name: sample(next(iter(SAMPLES[ANALYSES[name].corpus]))) for name in BUILT_IN}
-    return {
-        name: find(store, Request(name, model, corpora[name], ANALYSES[name].relevant(Settings()))) for name in BUILT_IN
-    } | {"emergence": shipped()}
+    return {name: shipped_result(name) for name in BUILT_IN} | {"emergence": shipped()}
 
 
 @pytest.mark.parametrize("name", [*BUILT_IN, "emergence"])

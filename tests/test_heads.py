@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.heads import Head, ranks
 
 
 def test_the_papers_head_8_10_is_row_7_column_9():
@@ -27,17 +27,6 @@ def test_a_label_reads_back(layer, head, base):
 def test_anything_else_is_refused(label):
     with pytest.raises(SettingsError, match="layer-head"):
         Head.parse(label)
-
-
-def test_all_heads_go_layer_by_layer():
-    heads = all_heads(2, 3)
-    assert [h.label() for h in heads] == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
-    assert heads == sorted(heads)
-
-
-def test_ranks_of_equal_and_of_absent_values():
-    values = np.array([[0.2, 0.5, np.nan], [0.9, 0.5, np.nan]])
-    assert ranks(values).tolist() == [[4, 2, 5], [1, 3, 6]]
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, math.nan]), min_size=6, max_size=6))

@@ -94,4 +94,3 @@ def test_library_and_command_give_the_same_numbers(programs: Path, tmp_path: Pat
     run(*command, folder=tmp_path)
     written = json.loads((tmp_path / "x.json").read_text())
     assert written["arrays"]["previous"] == found["previous"]
-    assert "surface-patterns" in run(programs / "bertviz-core", "--help", folder=tmp_path)

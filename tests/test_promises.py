@@ -26,7 +26,7 @@ def modules(*parts: str) -> list[str]:
 
 def light(*parts: str) -> list[str]:
     """Modules that show results, and so run without torch: results, figures, and what several analyses share."""
-    shown = {"__init__", "analysis", "behaviors", "proportions", "results", "result", "figure"}
+    shown = {"__init__", "analysis", "behaviors", "document_figure", "proportions", "results", "result", "figure"}
     paths = [path for part in parts for path in (CORE / part).rglob("*.py")]
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths if path.stem in shown]
     return sorted(name.removesuffix(".__init__") for name in names)

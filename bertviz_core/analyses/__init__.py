@@ -1,1 +1,1 @@
-"""The analyses, a folder each, named as their pages, commands and tests are. `analysis.py` says what each must have."""
+"""The analyses, one folder each, named like their pages, commands and tests. `analysis.py` is their base class."""

@@ -27,41 +27,42 @@ Kind = Literal["text", "treebank", "coreference", "random"]
 
 
 class Analysis:
-    """One analysis: a subclass says all that pages, commands, overview and exports show of it.
+    """An analysis. A subclass declares all that pages, commands, overview and exports show of it.
 
-    Where it is an average of a value over the inputs, it defines `measure`; any other defines `accumulator`, `finish`
-    and `result_class`. What needs torch is imported inside of methods, so that pages of stored results do without.
+    Where it is an average of a value over the inputs, it defines `measure`; any other has a `result_class`, and beside
+    it a module `measure` with functions `accumulator` and, where the result is not just averages, `finish`. That module
+    may import torch: it is loaded when something is computed, so that pages of stored results do without.
 
     Attributes:
         name: The stem of its page, its address, and (with hyphens) its command.
-        title: Name in the navigation.
+        title: Title of its page, also in the navigation.
         summary: One sentence, the help of its command.
         section: Section of the paper, shown beside the title.
         icon: In the navigation.
         corpus: Kind of corpus that is read; "random" for sequences that are drawn, of which the settings say how many.
-        options: Its settings that are part of a result's key.
+        options: Its own settings, which are part of a result's key.
         view: How its command shows a result.
         columns: Its quantities of every head.
         quantities: What `measure` returns, in its order, where that is more than the columns.
-        statements: What its results decide; the head with the highest value of each column without them.
-        own_figure: The paper's figure, from a result and the number that heads are counted from; a map of the first
+        statements: Statements that its results decide; without any, the highest head of each column is reported.
+        main_figure: The paper's figure, from a result and the number that heads are counted from; a map of the first
             column without it.
         more_figures: Further figures of its page by title, from a result.
         latex: The paper's table as LaTeX, from a result.
         prefix: Of its columns in the exports; its name and an underscore where it is None.
         control: Address parameter of the quantity that the page's map shows; derived from its name where it is empty.
         formula: In LaTeX, for its page.
-        forwards: Its cost in forward passes; `cost` where that depends on the model.
-        overhead: Seconds beside them, whatever the size of the corpus.
+        forward_passes: Its cost in forward passes; override `cost` if that depends on the model.
+        overhead: Additional seconds, independent of the size of the corpus.
         limit: Maximum number of inputs where the settings give none; None for all.
         shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
             beside the forward pass that feeds them all.
         language_model: Whether it needs the head that predicts masked words.
-        has_own_pass: Whether `run` takes the place of a plain forward pass.
+        has_own_pass: Whether `run` replaces a plain forward pass.
         chunked: Whether it is a sum over the inputs, computed chunk by chunk; otherwise `run` is given the whole
             corpus.
         staged: Whether `run_stages` computes it, in several passes.
-        reads_maps: Whether it reads attention maps, so that norms can stand in for them.
+        reads_maps: Whether it reads attention maps, so that norms can replace them.
     """
 
     name: str
@@ -75,13 +76,13 @@ class Analysis:
     columns: tuple[HeadColumn, ...] = ()
     quantities: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
-    own_figure: Callable[..., go.Figure] | None = None
+    main_figure: Callable[..., go.Figure] | None = None
     more_figures: Callable[..., dict[str, go.Figure]] | None = None
     latex: Callable[..., str] | None = None
     prefix: str | None = None
     control: str = ""
     formula: str = ""
-    forwards: float = 1.0
+    forward_passes: float = 1.0
     overhead: float = 0.0
     limit: int | None = None
     shared: bool = False
@@ -101,20 +102,23 @@ class Analysis:
 
         Args:
             batch: The inputs.
-            layer: What the pass shows of the layer, such as LayerAttention.
+            layer: What the pass provides for the layer, such as LayerAttention.
 
         Returns:
             A tensor (batch, head, quantity), which is averaged over the inputs; NaN where an input has no such value.
 
         Raises:
-            NotImplementedError: The analysis has an `accumulator` of its own, which measures.
+            NotImplementedError: The accumulator of the module `measure` measures.
         """
         raise NotImplementedError
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
-        """A new accumulator, which one pass feeds."""
+        """Create the accumulator that one pass feeds."""
+        module = self._module
+        if hasattr(module, "accumulator"):
+            return module.accumulator(model, request)
         quantities = self.quantities or [column.quantity for column in self.columns]
-        return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
+        return SegmentAverages(quantities, (module or self).measure, model.layers, model.heads, model.device)
 
     def run(
         self,
@@ -125,18 +129,11 @@ class Analysis:
         progress: Progress,
         batch_tokens: int | None,
     ) -> None:
-        """Feed accumulators from a chunk, for an analysis that `has_own_pass`: by `run` of its measure.py."""
-        import_module(f"{type(self).__module__}.measure").run(
-            model, settings, examples, accumulators, progress, batch_tokens
-        )
+        """Feed accumulators from a chunk, for an analysis that `has_own_pass`: by `run` of its module `measure`."""
+        self._module.run(model, settings, examples, accumulators, progress, batch_tokens)
 
     def run_stages(
-        self,
-        examples: Sequence[Any],
-        accumulator: Any,
-        progress: Progress,
-        run_stage: Any,
-        batch_tokens: int | None,
+        self, examples: Sequence[Any], accumulator: Any, progress: Progress, run_stage: Any, batch_tokens: int | None
     ) -> None:
         """Compute a staged analysis of the whole corpus; `run_stage` (a StageFunction) computes a pass in parts.
 
@@ -146,7 +143,7 @@ class Analysis:
         raise NotImplementedError
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
-        """The model that a pass runs on."""
+        """The model that a pass of this request runs on."""
         return model
 
     def take_details(self, accumulator: Any) -> Iterable[dict[str, Any]]:
@@ -154,13 +151,22 @@ class Analysis:
         return ()
 
     def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
-        """The result of a pass."""
+        """Create the result from the accumulator of a finished pass."""
+        if hasattr(module := self._module, "finish"):
+            return module.finish(accumulator, examples, provenance)
         values = accumulator.result() | {"texts": accumulator.texts(examples.tokens)}
         return self.result_class(provenance=provenance, **values)
 
     @property
+    def _module(self) -> Any:
+        """The module `measure` beside the class; None for a class that measures by methods of its own."""
+        if type(self).measure is Analysis.measure and type(self).accumulator is Analysis.accumulator:
+            return import_module(f"{type(self).__module__}.measure")
+        return None
+
+    @property
     def shares_pass(self) -> bool:
-        """Whether a plain forward pass computes it, which can feed other analyses too."""
+        """Whether it is computed in a plain forward pass, which other analyses can share."""
         return self.chunked and not self.has_own_pass
 
     @property
@@ -181,7 +187,7 @@ class Analysis:
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
-        """The settings without what makes no difference to it: norms, where it reads no maps; with its own limit, where
+        """The settings that affect it: without norms if it reads no maps, and with its own limit if
         they have none."""
         weights: Weights = settings.weights if self.reads_maps else "attention"
         limit = self.limit if settings.limit is None else settings.limit
@@ -189,11 +195,15 @@ class Analysis:
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Number of forward passes that the analysis takes with one model."""
-        return self.forwards
+        return self.forward_passes
 
     def column(self, quantity: str) -> HeadColumn:
         """The column of one quantity."""
         return next(column for column in self.columns if column.quantity == quantity)
+
+    def default_column(self, result: Result) -> HeadColumn | None:
+        """The column that the page's map shows first; None where the result has none."""
+        return next((column for column in self.columns if column.read(result) is not None), None)
 
     def map_of(self, quantity: str) -> dict[str, str]:
         """Address parameters that show the map of one quantity on the analysis's page."""
@@ -210,7 +220,7 @@ class Analysis:
 
     def figure(self, result: Result) -> go.Figure:
         """The paper's figure, or a map of the first column."""
-        return self.own_figure(result.default_view()) if self.own_figure else map_figure(self.columns[0].map(result))
+        return self.main_figure(result.default_view()) if self.main_figure else map_figure(self.columns[0].map(result))
 
     def figures(self, result: Result) -> dict[str, go.Figure]:
         """Every figure of a finished page by its title, the paper's first."""

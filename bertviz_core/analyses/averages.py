@@ -1,11 +1,11 @@
 """Document averages: a value of every head within each segment, then the mean over segments (methods, notation).
 
-Surface patterns, entropy and gradients are this with another measure.
+Surface patterns, entropy and gradients differ only in what they measure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -25,27 +25,7 @@ if TYPE_CHECKING:
 Measure = Callable[["Batch", Any], "Tensor"]
 
 SUMS = ("count", "sum", "square", "cube", "top_values", "top")
-PACKED = ("numbers", "where", "ends", "ids")
 NO_IDS = np.zeros(0, dtype=np.int32)
-
-
-class PackedExamples(Mapping[int, Encoded]):
-    """The examples of a `state`, each built when it is read: most of a chunk's do not outlast its merge."""
-
-    def __init__(self, numbers: list[int], where: list[str], ends: list[int], ids: np.ndarray) -> None:
-        self._indices = {number: index for index, number in enumerate(numbers)}
-        self._where, self._ends, self._ids = where, ends, ids
-
-    def __getitem__(self, number: int) -> Encoded:
-        index = self._indices[number]
-        ids = self._ids[self._ends[index] : self._ends[index + 1]].astype(np.int64)
-        return Encoded(number, self._where[index], ids, np.zeros_like(ids))
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._indices)
-
-    def __len__(self) -> int:
-        return len(self._indices)
 
 
 class SegmentAverages:
@@ -78,7 +58,7 @@ class SegmentAverages:
         self.add(layer.layer, values, batch.numbers, documents)
 
     def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
-        """Take in values of one layer.
+        """Add the values of one layer.
 
         Args:
             layer: From 0.
@@ -132,10 +112,12 @@ class SegmentAverages:
         for name in SUMS:
             setattr(self, name, torch.from_numpy(state[name]).to(self.device))
         self.documents.restore(state["documents"])
-        self.examples = PackedExamples(**{name: state[name] for name in PACKED})
+        each = np.split(state["ids"].astype(np.int64), state["ends"][1:-1])
+        packed = zip(state["numbers"], state["where"], each, strict=False)  # without examples there is one empty piece
+        self.examples = {n: Encoded(n, where, ids, np.zeros_like(ids)) for n, where, ids in packed}
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
-        """The TOP highest of old and new; equal values by segment number, so that order never matters."""
+        """The TOP highest of old and new; equal values by segment number, so that order does not matter."""
         import torch
 
         values = torch.cat([self.top_values[layers], values], -1)

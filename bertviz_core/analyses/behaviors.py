@@ -1,5 +1,5 @@
-"""What a head does, in one word: the colors of Figure 6, and of every map of heads; and the heads that section 4 found
-in a model, by stored results: Figure 6 marks them with crosses."""
+"""Behaviors of heads, which color Figure 6 and every map of heads; and the linguistic heads of a model from its stored
+results of section 4, which Figure 6 marks with crosses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, Results, result_of
@@ -22,6 +22,7 @@ BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_punct", OTHER,
 UNTRAINED = ("broad", OTHER)  # what heads of a network drawn at random do too
 QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct")  # in the order in which they apply
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
+COREFERENCE = "coreference"  # what a head is named for that finds antecedents
 MARKED = 6  # relations named, as many as the paper names
 
 
@@ -39,7 +40,7 @@ class Thresholds:
 
     @classmethod
     def read(cls, texts: Iterable[str]) -> Thresholds:
-        """The defaults but for what is given, as "entropy=3.0"; raises SettingsError for anything else."""
+        """Parse thresholds such as "entropy=3.0"; others keep their defaults. Raises SettingsError otherwise."""
         values = {}
         for text in texts:
             name, _, value = text.partition("=")
@@ -62,7 +63,7 @@ def with_behavior(labels: np.ndarray) -> int:
 def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
-    """(layer, head) names out of BEHAVIORS; of several that apply the last in that order wins (section 6, Figure 6).
+    """(layer, head) names out of BEHAVIORS; if several apply, the last in that order wins (section 6, Figure 6).
 
     Args:
         averages: (layer, head) for each of QUANTITIES; a quantity that is missing or NaN applies to no head.
@@ -82,7 +83,7 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
     """Name the heads that are best at a relation or at coreference.
 
     Args:
-        request: Whose model and settings count.
+        request: A request with the model and settings.
         find: Reads a stored result, or gives None.
 
     Returns:
@@ -98,7 +99,7 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
 
 
 def linguistic(results: Results) -> dict[str, str]:
-    """Label of a head -> what section 4 found it best at: the heads that Figure 6 marks with crosses."""
+    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses."""
     pairs = clear_relations(result_of(results, RelationCounts)) if "dependency_heads" in results else []
     if "coreference_heads" in results:
         pairs += _coreference_heads(result_of(results, AntecedentCounts))
@@ -124,4 +125,4 @@ def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
 
 def _coreference_heads(counts: AntecedentCounts) -> list[tuple[str, str]]:
     """The best head on all mentions together, where it is above the nearest mention on held-out documents."""
-    return [(counts.best().head.label(), "coreference")] if counts.is_above("nearest") else []
+    return [(counts.best().head.label(), COREFERENCE)] if counts.is_above("nearest") else []

@@ -1,4 +1,4 @@
-"""Requests of one pass, summed chunk by chunk and merged in the corpus's order: one result, whoever computed a chunk.
+"""Requests of one pass, summed chunk by chunk and merged in the corpus's order: one result, wherever chunks run.
 
 Definitions: docs/methods.md, section 14.
 """
@@ -23,6 +23,7 @@ from bertviz_core.models import reading
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import CorpusReading, cut
+from bertviz_core.settings import Execution
 
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
@@ -37,7 +38,7 @@ def compute_chunk(
     progress: Progress,
     batch_tokens: int | None,
 ) -> tuple[int, list[PortableAccumulator]]:
-    """The number of a chunk, and what each request sums over its examples in one pass."""
+    """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
     (number, examples), analyses = chunk, [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
     if analyses[0].has_own_pass:
@@ -48,7 +49,9 @@ def compute_chunk(
 
 
 class Runner(Protocol):
-    """Computes chunks, here or elsewhere."""
+    """Computes chunks, here or elsewhere, as `execution` says."""
+
+    execution: Execution
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
         """Compute chunks, in any order."""
@@ -72,7 +75,7 @@ class ChunkSums:
         return number >= self.done and number not in self.waiting
 
     def take(self, number: int, part: PortableAccumulator | bytes) -> None:
-        """Take in a chunk, unless it is here already, and merge what is now in order."""
+        """Add a chunk, unless it was added before, and merge all chunks that are now in order."""
         if not self.needs(number):
             return
         sums = self.total.from_bytes(part) if isinstance(part, bytes) else part
@@ -98,14 +101,14 @@ class ChunkSums:
 
 @dataclass
 class Pass:
-    """What the requests of one pass over a corpus add up to.
+    """Sums of the requests that share one pass over a corpus.
 
     Attributes:
         together: The requests.
         corpus: Their corpus, read while it is summed.
         model: Gives the shapes of the sums, and where they are.
-        store: Has unfinished sums while the job runs.
-        rounding: What the rounding of sums depends on: the device and the tokens of a batch.
+        store: Where unfinished sums are saved while the job runs.
+        rounding: What the rounding of sums depends on: the device and the tokens per batch.
     """
 
     together: Sequence[Request]
@@ -118,12 +121,12 @@ class Pass:
         """Take in a part of what `parts` gives."""
 
     def save(self) -> None:
-        """Store what a later job can go on from."""
+        """Save the sums, so that a later job can resume from them."""
 
 
 @dataclass
 class ChunkedPass(Pass):
-    """Sums over chunks, and what of them is stored. A corpus of one chunk stores none."""
+    """Sums over chunks, saved to the store on the way. For a corpus of one chunk nothing is saved."""
 
     def __post_init__(self) -> None:
         self.work = f"{self.rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
@@ -166,7 +169,7 @@ class ChunkedPass(Pass):
             self.save()
 
     def save(self) -> None:
-        """Store what has been summed, so that a job that is killed goes on from here."""
+        """Save the sums, so that a job that is killed can be resumed from here."""
         if self.store is None or not self._is_changed:
             return
         started = time.monotonic()
@@ -179,7 +182,7 @@ class ChunkedPass(Pass):
         self._cost = self._saved - started
 
     def finish(self) -> None:
-        """Delete the saved sums, and say how many parts the details have, once the results are stored."""
+        """Delete the saved sums and record the number of detail parts, once the results are stored."""
         for each in self.sums:
             if hasattr(each.total, "take_detail"):
                 details.finish(self.store, each.request.key(), len(self.sizes))
@@ -197,7 +200,7 @@ class ChunkedPass(Pass):
 
 
 def share_done(store: Store, request: Request) -> float | None:
-    """How much of a request an earlier job has summed, from 0 to 1; None where there is nothing to go on from."""
+    """Share of a request that an earlier job has computed, from 0 to 1; None if there is nothing to resume."""
     with suppress(*DAMAGED):
         if header := store.header(f"work/{work_name(request)}"):
             return float(json.loads(header)["__metadata__"]["share"])
@@ -205,5 +208,5 @@ def share_done(store: Store, request: Request) -> float | None:
 
 
 def work_name(request: Request) -> str:
-    """Name in the store of the sums of an unfinished request."""
+    """Name of the sums of an unfinished request in the store."""
     return f"chunks/{request.key()}"

@@ -45,7 +45,7 @@ def put(store: Store | None, key: str, number: int, detail: Mapping[str, Any]) -
 
 
 def finish(store: Store | None, key: str, count: int) -> None:
-    """Note that the parts beside the result with this key are `count`, and complete."""
+    """Record that the parts beside the result with this key are complete, and their number."""
     with suppress(StoreError):
         if store is not None:
             store.write(f"detail/{key}/{COUNT}", str(count).encode())
@@ -73,7 +73,7 @@ class StoredParts:
 
 
 def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
-    """What is beside the result with this key; None where the store does not have all parts (any more)."""
+    """The parts beside the result with this key; None if the store does not have all of them."""
     with suppress(StoreError, ValueError), store.open(f"detail/{key}/{COUNT}") or BytesIO(b"0") as stream:
         count = int(stream.read())
         if count and all(f"detail/{key}/{number}" in store for number in range(count)):
@@ -89,7 +89,7 @@ class InOrder(Generic[N]):
         self._corpus, self._last = corpus, dict[int, N]()
 
     def take(self, numbers: Iterable[int]) -> dict[int, N]:
-        """Those of these numbers."""
+        """Read the sentences or documents with these numbers."""
         wanted = set(numbers)
         chosen = {number: self._last[number] for number in wanted & self._last.keys()}
         while len(chosen) < len(wanted) and (each := next(self._corpus, None)) is not None:
@@ -104,10 +104,10 @@ class GuessQuery(ABC, Generic[Entry]):
     """A selection of entries (sentences, passages) with the guesses of a head in them, and their order.
 
     Attributes:
-        choice: Whose guesses count.
+        choice: The head whose guesses are listed, and its direction.
         which: "right" for entries with a right guess, "wrong" for those with a wrong one, or "all".
-        minimum: The weight that a guess has at least.
-        searched: Words that stand in an entry one after the other.
+        minimum: Minimum weight of a guess.
+        searched: Consecutive words that an entry must contain.
         order: One of ORDERS; an entry is as confident as its guess with the highest weight.
     """
 
@@ -135,7 +135,7 @@ class GuessQuery(ABC, Generic[Entry]):
 
 
 def tally(collection: Any, query: GuessQuery[Any]) -> np.ndarray:
-    """(step, block) how many listed entries each block has of each step; the sum of it is how many there are."""
+    """(step, block) how many listed entries each block has of each step; their sum is the number of listed entries."""
     each = [np.bincount(query.ranked(block)[1], minlength=STEPS) for block in query.blocks(collection)]
     return np.array(each, dtype=np.int64).reshape(-1, STEPS).T
 
@@ -146,7 +146,7 @@ def page(collection: Any, query: GuessQuery[Entry], counts: np.ndarray, first: i
     Args:
         collection: Has the entries.
         query: Says which are listed.
-        counts: Their `tally`, which says what blocks the page is in.
+        counts: Their `tally`, from which the blocks of the page follow.
         first: From 0.
         count: How many at most.
     """

@@ -1,4 +1,4 @@
-"""Sums over documents of the squares and products of what each document sums to: what an error by document needs.
+"""Sums over documents of squares and products of each document's sums, for standard errors by document.
 
 Definitions: docs/methods.md, uncertainty.
 """
@@ -21,7 +21,7 @@ class DocumentSums(ABC):
 
     Within a chunk the segments come in any order, and chunks come in the order of the corpus. So a chunk's rows wait
     for its end; then all its documents are complete but the first and the last, which may continue in another chunk.
-    What is stored is of fixed size.
+    The stored state has a fixed size.
 
     Attributes:
         total: (layer, ...) the moments of the complete documents, float64.
@@ -55,7 +55,7 @@ class DocumentSums(ABC):
         self.is_batch = True
 
     def merge(self, other: DocumentSums) -> None:
-        """Take in a batch of a chunk in any order, or another chunk in the order of the corpus."""
+        """Merge a batch of the same chunk, in any order, or the next chunk of the corpus."""
         if other.is_batch:
             self.rows = [[*ours, *others] for ours, others in zip(self.rows, other.rows, strict=True)]
             return
@@ -70,7 +70,7 @@ class DocumentSums(ABC):
         return self.total + np.stack([self.moments(sums) for sums in self.sums.swapaxes(0, 1)])
 
     def to_bytes(self) -> bytes:
-        """All that `merge` reads of a chunk."""
+        """Serialize what `merge` reads of a chunk."""
         self._complete()
         return pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
 

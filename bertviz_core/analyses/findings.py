@@ -1,8 +1,8 @@
 """Findings: the paper's statements with this run's numbers, each decided by its rule. Every analysis declares its own
-in its module `findings`; pages, tour, report, exports, notebooks and commands show them, and word none again.
+in its module `findings`; pages, tour, report, exports, notebooks and commands show them as they are.
 
 The decision is the same for all (docs/methods.md, section 6): enough units, accuracies of chosen heads held out,
-intervals widened for everything that was looked at.
+intervals corrected for multiple comparisons.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Interval(NamedTuple):
     enough: Any = True
 
     def minus(self, other: Interval) -> Interval:
-        """The difference of two, from the ends of both: wider than need be, however the two depend on each other."""
+        """The difference of two, from the ends of both: conservative, however the two depend on each other."""
         return Interval(self.low - other.high, self.high - other.low, self.enough & np.asarray(other.enough))
 
     def negative(self) -> Interval:
@@ -74,7 +74,7 @@ def _over(result: HeadAverages, quantity: str) -> str:
     return over(int(result.units[result.quantities.index(quantity)]), result.unit)
 
 
-def of_layers(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
+def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
     """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`.
 
     The standard error of a mean over heads is at most the mean of the heads' standard errors.
@@ -83,7 +83,7 @@ def of_layers(result: HeadAverages, quantity: str, comparisons: int = 1) -> Inte
     return Interval(low.mean(1), high.mean(1), enough)
 
 
-def of_share(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
+def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
     """Wilson's intervals of shares (0 to 1) of n words or mentions, of which `comparisons` are to hold together.
 
     Args:
@@ -97,9 +97,9 @@ def of_share(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enoug
     return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
 
 
-def of_gain(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
+def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
     """Newcombe's interval of how far a share is above another, from the intervals of both; it is of independent shares,
-    so that a baseline that is right where the head is only makes it wider than need be."""
+    so that a baseline that is right where the head is only makes it wider than necessary."""
     gain = share - other
     below = np.hypot(share - interval.low, others.high - other)
     above = np.hypot(interval.high - share, other - others.low)
@@ -114,7 +114,7 @@ def present(result: HeadAverages, quantity: str) -> np.ndarray:
 
 
 class Answer(NamedTuple):
-    """What one result says to a statement: its state, a sentence with the numbers, and the evidence: a head, and the
+    """A result's verdict on a statement: its state, a sentence with the numbers, and the evidence: a head, and the
     quantity of the analysis's columns that shows it."""
 
     state: Any
@@ -125,18 +125,18 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement and what one run says to it.
+    """A statement with the verdict of one run.
 
     Attributes:
         id: Name of its analysis and its own, as "surface_patterns.previous".
         analysis: Whose result decides it.
         section: Of the paper; empty beyond it.
         statement: What the paper says of BERT-base, with its numbers; empty beyond it.
-        rule: What must be so of a model.
+        rule: The condition under which a model shows it.
         state: One of STATES.
         sentence: What this run shows, with its numbers.
-        head: To look at, if any.
-        quantity: Of the analysis's columns, to look at; empty for none.
+        head: The head that shows it best, if any.
+        quantity: The column that shows it; empty for none.
     """
 
     id: str
@@ -199,7 +199,7 @@ def column_finding(analysis: str, column: HeadColumn, result: Result, base: int 
     """The head with the highest value of a column, for analyses and quantities that no statement is about."""
     values, state, beside = column.read(result), np.array(UNDECIDED), ""
     assert values is not None, f"the result has no {column.quantity}"
-    head, rule = highest(values), "There is no baseline, so that nothing is decided."
+    head, rule = highest(values), "Without a baseline nothing is decided."
     if column.baseline:
         baseline, name = column.baseline(result)
         rule = f"The highest head is above {name}, with an interval corrected for the number of heads."

@@ -1,5 +1,5 @@
 """Document averages of every head, which surface patterns, entropy and gradients store; and columns: quantities of
-every head, with their words, color and format wherever they are shown."""
+every head, with their label, color and format."""
 
 import math
 from collections.abc import Callable
@@ -30,11 +30,11 @@ class HeadAverages(Result):
         error: Standard error over units (docs/methods.md, uncertainty), NaN for a single unit.
         segments: (quantity,) how many segments have it.
         units: (quantity,) how many units have it.
-        effective_units: (quantity,) how many units of equal size would say as much; NaN for a single unit.
+        effective_units: (quantity,) number of equally sized units with the same information; NaN for a single unit.
         unit: What varies independently: "documents", or "segments" of a text that is one document.
         top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none.
         top_values: (quantity, layer, head, rank) those values.
-        texts: Segment number (as text) -> where it stands and its tokens, for those segments.
+        texts: Segment number (as text) -> its location and tokens, for those segments.
     """
 
     quantities: list[str]
@@ -111,7 +111,7 @@ class HeadColumn:
         quantity: Its name in exports.
         label: Its name on the screen, as in "attention to [SEP]".
         read: From a result to its values (layer, head), or None where the result lacks the quantity.
-        baseline: From a result to the value reached without a model, and that baseline's name.
+        baseline: From a result to the value of a baseline, and the baseline's name.
         percent: Whether values are shown as percentages.
         name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
         marker: Color and symbol of its dots.
@@ -135,7 +135,7 @@ class HeadColumn:
         return self.name or self.label
 
     def text(self, value: float) -> str:
-        """A value of the column as it is shown."""
+        """Format a value of the column."""
         return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
 
     def with_interval(self, result: Result, head: Head) -> str:

@@ -1,16 +1,22 @@
-"""One pass of a model over a corpus: every result of the requests that share it."""
+"""One pass of a model over a corpus: loading the model, computing the chunks one after another in this process, and
+every result of the requests that share the pass.
+"""
 
+from __future__ import annotations
+
+import gc
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import numpy
 
 from bertviz_core.analyses import runtime_estimate
-from bertviz_core.analyses.chunks import ChunkedPass, share_done
-from bertviz_core.analyses.local_runner import Load, LocalRunner
-from bertviz_core.analyses.part_cache import WholePass
+from bertviz_core.analyses.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
+from bertviz_core.analyses.part_cache import UnchunkedPass
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -18,7 +24,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.masking import check_head
-from bertviz_core.models.model import AttentionModel, check_norms
+from bertviz_core.models.model import AttentionModel, check_norms, observing
 from bertviz_core.models.reading import CorpusReading, Examples, Reading
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
@@ -39,15 +45,6 @@ def can_compute(request: Request) -> bool:
     except ModelError:
         return False
     return True
-
-
-def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
-    """What computes passes, as the execution says; raises SettingsError where workers cannot be had."""
-    if not execution.shared:
-        return LocalRunner(execution, load)
-    from bertviz_core.analyses.ray_runner import RayRunner
-
-    return RayRunner(execution, load)
 
 
 def compute_pass(
@@ -81,7 +78,7 @@ def compute_pass(
 
 
 def _begin(together: Sequence[Request], runner: LocalRunner, progress: Progress) -> AttentionModel:
-    """The model, or what is known of it where workers have it."""
+    """The model, or its description if workers hold it."""
     first = together[0]
     first.settings.check(first.checkpoint.max_length)
     for request in together:
@@ -91,17 +88,17 @@ def _begin(together: Sequence[Request], runner: LocalRunner, progress: Progress)
 
 def _sums(
     together: Sequence[Request], model: AttentionModel, store: Store | None, runner: LocalRunner
-) -> tuple[ChunkedPass | WholePass, Examples[Any]]:
+) -> tuple[ChunkedPass | UnchunkedPass, Examples[Any]]:
     """The sums of the pass, or what an earlier job has stored of them, and the corpus."""
     first, definition = together[0], ANALYSES[together[0].analysis]
     examples = examples_class(definition.corpus)(first.source, model.tokens, first.settings)
     rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-    summing = ChunkedPass if definition.chunked else WholePass
+    summing = ChunkedPass if definition.chunked else UnchunkedPass
     return summing(together, CorpusReading(examples), model, store, rounding), examples
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
-    """What a result was computed from and with."""
+    """Provenance of a result."""
     import torch
     import transformers
 
@@ -138,3 +135,71 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
         },
         "citation": CITATION,
     }
+
+
+Load = Callable[[Sequence[Request], Execution], AttentionModel]
+
+
+def needs_language_model(together: Sequence[Request]) -> bool:
+    """Whether one of the requests needs the model with the head that predicts words."""
+    return any(ANALYSES[request.analysis].language_model for request in together)
+
+
+def load_model(together: Sequence[Request], execution: Execution) -> AttentionModel:
+    """The model that requests of one pass run on, read from its files."""
+    from bertviz_core.models.loading import load
+
+    first = together[0]
+    return load(first.checkpoint, execution.device, first.settings.dtype, language_model=needs_language_model(together))
+
+
+class LastModelCache:
+    """Loads models and keeps the last one: another pass of the same model does not load it again."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, AttentionModel] | None = None
+
+    def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
+        """The model that these requests need; the last one if it fits; never two at once."""
+        first = together[0]
+        key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
+        if self._last and self._last[0] == key and (self._last[1].language_model or not needs_language_model(together)):
+            return self._last[1]
+        self._last = None
+        gc.collect()  # modules refer to one another in circles
+        model = load_model(together, execution)
+        self._last = key, model
+        return model
+
+
+class LocalRunner(AbstractContextManager["LocalRunner"]):
+    """Computes one pass after another in this process.
+
+    Args:
+        execution: How.
+        load: Loads the model of a pass; the last one is kept where this is not given.
+    """
+
+    def __init__(self, execution: Execution, load: Load | None = None) -> None:
+        self.execution, self._load = execution, load or LastModelCache().load
+
+    def __exit__(self, *error: object) -> None:
+        """There is nothing to end."""
+
+    def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
+        """Begin a pass; returns its model."""
+        progress.start("Loading the model")
+        vars(self).pop("model", None)  # never two at once
+        self.model = observing(self._load(together, self.execution), together[0].settings.weights)
+        return self.model
+
+    def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
+        """Compute chunks one after another, see `chunks.Runner`."""
+        model, batch_tokens = network_of(self.model, requests[0]), self.execution.batch_tokens
+        compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)
+        return map(compute, chunks)
+
+
+def network_of(model: AttentionModel, request: Request) -> AttentionModel:
+    """The model that computes chunks: the given one, or the one that a staged analysis derives from it."""
+    return ANALYSES[request.analysis].model_of(model, request)

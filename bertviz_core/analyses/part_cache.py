@@ -9,7 +9,6 @@ from typing import Any
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.chunks import DAMAGED, Parts, Pass, Runner, work_name
-from bertviz_core.analyses.local_runner import LocalRunner
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack
@@ -60,7 +59,7 @@ class PartCache:
             examples: Its inputs.
             take: Given the accumulator of each part.
             shares: Shares of the whole work that are done before the pass and after it.
-            stage: What its progress is called.
+            stage: Name of the stage in the progress.
             progress: Counts examples.
         """
         request = replace(self.request, options=options)
@@ -101,15 +100,15 @@ class PartCache:
 
 
 @dataclass
-class WholePass(Pass):
-    """An analysis that is no sum over chunks: it is given all inputs, and takes several passes over them."""
+class UnchunkedPass(Pass):
+    """A pass of analyses that are not sums over chunks: they get all inputs, and may read them several times."""
 
     def __post_init__(self) -> None:
         self.analysis = ANALYSES[self.together[0].analysis]
         self.totals = [self.analysis.accumulator(self.model, request) for request in self.together]
         self._caches: list[PartCache] = []
 
-    def parts(self, runner: LocalRunner, progress: Progress) -> Parts:
+    def parts(self, runner: Runner, progress: Progress) -> Parts:
         """Compute the analysis for each request; no part is left to be taken."""
         examples = []
         for example in self.corpus:

@@ -30,7 +30,7 @@ def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
 
 
 def over(units: int, unit: str) -> str:
-    """What an interval is over, as "38 documents"; says where they are too few to decide anything."""
+    """The units of an interval, as "38 documents"; also says if they are too few to decide anything."""
     return plural(units, unit) + (f" (too few {unit} to decide anything)" if units < MIN_UNITS else "")
 
 
@@ -118,7 +118,7 @@ def error_of_average(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple
 
 
 def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How many independent items would say as much as `n` items that are alike within documents.
+    """Number of independent items with the same information as `n` items that are correlated within documents.
 
     n is divided by the design effect (Kish, 1965), the variance by document over p (1 - p) / n, at least 1. Where no
     item is right, or every one, the variance is not known, and all items of a document count as one.

@@ -1,23 +1,22 @@
-"""Passes on several workers: Ray starts them, repeats what they lose, and hands out chunks. See docs/scale.md."""
+"""Passes on several workers: Ray starts them, repeats lost work, and distributes chunks. See docs/scale.md."""
 
 from __future__ import annotations
 
 import io
-import tempfile
+import platform
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
-from bertviz_core.analyses.local_runner import LastModel, Load, LocalRunner, network_of
+from bertviz_core.analyses.model_pass import LastModelCache, Load, LocalRunner, network_of
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine import ray_cluster
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import BertvizError, ModelError
+from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens
@@ -31,38 +30,33 @@ SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of
 
 @dataclass(frozen=True)
 class PassTask:
-    """What a worker has to know of a pass.
+    """Description of a pass for a worker.
 
     Attributes:
         requests: Without the bytes of their files.
         execution: How.
         fingerprint: Of the model.
-        node: Ray's id of the machine that has the model's folder.
     """
 
     requests: tuple[Request, ...]
     execution: Execution
     fingerprint: str
-    node: str
 
     @classmethod
     def of(cls, requests: Sequence[Request], execution: Execution) -> PassTask:
         """The task of these requests, in the command's process."""
-        import ray
-
         model = requests[0].checkpoint
         model = replace(model, folder=model.folder.absolute())
         source = replace(requests[0].source, opener=io.BytesIO)
         bare = tuple(replace(request, checkpoint=model, source=source, others={}) for request in requests)
-        return cls(bare, execution, model.fingerprint(), ray.get_runtime_context().get_node_id())
+        return cls(bare, execution, model.fingerprint())
 
 
 class ChunkWorker:
     """Computes chunks in a process of its own, perhaps on another machine; keeps the model of the last pass."""
 
     def __init__(self) -> None:
-        self._received: dict[str, tempfile.TemporaryDirectory[str]] = {}  # by fingerprint
-        self._models = LastModel()
+        self._models = LastModelCache()
         self._task: PassTask | None = None
 
     def shape(self, task: PassTask) -> dict[str, Any]:
@@ -82,45 +76,21 @@ class ChunkWorker:
             return
         vars(self).pop("_model", None)  # never two at once
         first, self._task = task.requests[0], None
-        model = checkpoint.reopen(first.checkpoint.name, self._folder(task), first.checkpoint.revision)
+        model = checkpoint.reopen(first.checkpoint.name, first.checkpoint.folder, first.checkpoint.revision)
+        if model.fingerprint() != task.fingerprint:
+            where = f"{first.checkpoint.folder}, on {platform.node()}"
+            raise ModelError(
+                "A worker has another model here.", where=where, hint="Put the same files on each machine."
+            )
         requests = [replace(request, checkpoint=model) for request in task.requests]
         loaded = observing(self._models.load(requests, task.execution), first.settings.weights)
         self._model, self._task = network_of(loaded, requests[0]), task
-
-    def _folder(self, task: PassTask) -> Path:
-        """The folder on this machine with the files of the model; where there is none, they are fetched through Ray's
-        object store from the machine that has them."""
-        folder = task.requests[0].checkpoint.folder
-        if self.is_here(folder, task.fingerprint):
-            return folder
-        if task.fingerprint not in self._received:
-            import ray
-            from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-            there = NodeAffinitySchedulingStrategy(task.node, soft=False)
-            read = ray.remote(_files).options(num_cpus=0, scheduling_strategy=there)
-            received = tempfile.TemporaryDirectory(prefix="bertviz-model-")
-            for name, data in ray.get(read.remote(folder)).items():
-                Path(received.name, name).write_bytes(data)
-            self._received[task.fingerprint] = received
-        return Path(self._received[task.fingerprint].name)
-
-    @staticmethod
-    def is_here(folder: Path, fingerprint: str) -> bool:
-        """Whether a folder on this machine has the files of this fingerprint."""
-        with suppress(BertvizError, OSError):
-            return checkpoint.reopen("", folder, None).fingerprint() == fingerprint
-        return False
-
-
-def _files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
 class RayRunner(LocalRunner):
     """Computes passes by workers, started for the first one; a context that ends them.
 
-    What an analysis computes in neither chunks nor parts is computed in this process.
+    Work that is split into neither chunks nor parts runs in this process.
     """
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
@@ -146,7 +116,7 @@ class RayRunner(LocalRunner):
         """Load the model of a pass in every worker.
 
         Returns:
-            What the pass has to know of it, without weights.
+            A description of the model, without weights.
         """
         if not ANALYSES[together[0].analysis].chunked:
             return super().start(together, progress)

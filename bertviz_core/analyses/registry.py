@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 
 def _installed() -> Iterator[Analysis]:
-    """What packages offer as an entry point; one that cannot be loaded is logged and left out."""
+    """Analyses that installed packages register as entry points; those that cannot be loaded are logged and skipped."""
     for entry in entry_points(group=ENTRY_POINT):
         try:
             analysis = entry.load()()
@@ -89,7 +89,7 @@ def findings(results: Results, base: int = 1) -> list[Finding]:
 
 
 def shared_pass(analysis: Analysis) -> list[Analysis]:
-    """The analyses that one pass computes when this one is asked for."""
+    """The analyses that are computed in one pass when this one is requested."""
     others = [other for other in ANALYSES.values() if other.shared and other.corpus == analysis.corpus]
     return others if analysis.shared else [analysis]
 

@@ -1,5 +1,5 @@
-"""What is asked for: which analysis of which corpus on which model, with what settings and options, and how it is
-shown."""
+"""Requests: which analysis to run on which corpus and model, with which settings and options; and views of their
+results."""
 
 from __future__ import annotations
 
@@ -13,13 +13,16 @@ from typing import Any
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.masking import predicts_next_words
 from bertviz_core.settings import Settings
 
 FORMAT = 4  # raise it when a stored result would mean something else
 CHANGES = {  # how often the results of a single analysis have changed besides
     "coreference_heads": 3,
+    "dependency_heads": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
+ONE_SIDED = ("dependency_heads", "coreference_heads")  # whose results of decoders have meant something else
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Request:
     others: dict[str, Source] = field(default_factory=dict)
 
     def key(self) -> str:
-        """Equal requests have equal keys, on any machine: no name, path, device or version of a library is in it."""
+        """Equal requests have equal keys on any machine: no names, paths, devices or library versions enter them."""
         parts = {
             "format": FORMAT + CHANGES.get(self.analysis, 0),
             "analysis": self.analysis,
@@ -44,6 +47,8 @@ class Request:
             "settings": self.settings.to_json(),
             "options": self.options,
         }
+        if self.analysis in ONE_SIDED and predicts_next_words(self.checkpoint):
+            parts["arcs"] = "to earlier words"
         if self.others:
             parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -80,7 +85,7 @@ class Options:
 
 @dataclass(frozen=True)
 class View:
-    """How a stored result is shown by a command; nothing is computed again. Subclasses add fields as Options do."""
+    """How a command shows a stored result; nothing is recomputed. Subclasses add fields as Options do."""
 
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
@@ -89,7 +94,7 @@ class View:
         """The result as it is printed and written.
 
         Args:
-            result: What the analysis computed.
+            result: The stored result.
             request: The Request that it answers.
             find: Reads the stored result of another request, or gives None.
         """

@@ -1,11 +1,10 @@
 """Find the stored result of a request, or compute and store it with the requests that share its pass."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-from bertviz_core.analyses.local_runner import Load, LocalRunner
-from bertviz_core.analyses.model_pass import compute_pass, runner_of
+from bertviz_core.analyses.model_pass import Load, LocalRunner, compute_pass
+from bertviz_core.analyses.ray_runner import RayRunner
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
@@ -42,8 +41,8 @@ def compute(
 ) -> Result:
     """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return.
 
-    Raises BertvizError for bad input, settings and models, Cancelled when progress says so. What was summed until then
-    is kept, and a later call goes on from there.
+    Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Finished sums are
+    kept, and a later call resumes from them.
     """
     together = shared(request)
     if store:
@@ -51,6 +50,13 @@ def compute(
     with runner_of(execution) if model is None else LocalRunner(execution, lambda *_: model) as runner:
         results = compute_pass(together, store, runner, progress or Progress())
     return results[together.index(request)]
+
+
+def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
+    """The runner for this execution; raises SettingsError if workers are not available."""
+    if not execution.shared:
+        return LocalRunner(execution, load)
+    return RayRunner(execution, load)
 
 
 def shared(request: Request) -> list[Request]:
@@ -78,7 +84,7 @@ def compute_all(
     load: Load | None = None,
     failed: list[Failure] | None = None,
 ) -> None:
-    """Compute and store whatever of the requests is not stored yet, in as few passes as can be.
+    """Compute and store the requests that are not stored yet, in as few passes as possible.
 
     Results are stored when their pass ends, what it has summed while it runs. A pass that fails does not stop the
     others, but for those of other models that would fail the same way.
@@ -87,9 +93,9 @@ def compute_all(
         requests: Requests of one model after another.
         store: Where results are stored.
         execution: How passes run.
-        progress: Counts passes, and where it is in each.
+        progress: Counts passes, and the progress of each.
         load: How a model is loaded; the last one stays in memory where this is not given.
-        failed: Where it is given, takes the passes that fail, in place of the BertvizError below.
+        failed: If given, collects the failed passes, instead of raising the BertvizError below.
 
     Raises:
         BertvizError: The first one, when all passes have been tried; a ModelError only where there is no other.
@@ -103,7 +109,7 @@ def compute_all(
             same = (together[0].source.digest, *(request.analysis for request in together))
             if same in failures and not isinstance(failures[same][1], ModelError):
                 continue  # the corpus or the settings fail for every model
-            progress.start_pass(number, len(groups), Path(together[0].checkpoint.name).name)
+            progress.start_pass(number, len(groups), together[0].checkpoint.label)
             try:
                 compute_pass(together, store, runner, progress)
             except (Cancelled, StoreError):

@@ -1,4 +1,4 @@
-"""What every result has: arrays with named axes, provenance, and a way to bytes and back without pickle."""
+"""The base class of results: arrays with named axes, provenance, and serialization without pickle."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
-from bertviz_core.numbers import plural
+from bertviz_core.models.checkpoint import label_of
 
-UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -37,11 +34,11 @@ class Result(ABC):
         """A tidy table, one row for each thing counted."""
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Further tables by their names, tidy: every number that the table of `to_frame` only sums up."""
+        """Further tables by their names, tidy: with the numbers that the table of `to_frame` summarizes."""
         return {}
 
     def headline(self) -> str:
-        """What a result without an analysis of its own shows, in one sentence: a comparison, an emergence."""
+        """The main result in one sentence, for results without an analysis: comparisons and emergence."""
         return ""
 
     def estimates(self) -> dict[str, Estimate]:
@@ -59,20 +56,26 @@ class Result(ABC):
 
     @property
     def notes(self) -> list[str]:
-        """What a reader must know before believing the numbers."""
-        return [f"95% intervals are over {self.over}."] if self.over else []
+        """Notes that a reader needs to interpret the numbers."""
+        over = [f"95% intervals are over {self.over}."] if self.over else []
+        return over + ([self.restriction] if self.restriction else [])
+
+    @property
+    def restriction(self) -> str:
+        """What a causal mask leaves of the numbers; empty where they are of everything."""
+        return ""
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:
-        """Provenance of everything that was read, by the words that name its numbers."""
+        """Provenance of each run, keyed by a description of its numbers."""
         return {"these numbers": self.provenance}
 
     def file_parts(self) -> tuple[str, ...]:
-        """What the name of a file of it says: the analysis, the model, the corpus."""
-        return self.analysis, Path(self.provenance["model"]["name"]).name, self.provenance["corpus"]["name"]
+        """Parts of its file names: the analysis, the model, the corpus."""
+        return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
 
     def default_view(self) -> Result:
-        """What tables and figures show where nothing else is chosen."""
+        """The view that tables and figures show by default."""
         return self
 
     def to_bytes(self) -> bytes:
@@ -95,7 +98,7 @@ class Result(ABC):
 
     @classmethod
     def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of stored bytes, with those that the file lacks."""
+        """The fields of a stored result, with defaults for missing ones."""
         return values
 
 
@@ -123,6 +126,10 @@ class ViewedResult(Result):
     def over(self) -> str:
         return self.default_view().over
 
+    @property
+    def restriction(self) -> str:
+        return self.default_view().restriction
+
 
 Results = Mapping[str, Result]  # by the name of their analysis
 R = TypeVar("R", bound=Result)
@@ -147,7 +154,7 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
     """Give a result the names that its reader knows.
 
-    Equal files share one stored result, which must not reveal how another user named them.
+    Equal files share one stored result, which must not reveal the names that another user gave them.
 
     Args:
         result: With a provenance.
@@ -172,12 +179,6 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
             if isinstance(value, dict) and value.get("name") in old:
                 about[key] = value | {"name": old[value["name"]]}
     return replace(result, **changes)
-
-
-def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:
-    """Provenance in which what an analysis itself skipped follows what the reading skipped."""
-    own = skipped.to_json()
-    return provenance | {"skipped": [*provenance.get("skipped", []), *own]} if own else provenance
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:
@@ -219,32 +220,3 @@ def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -
         padded = np.reshape(array, np.shape(array) + (1,) * (len(shape) - np.ndim(array)))
         frame[name] = np.broadcast_to(padded, shape).reshape(-1)
     return frame
-
-
-def corpus_size(provenance: dict[str, Any]) -> str:
-    """What the numbers rest on, as "64 documents, 126 segments, 15,682 tokens"."""
-    return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
-
-
-def origin(provenance: dict[str, Any]) -> dict[str, Any]:
-    """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
-    settings = provenance["settings"]
-    more = provenance["options"] | provenance.get("others", {})
-    return {
-        "model": provenance["model"]["name"],
-        "model_fingerprint": provenance["model"]["fingerprint"][:16],
-        "corpus": provenance["corpus"]["name"],
-        "corpus_digest": provenance["corpus"]["digest"][:16],
-        "mode": settings["mode"],
-        "weights": settings.get("weights", "attention"),
-        **{name: settings[name] for name in ("max_length", "limit", "seed", "dtype")},
-        **{name: value for entry in more.items() for name, value in _flat(*entry).items()},
-        "bertviz_core": provenance["versions"]["bertviz_core"],
-        "citation": provenance["citation"],
-    }
-
-
-def _flat(name: str, value: Any) -> dict[str, Any]:
-    """An option, or the name and the digest of a file."""
-    is_file = isinstance(value, dict) and "digest" in value
-    return {name: value["name"], f"{name}_digest": value["digest"][:16]} if is_file else {name: value}

@@ -1,4 +1,4 @@
-"""How long an analysis will take: by the last pass of its kind on this machine, else by a measured multiplication.
+"""Estimates of running time, from the last pass of the same kind on this machine, else from a timed matrix product.
 
 Seconds = loading + overhead of the analysis + tokens of the corpus x operations a token x seconds an operation.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.recognition import words_of
+from bertviz_core.corpora.recognition import estimate_word_count
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 
@@ -36,7 +36,7 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
     """Estimated seconds of all passes together; None where a corpus cannot be read.
 
     Args:
-        store: Where earlier passes have left what they took.
+        store: Has the times of earlier passes.
         groups: The requests of each pass, as `requests.passes` gives them.
     """
     try:
@@ -80,7 +80,7 @@ def _seconds(store: Store | None, together: Sequence[Request], loading: float) -
 
 
 def _work(together: Sequence[Request]) -> float:
-    """Operations of a pass for a token."""
+    """Operations of a pass per token."""
     return operations(together[0]) * max(ANALYSES[each.analysis].cost(each.checkpoint) for each in together)
 
 
@@ -95,7 +95,7 @@ def _length(request: Request) -> float:
 
 def _tokens(request: Request) -> float:
     """Number of tokens of the corpus, as far as it is read."""
-    tokens = words_of(request.source) * PIECES[ANALYSES[request.analysis].corpus]
+    tokens = estimate_word_count(request.source) * PIECES[ANALYSES[request.analysis].corpus]
     limit = request.settings.limit
     return tokens if limit is None else max(1.0, min(tokens, limit * _length(request)))
 

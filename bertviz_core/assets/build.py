@@ -47,7 +47,7 @@ def main() -> None:
         for report in reports():
             report.compute(store, Execution())
         keys = [request.key() for request in requests()] + [str(report.lines_key(store)) for report in reports()]
-        key, model = preview_key(find(DEMO), Settings()), load_to_view(find(DEMO))
+        key, model = preview_key(find(DEMO).fingerprint(), "attention", "float32"), load_to_view(find(DEMO))
         store.put(key, Preview.measure(model, Settings()).to_bytes())
         keys.append(key)
         for path in SHIPPED.glob("*.safetensors"):

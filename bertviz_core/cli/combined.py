@@ -1,4 +1,4 @@
-"""The commands that put several results together: `emergence`, `compare` and `report`."""
+"""The commands that combine several results: `emergence`, `compare` and `report`."""
 
 import sys
 from contextlib import nullcontext
@@ -40,7 +40,7 @@ def emergence(
     ] = None,
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
-    """How the heads' behaviors develop during a training: every checkpoint of a folder, side by side."""
+    """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
     console.check_out(Emergence.analysis)
     texts = find_sources(text or ["encyclopedia"], console.text_column)
     trees = find_sources(treebank or ["treebank"], console.text_column)
@@ -67,7 +67,7 @@ def compare_runs(
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
     view: Annotated[str | None, typer.Option(help="The --view of dependency-heads, for both runs.")] = None,
 ) -> None:
-    """Two runs of one analysis: A as the options say, B with what the --other options change."""
+    """Compare two runs of one analysis: run A as given by the options, run B with the --other options changed."""
     name = analysis.replace("-", "_")
     if name not in ANALYSES:
         commands = ", ".join(each.command for each in ANALYSES.values())
@@ -101,7 +101,7 @@ def _view(analysis: Analysis, view: str | None) -> View:
         return View()
     if not any(field.name == "view" for field in fields(analysis.view)):
         hint = "It selects trees for dependency-heads."
-        raise SettingsError(f"--view is no option of {analysis.command}.", hint=hint)
+        raise SettingsError(f"--view is not an option of {analysis.command}.", hint=hint)
     chosen = analysis.view(view=view)  # type: ignore[call-arg]
     chosen.check()
     return chosen
@@ -115,8 +115,8 @@ def report(
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
     coreference: Annotated[list[str] | None, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
 ) -> None:
-    """The paper retold for one model: every figure and table, and which of its statements the model shows. --out
-    x.html is one page that needs no network."""
+    """Write the paper's figures and tables for one model, and which of its statements the model shows, to --out
+    x.html, one self-contained page."""
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     for path in console.out:

@@ -13,8 +13,9 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.provenance import origin
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import origin, read_header
+from bertviz_core.analyses.results import read_header
 from bertviz_core.cli.combined import combined_app
 from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
@@ -22,7 +23,7 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.store_disk import Entry
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import BertvizError, SettingsError
+from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
 from bertviz_core.overview import stored_results
 
@@ -67,7 +68,7 @@ for analysis in ANALYSES.values():
 @app.command("overview")
 @partial(with_console, without=NOT_COMPUTED)
 def overview(console: Console) -> None:
-    """A table of all heads from what is stored of a model, each analysis on its largest corpus; nothing is computed."""
+    """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
     for path in console.out or []:
         exports.check_path(path, stored_results.SUFFIXES)
     found = checkpoint.find(console.model, console.revision)
@@ -78,22 +79,21 @@ def overview(console: Console) -> None:
         print(table.to_text())
 
 
-store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, trim, clear.")
+store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
 Folder = Annotated[Path | None, typer.Option("--store", help="Folder of the store; default: BERTVIZ_STORE.")]
-Limit = Annotated[float | None, typer.Option("--limit", help="Gigabytes; default: BERTVIZ_STORE_LIMIT or 10.")]
 
 
 @store_app.command("size")
-def store_size(store: Folder = None, limit: Limit = None) -> None:
-    """Bytes on disk, where, and the limit."""
-    opened = _opened(store, limit)
+def store_size(store: Folder = None) -> None:
+    """Size on disk, folder and limit."""
+    opened = Store(store)
     print(f"{opened.size():,} bytes in {opened.folder} (limit: {opened.limit:,})")
 
 
 @store_app.command("list")
 def store_list(store: Folder = None) -> None:
-    """Every result and upload: what it is, of which model and corpus, with what settings, from when, how large."""
-    opened = _opened(store)
+    """List every result and upload with its model, corpus, settings, date and size."""
+    opened = Store(store)
     heads = dict(opened.heads())
     rows = [_described(opened, entry, heads.get(entry.key, b"")) | _location(entry) for entry in opened.entries()]
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
@@ -131,22 +131,10 @@ def _location(entry: Entry) -> dict[str, str]:
     return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
 
 
-@store_app.command("trim")
-def store_trim(store: Folder = None, limit: Limit = None) -> None:
-    """Remove leftovers of killed processes, and the results longest unused until the store is within its limit."""
-    print(f"{_opened(store, limit).trim():,} entries removed")
-
-
 @store_app.command("clear")
 def store_clear(store: Folder = None) -> None:
     """Delete all results and uploads."""
-    print(f"{_opened(store).clear():,} entries cleared")
-
-
-def _opened(folder: Path | None, limit: float | None = None) -> Store:
-    if limit is not None and not 0 < limit < float("inf"):
-        raise SettingsError("--limit must be above 0.", hint="Give a number of gigabytes, such as 10 or 0.5.")
-    return Store(folder, limit=None if limit is None else int(limit * 1e9))
+    print(f"{Store(store).clear():,} entries cleared")
 
 
 app.add_typer(inputs_app)

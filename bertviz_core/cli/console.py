@@ -1,4 +1,4 @@
-"""What every command shares: its options, its progress on standard error, and its output."""
+"""Code that all commands share: options, progress on standard error, and output."""
 
 import inspect
 import sys
@@ -18,7 +18,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import COLUMN, find_sources, sample
-from bertviz_core.corpora.readers import open_corpus
+from bertviz_core.corpora.readers import check_beginning
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -51,7 +51,7 @@ class Console:
     quiet: Annotated[bool, typer.Option("--quiet", help="Hide progress on standard error.")] = False
 
     def checkpoint(self) -> checkpoint.Checkpoint:
-        """The model's files; a hub model that is not here is fetched, its size said first."""
+        """The model's files; a hub model that is not on this machine is downloaded, after its size is printed."""
         return checkpoint.find_or_download(self.model, self.revision, self.say)
 
     def settings(self) -> Settings:
@@ -66,12 +66,12 @@ class Console:
         return find_sources(self.input, self.text_column)
 
     def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
-        """What these options ask of an analysis, with the further `files` that it reads, by what they are to it. Raises
+        """The request of an analysis with these options, and the further `files` that it reads, by role. Raises
         InputError for an input that it cannot read, before a model is downloaded or loaded."""
         drawn, settings = analysis.corpus == "random", analysis.relevant(self.settings())
         source = sample("random") if drawn else self.source()
         if not drawn:
-            open_corpus(analysis.corpus, source)
+            check_beginning(analysis.corpus, source)
         return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
 
     def opened_store(self) -> Store | None:

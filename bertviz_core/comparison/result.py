@@ -12,13 +12,12 @@ from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES, Relatio
 from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, over
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.comparison.change import Change
-from bertviz_core.comparison.comparable import CONSERVATIVE, cautions, differing, names
+from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differing, names
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 
-CHECKPOINTS = (
+NO_ERRORS_NOTE = (
     "The training that ships has the averages of its checkpoints without standard errors, and the checkpoints "
     "themselves do not ship, so no difference is marked. Accuracies on a treebank have standard errors. So have the "
     "averages of a training that you analyze on the page Emergence, whose checkpoints are runs to choose here."
@@ -57,7 +56,7 @@ class Comparison(Result):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences that a reader must know before believing a difference."""
+        """Notes that a reader needs to interpret the differences."""
         warnings = cautions(self.provenance, self.other)
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*_shape(run)) for run in (self.a, self.b))
@@ -68,7 +67,7 @@ class Comparison(Result):
         if self.missing:
             warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(change.untested for change in self.changes.values()):
-            untested = CHECKPOINTS if "checkpoints" in self.provenance | self.other else self._too_few
+            untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else self._too_few
             warnings = [note for note in warnings if note != CONSERVATIVE]
             return [*warnings, UNTESTED.get(self.compared, untested)]
         return [*warnings, f"Intervals are over {self.over}."] if self.changes and self.over else warnings
@@ -156,11 +155,11 @@ class Comparison(Result):
 
     @property
     def opens_on(self) -> str:
-        """The quantity that is shown at first."""
+        """The quantity that is shown first."""
         return next(iter(self.a))
 
     def label(self, key: str) -> str:
-        """The screen's name of a quantity."""
+        """Display name of a quantity."""
         columns = ANALYSES[self.compared].columns
         return next((column.label for column in columns if column.quantity == key), key.replace("_", " "))
 

@@ -1,1 +1,1 @@
-"""What is analyzed: sources of bytes, and the readers that turn them into a corpus. Never imports torch."""
+"""Corpora: sources of bytes, and the readers that parse them. Never imports torch."""

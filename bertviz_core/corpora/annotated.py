@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from bertviz_core.corpora import formats
-from bertviz_core.corpora.coreference import jsonlines
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.formats import Format
 from bertviz_core.corpora.skipped import Skipped
@@ -57,11 +56,9 @@ class Treebank:
 
 @dataclass
 class CoreferenceCorpus:
-    """Documents, read again and one at a time on every pass, with the chains that a system `predicted` in place of the
-    gold ones, where that is asked for and the file has both. Opening raises InputError as that of a Treebank does."""
+    """Documents, read again and one at a time on every pass. Opening raises InputError as that of a Treebank does."""
 
     source: Source
-    predicted: bool = False
     form: Format = field(init=False)
 
     def __post_init__(self) -> None:
@@ -69,8 +66,6 @@ class CoreferenceCorpus:
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
         """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
-        if self.predicted and self.form.read is jsonlines.documents:
-            return jsonlines.documents(self.source, skipped, predicted=True)
         documents: Iterator[CoreferenceDocument] = self.form.read(self.source, skipped)
         return documents
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from bertviz_core.corpora.coreference import columns, corefud, gap, jsonlines
+from bertviz_core.corpora.coreference import columns, spans
 from bertviz_core.corpora.source import Line
 from bertviz_core.corpora.treebank import conll
 
@@ -69,8 +69,8 @@ FORMATS = (
         "coreference",
         "CorefUD",
         "CoNLL-U with `Entity=` in the last column.",
-        corefud.is_corefud,
-        corefud.documents,
+        columns.is_corefud,
+        columns.corefud_documents,
         "# newdoc id = a\n"
         "# global.Entity = eid-etype-head-other\n"
         "1\tShe\tshe\tPRON\t_\t_\t2\tnsubj\t_\tEntity=(e1-person-1-)\n"
@@ -84,7 +84,7 @@ FORMATS = (
         "jsonlines",
         "A document per line, clusters as inclusive spans of words.",
         lambda lines: any(text.startswith("{") for _, text in lines),
-        jsonlines.documents,
+        spans.jsonlines_documents,
         '{"doc_key": "a", "sentences": [["She", "slept", "because", "she", "could"]], '
         '"clusters": [[[0, 0], [3, 3]]]}\n',
     ),
@@ -92,8 +92,8 @@ FORMATS = (
         "coreference",
         "GAP",
         "A row has a text, a pronoun in it, and two names, of which one or neither is meant.",
-        lambda lines: any(text.startswith(gap.HEADER) for _, text in lines),
-        gap.documents,
+        lambda lines: any(text.startswith(spans.GAP_HEADER) for _, text in lines),
+        spans.gap_documents,
         "ID\tText\tPronoun\tPronoun-offset\tA\tA-offset\tA-coref\tB\tB-offset\tB-coref\tURL\n"
         "dev-1\tAnn met Eve because she was ill.\tshe\t20\tAnn\t0\tTRUE\tEve\t8\tFALSE\t-\n",
     ),
@@ -127,7 +127,7 @@ FORMATS = (
     Format(
         "coreference",
         "3 columns (index, token, chains)",
-        "As OntoGUM is published.",
+        "The format in which OntoGUM is published.",
         columns.recognizer(3, 3),
         columns.documents,
         "0\tShe\t(1)\n1\tslept\t-\n2\tbecause\t-\n3\tshe\t(1)\n4\tcould\t-\n",

@@ -1,4 +1,4 @@
-"""What a source holds, from its beginning: a treebank, a corpus with coreference, or text; and about how much."""
+"""Recognition of a source from its beginning: a treebank, a corpus with coreference, or text; and estimates of size."""
 
 import codecs
 import re
@@ -19,7 +19,7 @@ Kind = Literal["text", "treebank", "coreference"]
 LOOKED_AT = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
-READ = 4 << 20  # characters that are read; what comes after is taken to be like them
+UNPACKED = 3  # times its size, about, that a packed text has
 LINE = re.compile(r"^[^#\s]", re.MULTILINE)  # of a word, in columns
 BLANK = re.compile(r"\n\s*\n")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -36,6 +36,14 @@ def kinds(source: Source) -> tuple[Kind, ...]:
     if rows and _corefers(lines, rows):
         return "coreference", "text"
     return ("treebank", "text") if len(rows) > 1 and _is_plain_treebank(start) else ("text",)
+
+
+def is_prose(source: Source) -> bool:
+    """Whether its lines are sentences rather than columns or markup."""
+    lines = [line for line in _start(source).splitlines() if line.strip()]
+    prose = [line for line in lines if "\t" not in line and not line.startswith(("<", "{", "[", "#"))]
+    words = [line.split() for line in prose]
+    return 2 * sum(len(each) > 3 and not each[0][0].isdigit() for each in words) > len(lines)
 
 
 def _start(source: Source) -> str:
@@ -65,7 +73,7 @@ def _is_plain_treebank(start: str) -> bool:
     return sum(map(conll.is_plain_sentence, sentences)) * 2 >= len(sentences)
 
 
-def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
+def join_sources(sources: Sequence[Source]) -> tuple[bytes, str, str]:
     """One or several files as one: its bytes, its name, and the encoding that was not UTF-8.
 
     A single file stays as it is, but for its encoding; several are unpacked and joined, a blank line between. Raises
@@ -76,7 +84,8 @@ def as_one(sources: Sequence[Source]) -> tuple[bytes, str, str]:
             data, encoding = to_utf8(stream.read())
         return data, sources[0].name, encoding
     read = [
-        replace(from_bytes(as_one([source])[0], source.name), max_unpacked=source.max_unpacked) for source in sources
+        replace(from_bytes(join_sources([source])[0], source.name), max_unpacked=source.max_unpacked)
+        for source in sources
     ]
     if len({kinds(source)[0] for source in read}) > 1:
         listed = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in read[:5])
@@ -106,22 +115,13 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 
 @lru_cache(maxsize=64)
-def words_of(source: Source) -> int:
-    """About how many words a text has, or lines a treebank or a corpus in columns; raises InputError for a source that
-    cannot be read."""
-    columns = kinds(source)[0] != "text"
-    length = words = 0
-    whole = True
-    positioned = PositionedSource.of(source)
-    for piece in positioned.text():
-        length += len(piece)
-        words += _words(piece, columns)
-        if length > READ:
-            whole = False
-            break
-    if whole:
-        return max(1, words)
-    return max(1, round(words / positioned.share()))
+def estimate_word_count(source: Source) -> int:
+    """About how many words a text has, or lines a treebank or a corpus in columns, from its beginning; raises
+    InputError for a source that cannot be read."""
+    start, columns = _start(source), kinds(source)[0] != "text"
+    words = sum(_words(line, columns) for line in start.splitlines())
+    size = source.size * (UNPACKED if source.is_packed else 1)
+    return max(1, round(words * max(1.0, size / len(start.encode())) if len(start) > LOOKED_AT // 2 else words))
 
 
 def _words(text: str, columns: bool) -> int:
@@ -137,7 +137,7 @@ def _words(text: str, columns: bool) -> int:
 
 @dataclass(frozen=True)
 class PositionedSource(Source):
-    """A source that knows how far its latest reading has come."""
+    """A source that tracks how far its latest reading has come."""
 
     streams: deque[BinaryIO] = field(default_factory=deque, repr=False, compare=False)
 

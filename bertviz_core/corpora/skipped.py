@@ -1,4 +1,4 @@
-"""What an analysis left out or changed, counted and named, so that no page hides it."""
+"""Counts of inputs that an analysis skipped or changed, by reason, so that every page can report them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NAMED = 20  # places kept for each reason; the count goes on
 
 @dataclass
 class Skipped:
-    """Reasons, in plain words, with their counts and the first places."""
+    """Reasons, in plain words, with their counts and first locations."""
 
     reasons: dict[str, dict] = field(default_factory=dict)
 
@@ -20,7 +20,7 @@ class Skipped:
         self._take(reason, count, [shorten(where)])
 
     def merge(self, other: Skipped) -> None:
-        """Take in what was skipped further on."""
+        """Add the counts of a later part of the corpus."""
         for reason, more in other.reasons.items():
             self._take(reason, more["count"], more["where"])
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from bertviz_core.corpora import archive
+from bertviz_core.corpora import unpacking
 from bertviz_core.corpora.unpacking import CHUNK, as_file, recoded, unxz
 from bertviz_core.errors import InputError
 
@@ -25,9 +25,9 @@ LONE = re.compile("[\ud800-\udfff]")
 GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"  # how such files begin
 TAR = slice(257, 262)  # where a tar archive names itself
 NO_TEXT = (
-    (b"%PDF-", "a PDF", "Save its text (`pdftotext file.pdf file.txt`), or copy it and paste it."),
-    (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as .docx or as plain text."),
-    (b"{\\rtf", "rich text (RTF)", "Save it as .docx or as plain text."),
+    (b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
+    (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
+    (b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
 )  # beginning, what it is, what to do
 # Raised by unpacking; NotImplementedError where a zip's header requires a newer version than zipfile has.
 DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
@@ -99,15 +99,22 @@ class Source:
                 raise self.error(f"This is {what}, not text.", hint)
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return as_file(lambda: recoded(self._decompressed()))
-        if archive.is_zip(start):
-            return archive.joined(self._decompressed, self.name)
+        if unpacking.is_zip(start):
+            return unpacking.joined(self._decompressed, self.name)
         if start[TAR.start : TAR.stop] == b"ustar":
             raise self.error("This is a tar archive, not text.", "Unpack it, or pack its files as a .zip.")
         return self._decompressed()
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is compressed."""
+        with self.opener() as stream:
+            start = stream.read(len(XZ))
+        return start.startswith((GZIP, XZ)) or unpacking.is_zip(start)
+
     def text_files(self) -> list[str]:
         """Names of the files that a zip archive's text is put together from; empty for another file."""
-        return archive.text_files(self._decompressed, self.name) if archive.is_zip(self._start()) else []
+        return unpacking.text_files(self._decompressed, self.name) if unpacking.is_zip(self._start()) else []
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one)."""
@@ -149,10 +156,7 @@ class Source:
         """How many bytes the text may have."""
         if self.max_unpacked is not None:
             return self.max_unpacked
-        with self.opener() as stream:
-            start = stream.read(len(XZ))
-        packed = start.startswith((GZIP, XZ)) or archive.is_zip(start)
-        return max(MINIMUM, TIMES * self.size) if packed else float("inf")
+        return max(MINIMUM, TIMES * self.size) if self.is_packed else float("inf")
 
     def _too_large(self, limit: float, line: int | None = None) -> InputError:
         what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."

@@ -1,21 +1,22 @@
-"""Bytes of a text on their way in: UTF-16, xz within a limit of memory, Word documents, pieces of bytes as a file."""
+"""Bytes of a text on their way in: UTF-16, xz within a limit of memory, zip archives of text files (whose
+members are only read, never written anywhere), pieces of bytes as a file."""
 
 import codecs
 import io
 import lzma
+import struct
+import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
-from xml.parsers import expat
 
 from bertviz_core.errors import InputError
 
 CHUNK = 1 << 20  # bytes
 XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
-MAX_MARKUP = 100 * CHUNK  # bytes of a Word document's XML
-WORDS = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-PARAGRAPH, TEXT = f"{WORDS} p", f"{WORDS} t"
-BREAKS = {f"{WORDS} tab", f"{WORDS} br", f"{WORDS} cr"}
 
 
 def recoded(stream: BinaryIO) -> Iterator[bytes]:
@@ -80,57 +81,88 @@ def as_file(open_pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
     return cast(BinaryIO, io.BufferedReader(PieceFile(open_pieces)))
 
 
-def paragraphs(pieces: Iterator[bytes], name: str) -> Iterator[bytes]:
-    """A line of UTF-8 for each paragraph of a document's XML; an empty paragraph is a blank line. Raises InputError for
-    XML that is broken or declares entities, as no Word document does."""
-    reader, total = _Reader(), 0
-    try:
-        for piece in pieces:
-            reader.parser.Parse(piece)
-            total += len(piece)
-            if total > MAX_MARKUP or total - reader.parser.CurrentByteIndex > CHUNK:
-                hint = "Save its text as .txt."
-                raise InputError("The Word document has too much markup, or a tag over 1 MB.", where=name, hint=hint)
-            yield from reader.take()
-            if sum(map(len, reader.line)) > CHUNK:
-                raise InputError("A paragraph of the Word document is longer than 1 MB.", where=name, hint="Split it.")
-        reader.parser.Parse(b"", True)
-    except expat.ExpatError as error:
-        raise InputError(f"The Word document is damaged ({error}).", where=name, hint="Save it again.") from error
-    yield from reader.take()
+MAX_MEMBERS = 10_000
+MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
+PIECE = 1 << 16
+BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
+
+Member = tuple[str, Callable[[], Iterator[bytes]]]  # its name, and its bytes in pieces
+Open = Callable[[], BinaryIO]
 
 
-class _Reader:
-    """What expat has read of a document: whole lines, and the paragraph that is under way."""
+def is_zip(start: bytes) -> bool:
+    """Whether a file that starts so is a zip archive."""
+    return start.startswith(b"PK\x03\x04")
 
-    def __init__(self) -> None:
-        self.lines: list[bytes] = []
-        self.line: list[str] = []
-        self.in_text = False
-        self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._text
-        self.parser.StartDoctypeDeclHandler = self._refuse
 
-    def take(self) -> list[bytes]:
-        lines, self.lines = self.lines, []
-        return lines
+def joined(open_archive: Open, name: str) -> BinaryIO:
+    """The text files of an archive one after the other, a blank line between, in one stream.
 
-    def _start(self, element: str, _attributes: dict[str, str]) -> None:
-        self.in_text = element == TEXT
-        if element in BREAKS:
-            self.line.append(" ")
+    Files of the most common ending are read; a README, a licence and hidden files are passed over.
 
-    def _end(self, element: str) -> None:
-        self.in_text = False
-        if element == PARAGRAPH:
-            self.lines.append("".join(self.line).replace("\n", " ").encode() + b"\n")
-            self.line = []
+    Raises:
+        InputError: The archive has no text file, too many, or is of a kind that cannot be read.
+    """
+    chosen = set(text_files(open_archive, name))
 
-    def _text(self, text: str) -> None:
-        if self.in_text:
-            self.line.append(text)
+    def pieces() -> Iterator[bytes]:
+        for member, read in _members(open_archive, name):
+            if member in chosen:
+                yield from _ended(read())
 
-    def _refuse(self, *_: object) -> None:
-        raise expat.ExpatError("it declares a document type")
+    return as_file(pieces)
+
+
+def text_files(open_archive: Open, name: str) -> list[str]:
+    """Names of the files that `joined` puts one after the other, in their order: of the most common ending, .txt among
+    equals. Raises InputError as `joined` does."""
+    names = []
+    for member, _ in _members(open_archive, name):
+        names.append(member)
+        if len(names) > MAX_MEMBERS:
+            raise InputError(f"The archive has more than {MAX_MEMBERS:,} files.", where=name, hint="Join its files.")
+    if "[Content_Types].xml" in names or "mimetype" in names:
+        raise InputError("This is an office document or a book, not text.", where=name, hint="Save its text as .txt.")
+    shown = [n for n in names if not any(p.lower().startswith(BESIDE) for p in PurePosixPath(n).parts if p != "..")]
+    endings = Counter(PurePosixPath(member).suffix.lower() for member in shown)
+    if not endings:
+        raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
+    ending = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
+    return [member for member in shown if PurePosixPath(member).suffix.lower() == ending]
+
+
+def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """A member without a byte order mark, and a blank line after it."""
+    for number, piece in enumerate(pieces):
+        yield piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece
+    yield b"\n\n"
+
+
+def _members(open_archive: Open, name: str) -> Iterator[Member]:
+    with open_archive() as stream:
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(max(0, size - (1 << 16) - 22))
+        end = stream.read()
+        at = end.rfind(b"PK\x05\x06")
+        if at < 0 or len(end) < at + 22 or struct.unpack("<I", end[at + 12 : at + 16])[0] > MAX_DIRECTORY:
+            raise InputError("The archive is damaged, or has too many files.", where=name, hint="Pack it again.")
+        with zipfile.ZipFile(stream) as archive:
+            spans = sorted((info.header_offset, info.header_offset + info.compress_size) for info in archive.infolist())
+            if any(start < 0 for start, _ in spans) or any(end > start for (_, end), (start, _) in pairwise(spans)):
+                raise InputError("Files of the archive overlap, or begin before it.", where=name, hint="Pack it again.")
+            for info in archive.infolist():
+                if info.compress_type not in METHODS or info.flag_bits & 1:
+                    raise InputError(
+                        f"{info.filename[:60]!r} is encrypted or packed in an unusual way.",
+                        where=name,
+                        hint="Pack it as an ordinary zip without a password.",
+                    )
+                if not info.is_dir():
+                    yield info.filename, lambda info=info: _pieces(archive.open(info))  # type: ignore[misc]
+
+
+def _pieces(stream: Any) -> Iterator[bytes]:
+    with stream:
+        while piece := stream.read(PIECE):
+            yield piece

@@ -1,4 +1,4 @@
-"""Sentences and passages by a word or words that stand in them one after the other."""
+"""Search for sentences and passages that contain a sequence of words."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,1 +1,1 @@
-"""Emergence: the analyses of every checkpoint of a training, side by side."""
+"""Emergence: analyses of every checkpoint of a training run, side by side."""

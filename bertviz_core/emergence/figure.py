@@ -1,6 +1,6 @@
 """A training as pictures: the loss, heads by behavior, relations against fixed offsets, one head's own course.
 
-Steps stand on a logarithmic axis; step 0, which such an axis has no place for, stands at half the first other step.
+Checkpoints stand at even distances, each with its step: most of what happens does so in the first of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,9 +17,10 @@ from bertviz_core.overview.head_summary import Column, behavior_counts
 from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import BEHAVIORS, RING
 
-BEST, FOLLOWED, GREY = "#4c6ef5", "#e8890c", "#8c8c8c"
+BEST, FOLLOWED, GRAY = "#4c6ef5", "#e8890c", "#8c8c8c"
 SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
 AXIS = "training step"
+LABELED = 5  # checkpoints
 ACROSS = 3  # panels of relations side by side
 MARK = {"color": RING, "width": 1.5}
 
@@ -29,28 +30,33 @@ def paper_figure(result: Emergence) -> go.Figure:
     return course_figure(result, result.behaviors())
 
 
-def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None, linear: bool = False) -> go.Figure:
-    """The masked-word loss, where it is known, and how many heads have each behavior; `place` is marked.
+def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None) -> go.Figure:
+    """The loss, where it is known, and all heads by what they do, one on the other; the checkpoint `index`
+    is marked.
 
     Args:
         labels: (step, layer, head) names of behaviors.
     """
     known = not np.isnan(result.loss).all()
-    titles = [*(["Masked-word loss, nats"] if known else []), "Heads by what they do"]
-    figure = make_subplots(len(titles), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
+    titles = [*([f"{result.loss_name.capitalize()}, nats"] if known else []), "Heads by what they do"]
+    heights = [0.35, 0.65][-len(titles) :]
+    figure = make_subplots(
+        len(titles), 1, shared_xaxes=True, vertical_spacing=0.16, subplot_titles=titles, row_heights=heights
+    )
     if known:
         figure.add_scatter(**_line(result, result.loss, "loss", BEST, "circle"), showlegend=False, row=1, col=1)
     for trace in _behavior_traces(result, labels):
         figure.add_trace(trace, row=len(titles), col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
-    figure.update_yaxes(rangemode="tozero", row=len(titles), col=1)
+    figure.update_yaxes(range=[0, labels[0].size], row=len(titles), col=1)
     figure.update_xaxes(title=AXIS, row=len(titles), col=1)
-    chosen = [] if index is None else _lines(figure, float(positions(result.steps)[index]), MARK)
-    figure = _finished(figure, result, 240 * len(titles) + 90, linear)
-    return figure.update_layout(margin={"t": 95}, shapes=chosen)
+    _finished(figure, result, 155 * len(titles) + 70)
+    beside = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
+    chosen = [] if index is None else _lines(figure, index, MARK)
+    return figure.update_layout(margin={"t": 30, "r": 20}, legend=beside, shapes=chosen)
 
 
-def relations_figure(result: Emergence, names: Sequence[str], base: int = 1, linear: bool = False) -> go.Figure:
+def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
     """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset;
     percent."""
     rows = max(1, -(-len(names) // ACROSS))
@@ -68,10 +74,10 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1, lin
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)
     figure.update_xaxes(title=AXIS, row=rows)
-    return _finished(figure, result, 210 * rows + 90, linear)
+    return _finished(figure, result, 210 * rows + 90)
 
 
-def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figure:
+def head_figure(result: Emergence, head: Head) -> go.Figure:
     """One head over the training: where its attention goes, and its entropy beside that of uniform attention."""
     titles = ["Average attention to", "Entropy, nats"]
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
@@ -87,7 +93,7 @@ def head_figure(result: Emergence, head: Head, linear: bool = False) -> go.Figur
     figure.update_xaxes(title=AXIS)
     figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
     figure.update_yaxes(range=[0, 1.1 * result.uniform], row=1, col=2)
-    return _finished(figure, result, 300, linear)
+    return _finished(figure, result, 300)
 
 
 def columns(result: Emergence, index: int) -> list[Column]:
@@ -97,20 +103,11 @@ def columns(result: Emergence, index: int) -> list[Column]:
     return [Column(analysis, name, result[name][index]) for analysis, name in pairs if name in result.present]
 
 
-def positions(steps: np.ndarray) -> np.ndarray:
-    """(step,) coordinates of steps on a logarithmic axis."""
-    positive = steps[steps > 0]
-    return np.where(steps > 0, steps, positive.min() / 2 if positive.size else 0.5)
-
-
 def _behavior_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
     for name in behavior_counts(labels):
-        color, symbol, _, text = BEHAVIORS[name]
-        line = _line(result, (labels == name).sum((1, 2)), text, color, symbol)
-        if name == "linguistic":  # keeps black in sight on a dark page
-            line["line"] = {"color": GREY, "width": 1}
-            line["marker"] |= {"size": 9, "line": {"width": 1, "color": "#adb5bd"}}
-        yield go.Scatter(**line)
+        color, *_, text = BEHAVIORS[name]
+        line = _line(result, (labels == name).sum((1, 2)), text, color)
+        yield go.Scatter(line | {"line": {"color": color, "width": 0.5}, "fillcolor": color, "stackgroup": "heads"})
 
 
 def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray], base: int) -> Iterator[go.Scatter]:
@@ -128,7 +125,7 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
 
 def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:
     return {
-        "x": positions(result.steps),
+        "x": np.arange(len(result.steps)),
         "y": values,
         "text": [f"{step:,}" for step in result.steps],
         "name": name,
@@ -142,42 +139,28 @@ def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: 
 
 def _level(result: Emergence, value: float, name: str) -> go.Scatter:
     """The trace of a dashed line from the first step to the last."""
-    ends = positions(result.steps)[[0, -1]]
     return go.Scatter(
-        x=ends,
+        x=[0, len(result.steps) - 1],
         y=[value, value],
         name=name,
         legendgroup=name,
         mode="lines",
-        line={"color": GREY, "width": 2, "dash": "dash"},
+        line={"color": GRAY, "width": 2, "dash": "dash"},
         hovertemplate="%{y:.3~r}<extra>" + name + "</extra>",
     )
 
 
-def _finished(figure: go.Figure, result: Emergence, height: int, linear: bool) -> go.Figure:
-    """The figure with the axis of steps in every panel, and room for the legend."""
-    x, ticks = positions(result.steps), _ticks(result.steps)
-    if linear:
-        last = float(result.steps[-1])
-        figure.update_xaxes(type="linear", nticks=5, range=[-0.03 * last, 1.03 * last], tickformat=",d", zeroline=False)
-    else:
-        figure.update_xaxes(
-            type="log",
-            tickvals=positions(np.concatenate([ticks, result.steps]))[: len(ticks)],
-            ticktext=[f"{tick:,}" for tick in ticks],
-            range=[np.log10(x[0]) - 0.08, np.log10(x[-1]) + 0.08],
-            zeroline=False,
-        )
+def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
+    """The figure with the axis of checkpoints in every panel, the LABELED ones' steps, and room for the legend."""
+    last = len(result.steps) - 1
+    ticks = np.unique(np.linspace(0, last, LABELED).round().astype(int))
+    figure.update_xaxes(
+        tickvals=ticks,
+        ticktext=[f"{step:,}" for step in result.steps[ticks]],
+        range=[-0.03 * last - 0.2, 1.03 * last + 0.2],
+        zeroline=False,
+    )
     return finish(figure, height, legend={"yanchor": "top", "yref": "container"}, margin={"t": 65})
-
-
-def _ticks(steps: np.ndarray) -> np.ndarray:
-    """Steps at the axis's ticks: powers of ten, and 0; the first step and the last where that would be fewer than
-    two."""
-    powers = 10 ** np.arange(len(str(steps[-1])))
-    beyond = np.searchsorted(steps, powers, side="right") > (steps == 0).sum()  # not before the first step but 0
-    ticks = np.concatenate([steps[steps == 0], powers[beyond & (powers <= steps[-1])]])
-    return ticks if len(ticks) > 1 else steps[[0, -1]]
 
 
 def _lines(figure: go.Figure, x: float, line: dict) -> list[dict]:

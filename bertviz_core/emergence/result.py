@@ -1,6 +1,5 @@
-"""Emergence: how the heads' behaviors develop while a model is trained. No section of the paper shows it: it is
-the surface patterns (3.1, 3.2), entropy (3.3) and dependency heads (4.2) of every checkpoint, side by side.
-"""
+"""How the heads' behaviors develop during training (beyond the paper): surface patterns, entropy and dependency heads
+of every checkpoint."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 
 BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step
-IN_TABLE = 2  # relations that have columns in the table
+TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
 @dataclass(frozen=True)
@@ -27,9 +26,8 @@ class Emergence(Result):
     Attributes:
         steps: (step,) int64.
         tokens: (step,) int64 trained on so far; -1 where that is not known.
-        loss: (step,) mean masked-word loss of a segment, nats, on the same masks at every step; NaN for a model
-            without the head for it.
-        masked_accuracy: (step,) share of the masked words that are guessed.
+        loss: (step,) mean loss of a segment, nats, on the same masks at every step; NaN for a model without the head.
+        masked_accuracy: (step,) share of these words that are guessed.
         averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
         errors: (step, quantity, layer, head) their standard errors over units; NaN where fewer than two units have the
             quantity, and for the training that ships.
@@ -38,7 +36,8 @@ class Emergence(Result):
         n: (fold, relation) words.
         correct: (step, fold, direction, relation, layer, head) guesses that are right.
         offsets: (offset,) that compete as baselines.
-        offset_correct: (offset, relation) right guesses of each.
+        offset_correct: As in RelationCounts.
+        visible: As in RelationCounts.
     """
 
     analysis: ClassVar[str] = "emergence"
@@ -58,14 +57,15 @@ class Emergence(Result):
     correct: np.ndarray
     offsets: np.ndarray
     offset_correct: np.ndarray
+    visible: np.ndarray | None = None
 
     @classmethod
     def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
         """The fields of a file; that of the training that ships has no standard errors."""
+        values = {"visible": None} | values
         if "units" in values:
             return values
-        none = np.zeros(len(values["quantities"]), dtype=np.int64)
-        errors = np.full_like(values["averages"], np.nan)
+        none, errors = np.zeros(len(values["quantities"]), dtype=np.int64), np.full_like(values["averages"], np.nan)
         return values | {"errors": errors, "units": none, "effective_units": none / np.nan, "unit": "documents"}
 
     def __getitem__(self, quantity: str) -> np.ndarray:
@@ -100,13 +100,13 @@ class Emergence(Result):
 
     @property
     def accuracy(self) -> np.ndarray:
-        """(step, direction, relation, layer, head), fractions."""
-        return share(self.correct.sum(1), self.n.sum(0)[:, None, None])
+        """(step, direction, relation, layer, head), fractions of the words that are counted."""
+        return share(self.correct.sum(1), self.dependency(0).counted.sum(0)[:, :, None, None])
 
     @property
     def best_accuracy(self) -> np.ndarray:
         """(step, relation) of each step's own best head, which is picked on the words that it is scored on."""
-        return self.accuracy.max((1, 3, 4))
+        return np.stack([self.dependency(index).best_accuracy for index in range(len(self.steps))])
 
     def heldout(self) -> np.ndarray:
         """(step, relation) of the best head of each half of the treebank, scored on the other half."""
@@ -124,13 +124,14 @@ class Emergence(Result):
 
     @property
     def baseline(self) -> np.ndarray:
-        """(relation,) accuracy of the best fixed offset: the same at every step."""
-        return share(self.offset_correct, self.n.sum(0)).max(0)
+        """(relation,) accuracy of the best fixed offset: the same at every step. Of a causal model it is that of the
+        direction of the last step's best head."""
+        return self.dependency(-1).baseline
 
     @property
     def best_offset(self) -> np.ndarray:
         """(relation,) the fixed offset between dependent and head that is right most often."""
-        return self.offsets[self.offset_correct.argmax(0)]
+        return self.dependency(-1).best_offset
 
     def dependency(self, index: int) -> RelationCounts:
         """The dependency heads of one step, counted from 0."""
@@ -141,6 +142,7 @@ class Emergence(Result):
             correct=self.correct[index].astype(np.int64),  # so that sums have room
             offsets=self.offsets,
             offset_correct=self.offset_correct,
+            visible=self.visible,
         )
 
     def linguistic(self, index: int) -> dict[str, str]:
@@ -172,7 +174,8 @@ class Emergence(Result):
 
         heads = {"behavior": flat(self.behaviors())} | {name: flat(self[name]) for name in self.present}
         heads |= {f"{name}_interval": flat(self.interval(name)) for name in self.with_errors}
-        accuracy = flat(self.accuracy.max(1))  # (step, relation, head)
+        better = [self.dependency(index).better[0] for index in range(len(self.steps))]
+        accuracy = flat(np.stack(better))  # (step, relation, head)
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
         courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout()}
@@ -186,11 +189,15 @@ class Emergence(Result):
     def notes(self) -> list[str]:
         return self.dependency(0).notes
 
+    @property
+    def loss_name(self) -> str:
+        """What the loss is of, as on the page of gradients."""
+        return "next-word loss" if self.provenance["model"].get("causal") else "masked-word loss"
+
     def headline(self) -> str:
-        relation = self.clearest_relations(1)
-        row = self.relations.index(relation[0]) if relation else 0
-        loss = f"; the masked-word loss goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats"
-        loss = "" if np.isnan(self.loss[[0, -1]]).any() else loss
+        row = self.relations.index((self.clearest_relations(1) or self.relations)[0])
+        known = not np.isnan(self.loss[[0, -1]]).any()
+        loss = f"; the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats" if known else ""
         return (
             f"From step {self.steps[0]:,} to step {self.steps[-1]:,} the best head for {self.relations[row]} goes from "
             f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
@@ -203,13 +210,12 @@ class Emergence(Result):
         return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
 
     def arrays(self) -> dict[str, Any]:
-        quantities = {name: to_lists(self[name]) for name in self.present}
         return {
             "steps": self.steps.tolist(),
             "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],
             "loss": to_lists(self.loss),
             "masked_right": to_lists(self.masked_accuracy),
-            **quantities,
+            **{name: to_lists(self[name]) for name in self.present},
             "standard_errors": {name: to_lists(self.error(name)) for name in self.with_errors},
             "uniform_entropy": self.uniform,
             "behaviors": self.behaviors().tolist(),
@@ -233,10 +239,11 @@ class Emergence(Result):
         if (self.tokens >= 0).all():
             columns["tokens"] = self.tokens
         columns |= {"loss": self.loss, "masked_right": self.masked_accuracy}
-        columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in ("next", "previous")}
+        neighbors = [name for name in ("next", "previous") if name in self.present]
+        columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in neighbors}
         columns["other_heads"] = (labels == "other").sum((1, 2))
         columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}
-        for name in [UAS, *self.clearest_relations(IN_TABLE)]:
+        for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:
             row = self.relations.index(name)
             columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]
             columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])

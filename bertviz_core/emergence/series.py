@@ -68,7 +68,7 @@ class Series:
         """The emergence from the stored results of all checkpoints.
 
         Args:
-            find: Reads a stored result, or gives None.
+            find: Returns a stored result, or None.
 
         Returns:
             The checkpoints that have all of REQUIRED, by rising step; the others are skipped and counted.
@@ -168,6 +168,7 @@ def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenanc
         n=relations.n,
         offsets=relations.offsets,
         offset_correct=relations.offset_correct,
+        visible=relations.visible,
     )
 
 

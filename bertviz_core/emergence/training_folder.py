@@ -58,7 +58,7 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
         access: What may be opened.
 
     Raises:
-        InputError: The folder is missing, cannot be read, holds no checkpoint or may not be opened.
+        InputError: The folder is missing, cannot be read, has no checkpoint or may not be opened.
         ModelError: Two checkpoints have the same step, or are no models of one shape and vocabulary.
     """
     name, skipped = str(folder), Skipped()

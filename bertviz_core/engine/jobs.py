@@ -1,4 +1,4 @@
-"""Long work beside the pages: a queue of jobs by key, so that equal requests share one, with bounds and cancel."""
+"""Background work: a bounded queue of jobs that can be cancelled; equal requests share a job by its key."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work, and who wants it.
+    """One piece of work, and the sessions that requested it.
 
     Attributes:
         key: Equal keys, equal results.
         title: For people.
         task: What the runner is given.
-        sessions: Sessions that still want it; when the last of them leaves, it is cancelled.
+        sessions: Sessions that requested it; when the last of them leaves, it is cancelled.
         error: For people, once the state is "failed" or "cancelled".
     """
 
@@ -50,7 +50,7 @@ class Job:
 
 
 class JobQueue:
-    """The jobs of one device, one after another in a thread that runs while there are any. Nothing here calls a page.
+    """The jobs of one device, run one after another in a thread. The queue never calls a page.
 
     Args:
         runner: What performs a task: it blocks, writes the progress that it is given, and raises Cancelled soon after
@@ -81,7 +81,7 @@ class JobQueue:
             return job
 
     def leave(self, job: Job, session_id: str) -> None:
-        """Take back what this session asked for; the last who leaves cancels the job: at once where it waits."""
+        """Withdraw this session's request; when the last session leaves, the job is cancelled, at once if it waits."""
         with self._lock:
             job.sessions.discard(session_id)
             if not job.sessions and not job.finished:
@@ -91,9 +91,13 @@ class JobQueue:
                     job.finish("cancelled", Cancelled())
 
     def leave_all(self, session_id: str) -> None:
-        """Take back everything that this session still wants."""
-        for job in list(self._jobs):
+        """Withdraw all requests of this session."""
+        for job in self.jobs_of(session_id):
             self.leave(job, session_id)
+
+    def jobs_of(self, session_id: str) -> list[Job]:
+        """The unfinished jobs that this session wants."""
+        return [job for job in list(self._jobs) if session_id in job.sessions]
 
     def before(self, job: Job) -> int:
         """Number of jobs that run, or start, before this one."""
@@ -101,9 +105,9 @@ class JobQueue:
             return self._jobs.index(job) if job in self._jobs else 0
 
     def _check_room(self, session_id: str) -> None:
-        if sum(session_id in job.sessions for job in self._jobs) >= self._access.session_jobs:
+        if len(self.jobs_of(session_id)) >= self._access.session_jobs:
             raise QueueFull(
-                "No more of your jobs can be queued.",
+                "You cannot queue more jobs.",
                 hint="Wait for the last one to finish, or cancel it in the sidebar.",
             )
         if len(self._jobs) >= self._access.jobs:

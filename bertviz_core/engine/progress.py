@@ -1,4 +1,4 @@
-"""Progress of long work: counted, timed, and the place where a cancel takes effect."""
+"""Progress of long work: counts, timing, and the points where a cancel takes effect."""
 
 import threading
 import time
@@ -26,7 +26,7 @@ class Progress:
         pass_number: Which pass of the job this is, from 1.
         passes: How many passes the job has.
         subject: Whose pass it is.
-        begun: When the first pass began.
+        begun: When the first pass began, in seconds of the monotonic clock.
     """
 
     stage: str = "waiting"

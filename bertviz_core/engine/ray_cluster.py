@@ -1,4 +1,4 @@
-"""Ray: actors on a cluster that is there already, or on one that is started on this machine."""
+"""Ray: actors on an existing cluster, or on one started on this machine."""
 
 import logging
 import os
@@ -80,7 +80,7 @@ def actors(worker: type, workers: int, device: str) -> list[Any]:
 
 
 def failure(error: BaseException) -> BertvizError:
-    """What a call of an actor has failed with: an error of ours as it was raised there."""
+    """The error of a failed actor call; a BertvizError is returned as it was raised there."""
     from ray.exceptions import RayTaskError
 
     cause = getattr(error, "cause", None)

@@ -1,4 +1,4 @@
-"""Results and uploads on disk: bytes by key, nothing ever unpickled; past its limit the results longest unused go."""
+"""Results and uploads on disk: bytes by key, nothing ever unpickled; beyond its limit the least recently used go."""
 
 import io
 import logging
@@ -38,7 +38,7 @@ class Store:
     few seconds. Each error of SQLite or the system leaves a method as StoreError.
 
     Args:
-        folder: Where it lies; `default_folder()` where none is given.
+        folder: Its folder; by default `default_folder()`.
         shipped: Folder of the results that ship.
         limit: Bytes on disk over which the results longest unused are dropped; `default_limit()` where none is given.
     """
@@ -48,6 +48,7 @@ class Store:
         self.folder, self.shipped = Path(named).expanduser(), shipped
         self.limit = default_limit() if limit is None else limit
         self._lock = threading.Lock()
+        self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
         self._problem: StoreError | None = None
         self._retry = 0.0
         self._open(PATIENCE)
@@ -78,7 +79,7 @@ class Store:
         return shipped.read_bytes() if shipped.exists() else None
 
     def has(self, key: str) -> bool:
-        """Whether a result is stored or ships; one that is counts as used."""
+        """Whether a result is stored or shipped; if so, it is marked as used."""
         with suppress(StoreError):
             if f"result/{key}" in self:
                 self.mark_used(key)
@@ -99,7 +100,7 @@ class Store:
         return data
 
     def open(self, name: str) -> BinaryIO | None:
-        """An entry ("upload/...") as a stream, to be closed; None where there is none, or one that is not bytes."""
+        """Open an entry ("upload/...") as stream, which the caller closes; None if there is none or it is not bytes."""
         with self.reading() as reader, suppress(StoreError):
             value = reader.get(name, read=True)
             return io.BytesIO(value) if isinstance(value, bytes) else value
@@ -128,7 +129,10 @@ class Store:
 
     def mark_used(self, key: str) -> None:
         """Note that a result was shown, wherever it was read from: the limit drops first what was not."""
-        store_disk.mark_used(self.folder, f"result/{key}")
+        now = time.time()
+        if now - self._used.get(key, 0.0) > store_disk.RECENT:
+            self._used[key] = now
+            store_disk.mark_used(self.folder, f"result/{key}")
 
     def entries(self) -> Iterator[Entry]:
         """What is stored; the results that ship are not counted, nor what is not bytes."""
@@ -158,12 +162,6 @@ class Store:
                 with suppress(OSError):  # it has just gone
                     total += Path(folder, name).stat().st_size
         return total
-
-    def trim(self) -> int:
-        """Remove orphans, and drop details, then results, down to the limit; returns how many went."""
-        with self.writing() as cache:
-            dropped: int = cache.cull()
-            return dropped + store_disk.sweep(self.folder)
 
     def clear(self) -> int:
         """Delete everything; returns the number of deleted entries."""

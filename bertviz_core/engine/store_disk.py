@@ -1,4 +1,4 @@
-"""How the store lies on disk: diskcache with bytes only, and a way to read it where it cannot be written."""
+"""The store's files: diskcache restricted to bytes, and a reader for stores that cannot be written."""
 
 import contextlib
 import math
@@ -41,7 +41,7 @@ EVICTION_POLICY[POLICY] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One stored thing.
+    """One entry of the store.
 
     Attributes:
         kind: "result", "upload", "detail" of a result, or "work" of unfinished jobs.
@@ -89,7 +89,7 @@ class BytesDisk(diskcache.Disk):
         return super().fetch(mode, filename, value, read)
 
     def _write(self, full_path: str, iterator: Iterator[bytes], mode: str, encoding: str | None = None) -> int:
-        """A file that cannot be written to its end (the disk is full) does not stay."""
+        """Write a file; one that cannot be completed (the disk is full) is removed."""
         try:
             size: int = super()._write(full_path, iterator, mode, encoding)
             Path(full_path).chmod(0o600)
@@ -139,8 +139,8 @@ def mark_used(folder: Path, key: str) -> None:
         contextlib.suppress(*ERRORS),
         contextlib.closing(sqlite3.connect(folder / DBNAME, timeout=0.1, isolation_level=None)) as database,
     ):
-        query = "UPDATE Cache SET access_time = ?1 WHERE key = ?2 AND raw = 1 AND access_time < ?1 - 3600"
-        database.execute(query, (time.time(), key))
+        query = "UPDATE Cache SET access_time = ?1 WHERE key = ?2 AND raw = 1 AND access_time < ?1 - ?3"
+        database.execute(query, (time.time(), key, RECENT))
 
 
 class Reader:

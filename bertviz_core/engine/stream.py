@@ -1,14 +1,22 @@
-"""The one pass: batches through the model, every layer's maps shown to every accumulator, nothing kept."""
+"""The one pass: batches through the model, every layer's maps shown to every accumulator, nothing kept; and attention
+maps to a file, example by example (the release's extract_attention), as safetensors, never pickled. The file's header
+needs only the lengths, so maps go straight from the model to their place in it.
+"""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, Protocol, Self
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol, Self
+
+import numpy as np
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import Cancelled, ModelError
-from bertviz_core.models.attention import forward
+from bertviz_core.errors import Cancelled, ModelError, SettingsError
+from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.words import membership, word_of
 
 PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer
 # options, examples, what takes the accumulator of each part, shares, stage, progress: see `PartCache.run`
@@ -27,7 +35,7 @@ class Accumulator(Protocol):
         """Take in what the pass shows of one layer of one batch (LayerAttention, LayerGradient); once for each."""
 
     def merge(self, other: Self) -> None:
-        """Take in what another accumulator has seen. Sums are rounded, so that equal bytes need an equal order."""
+        """Add the sums of another accumulator. Sums are rounded, so that equal bytes need an equal order."""
 
 
 class PortableAccumulator(Accumulator, Protocol):
@@ -35,7 +43,7 @@ class PortableAccumulator(Accumulator, Protocol):
     `take_detail` gives what of a chunk is kept on disk, for `packing.pack`, and forgets it: the sums do not grow."""
 
     def to_bytes(self) -> bytes:
-        """All that `merge` reads of it, by `packing.pack`."""
+        """Serialize all that `merge` reads, with `packing.pack`."""
 
     def from_bytes(self, data: bytes) -> Self:
         """A fresh accumulator with what `to_bytes` gave; raises ValueError or KeyError for other bytes."""
@@ -79,7 +87,7 @@ def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[En
 
 
 def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
-    """Raise the error unless smaller batches can mend it."""
+    """Raise the error unless smaller batches can fix it."""
     if not _out_of_memory(error):
         raise error
     if len(examples) == 1:
@@ -99,3 +107,76 @@ def _free(model: AttentionModel) -> None:
 
     if model.device.startswith("cuda"):
         torch.cuda.empty_cache()
+
+
+def extract(
+    model: AttentionModel,
+    examples: Iterable[Encoded],
+    path: Path,
+    progress: Progress,
+    batch_tokens: int | None = None,
+    metadata: dict[str, str] | None = None,
+    word_level: str | None = None,
+) -> None:
+    """Write one float32 entry for each example, named by its number, axes (layer, head, query, key).
+
+    Args:
+        word_level: None for tokens; "corrected" or "paper" for words, the special tokens standing as words of their
+            own: to a split word the sum over its pieces, from it the mean (the first piece in mode "paper").
+
+    Definitions: docs/methods.md, section 5.
+    """
+    sizes = {example.number: _size(example, word_level) for example in examples}
+    progress.start("Extracting attention", len(sizes), "examples")
+    shapes = {number: [model.layers, model.heads, size, size] for number, size in sizes.items()}
+    partial = path.with_name(path.name + ".partial")
+    try:
+        with partial.open("wb") as stream:
+            offsets = _write_header(stream, shapes, metadata or {})
+            for group in buckets(examples, batch_tokens or model.batch_tokens):
+                _write_group(stream, model, group, offsets, word_level)
+                progress.advance(len(group))
+        partial.replace(path)
+    except OSError as error:
+        raise SettingsError(
+            f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another path."
+        ) from error
+    finally:
+        partial.unlink(missing_ok=True)  # half a file would read as maps of zeros
+
+
+def _write_header(stream: BinaryIO, shapes: dict[int, list[int]], metadata: dict[str, str]) -> dict[int, int]:
+    """Write the safetensors header; returns where each example's data begins in the file."""
+    header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
+    begins, end = {}, 0
+    for number, shape in shapes.items():
+        begins[number], end = end, end + 4 * int(np.prod(shape, dtype=np.int64))
+        header[str(number)] = {"dtype": "F32", "shape": shape, "data_offsets": [begins[number], end]}
+    data = json.dumps(header).encode()
+    data += b" " * (-len(data) % 8)  # the format wants the data aligned
+    stream.write(len(data).to_bytes(8, "little") + data)
+    start = stream.tell()
+    stream.truncate(start + end)
+    return {number: start + begin for number, begin in begins.items()}
+
+
+def _write_group(
+    stream: BinaryIO, model: AttentionModel, group: list[Encoded], offsets: dict[int, int], word_level: str | None
+) -> None:
+    first = word_level == "paper"
+    words = membership(group, model.device, first_piece=first, special=True) if word_level else None
+
+    def observe(attention: LayerAttention) -> None:
+        maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
+        for row, example in enumerate(group):
+            size = _size(example, word_level)
+            layer = np.ascontiguousarray(maps[row, :, :size, :size], dtype=np.float32)
+            stream.seek(offsets[example.number] + attention.layer * layer.nbytes)
+            stream.write(layer.tobytes())
+
+    forward(model, collate(group, model.tokens, model.device), observe)
+
+
+def _size(example: Encoded, word_level: str | None) -> int:
+    """Tokens, or words and special tokens."""
+    return int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)

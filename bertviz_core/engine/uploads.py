@@ -1,4 +1,4 @@
-"""Uploads, each under a random token that opens it; and the models that were opened lately on one's own machine."""
+"""Uploads, each under a random token that opens it; and the recently opened models of a local app."""
 
 import hashlib
 import json
@@ -84,7 +84,7 @@ class Uploads:
         return [upload for upload, _ in zip(uploads, range(LATEST), strict=False)][::-1]
 
     def find(self, token: str) -> Upload | None:
-        """The upload of this token, or None: never there, deleted and expired look alike."""
+        """The upload of this token, or None; unknown, deleted and expired tokens are not distinguished."""
         if not TOKEN.fullmatch(token):
             return None
         with self.store.reading() as cache:
@@ -152,7 +152,7 @@ def _described(data: bytes | None) -> Upload | None:
 
 
 def missing() -> InputError:
-    """The one answer to every token that opens nothing."""
+    """The error for every token without an upload, whatever the reason."""
     return InputError(
         "This upload is not on this server: it may have expired or been deleted.",
         hint="Upload the file again: results computed from it are kept.",

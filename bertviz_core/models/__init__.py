@@ -1,1 +1,1 @@
-"""Models: their files (checkpoint), how they read (reading, encoding) and what is seen in them (attention)."""
+"""Models: their files (checkpoint), their inputs (reading, encoding) and their attention (attention)."""

@@ -25,18 +25,18 @@ Forward = Callable[..., Any]
 
 @dataclass
 class SwitchedOff:
-    """Stands in for the product of weights and values in one forward pass: an object serves one pass alone.
+    """Replaces the product of weights and values in one forward pass; create a new object for each pass.
 
     Attributes:
         heads: (row, layer, head) bool, what is switched off in each row of the batch.
-        sep: None to replace the heads' outputs; (row, token) bool marks SEP, and only the weights to it are set to 0,
+        keys: None to replace the heads' outputs; (row, token) bool marks tokens, and only the weights to them become 0,
             without renormalizing the others.
         mean: (layer, head, width of a head), what replaces an output; None for zeros.
         layer: The layer whose attention comes next.
     """
 
     heads: Tensor
-    sep: Tensor | None = None
+    keys: Tensor | None = None
     mean: Tensor | None = None
     layer: int = 0
     affected: list[bool] = field(init=False)
@@ -49,8 +49,8 @@ class SwitchedOff:
         if not self.affected[layer]:
             return weights @ value
         off = self.heads[:, layer, :, None, None]  # (row, head, 1, 1)
-        if self.sep is not None:
-            return weights.masked_fill(off & self.sep[:, None, None], 0) @ value
+        if self.keys is not None:
+            return weights.masked_fill(off & self.keys[:, None, None], 0) @ value
         output = weights @ value
         if self.mean is None:
             return output.masked_fill(off, 0)
@@ -109,10 +109,10 @@ class Restart:
 
 @dataclass(frozen=True)
 class Whole:
-    """A batch in the whole model.
+    """One batch run through the whole model, with no head switched off.
 
     Attributes:
-        predictions: Predictions of the words asked for.
+        predictions: Predictions of the labeled words.
         inputs: (row, token, width) input of each layer.
         estimates: Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a
             token and L the loss of the row alone; nats (Michel et al. 2019).
@@ -149,7 +149,7 @@ def predict_without(
     inputs: Sequence[Tensor],
     heads: Tensor,
     *,
-    to_sep: bool = False,
+    keys: Tensor | None = None,
     mean: Tensor | None = None,
     batch_tokens: int,
 ) -> Iterator[Predictions]:
@@ -161,7 +161,7 @@ def predict_without(
         labels: (row, token), IGNORED where a token is not predicted.
         inputs: (row, token, width) input of each layer in the whole model.
         heads: (set, layer, head) bool.
-        to_sep: Set only the attention to SEP to 0.
+        keys: (row, token) bool: set only the attention to these tokens to 0; None for all of it.
         mean: (layer, head, width of a head), what replaces an output; None for zeros.
         batch_tokens: As many sets go through the model together as fit into so many tokens, one at least.
     """
@@ -172,7 +172,7 @@ def predict_without(
             count = len(chosen)
             repeated = _repeat(batch, count)
             off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
-            combine = SwitchedOff(off, repeated.sep if to_sep else None, mean)
+            combine = SwitchedOff(off, None if keys is None else keys.repeat(count, 1), mean)
             selected = labels.repeat(count, 1)
             hidden = inputs[first].repeat(count, 1, 1)
             logits = restart.run(repeated, selected != IGNORED, combine, first, hidden)
@@ -204,7 +204,7 @@ def _replaced(modules: Sequence[Any], wrap: Callable[[Forward], Forward]) -> Ite
 
 
 def _layers(model: AttentionModel) -> list[Any]:
-    """The encoder's list of layers: the first list of modules whose calls have one attention each, as many as the model
+    """The encoder's list of layers: the first list of modules that call attention once each, as many as the model
     has layers (ALBERT calls few modules several times)."""
     batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
     lists = [m for m in model.encoder.modules() if isinstance(m, torch.nn.ModuleList)] if model.observable else []

@@ -1,10 +1,10 @@
 """Annotated corpora as encoded examples: the sentences of a treebank, `[CLS] words [SEP]`, and documents with
-coreference in windows, with what each window is asked.
+coreference in windows, with the items of each window.
 
 Of documents, mode "as in the paper" has one window each, whole sentences while they fit max_length; only a first
 sentence that is too long is cut inside; mentions cut off are dropped. Corrected mode: the whole document, in windows
-that overlap by half; an item is scored once, in the window that shows most text before it. A window that nothing is
-asked of is not made.
+that overlap by half; an item is scored once, in the window that shows most text before it. A window without
+items is left out.
 
 Definitions: docs/methods.md, sections 1, 5 and 7.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
-from bertviz_core.corpora.coreference.items import Item, Span, items_of
+from bertviz_core.corpora.coreference.mentions import Item, Span, items_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.models.encoding import Encoded, encode_words, framed, pieces_of

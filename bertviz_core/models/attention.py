@@ -1,4 +1,4 @@
-"""Attention seen from inside the layer, while it is still on the device.
+"""Attention observed inside the layer, while it is still on the device.
 
 transformers lets a model use a registered attention function and hands it the model's keyword arguments, so an
 `observer` given to the forward pass is called once a layer, in order, with that layer's maps and values. Families that
@@ -31,6 +31,26 @@ HARMLESS = frozenset(
 )  # fmt: skip
 Observer = Callable[["Tensor", "Tensor | None", "Tensor | None"], None]  # (weights, logits, values)
 Combine = Callable[["Tensor", "Tensor"], "Tensor"]  # (weights, values) -> (batch, head, query, width of a head)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What the weights of one layer are computed from, for one batch.
+
+    Attributes:
+        query, key: (batch, head, token, width), as they are multiplied: with rotary positions, and normalized.
+        scale: What the product of the two is multiplied by.
+        logits: (batch, head, query, key), capped, with biases and masks.
+        sink: (head,) score of a learned sink; None without.
+        weights: (batch, head, query, key), the softmax of the logits, and of the sink.
+    """
+
+    query: Tensor
+    key: Tensor
+    scale: float
+    logits: Tensor
+    sink: Tensor | None
+    weights: Tensor
 
 
 @dataclass(frozen=True)
@@ -67,13 +87,14 @@ def observed_attention(
     s_aux: Tensor | None = None,
     observer: Observer | None = None,
     combine: Combine | None = None,
+    inspect: Callable[[Scores], None] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
     """Attention as the model's own eager function computes it, scores in the model's type and their softmax in float32
     (float64 in a float64 model); shows (weights, logits, value) to the observer.
 
     A head is a query head: keys and values that several heads share are repeated. `combine` stands in for the product
-    of weights and values: what switches heads off (`models.ablation`).
+    of weights and values: what switches heads off (`models.ablation`). `inspect` is shown what the weights come from.
 
     Args:
         position_bias: Added to the scaled scores, as in T5.
@@ -99,6 +120,8 @@ def observed_attention(
     weights = at_least_float32(logits).softmax(-1) if s_aux is None else _with_sink(logits, s_aux)
     if observer is not None:
         observer(weights, at_least_float32(logits) if s_aux is None else None, value)
+    if inspect is not None:
+        inspect(Scores(query, key, float(scale), at_least_float32(logits), s_aux, weights))
     mixed = weights.to(value.dtype)
     return (combine(mixed, value) if combine else mixed @ value).transpose(1, 2).contiguous(), weights
 
@@ -161,10 +184,27 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 
 
+def scores_of(model: AttentionModel, batch: Batch, layer: int) -> Scores:
+    """What one layer's weights are computed from, in a model that is observed inside its layers."""
+    import torch
+
+    last: list[Scores] = []
+    layers = iter(range(model.layers))
+
+    def inspect(scores: Scores) -> None:
+        if next(layers) == layer:
+            last.append(scores)
+            raise _AllSeen
+
+    with torch.inference_mode(), suppress(_AllSeen):
+        model.encoder(**batch.inputs(model), inspect=inspect)
+    return last[0]
+
+
 def _layer(
     model: AttentionModel, layer: int, weights: Tensor, logits: Tensor | None, value: Tensor | None
 ) -> LayerAttention:
-    """What is shown of one layer: attention weights, or norms where the model is observed through them."""
+    """What observers get of one layer: attention weights, or norms if the model is observed through them."""
     if model.factors is None:
         return LayerAttention(layer, weights, logits, model.causal)
     assert logits is not None and value is not None, "families with norms call the registered attention function"

@@ -38,7 +38,7 @@ PAPER_CONFIG = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder with config.json, tokenizer files and *.safetensors; `name` is what the user called it."""
+    """A folder with config.json, tokenizer files and *.safetensors; `name` is the name that the user gave."""
 
     name: str
     folder: Path
@@ -47,8 +47,8 @@ class Checkpoint:
 
     @property
     def label(self) -> str:
-        """The name on the screen and in pictures: of a folder's path its last part."""
-        return self.name if self.revision else Path(self.name).name
+        """The name on the screen and in pictures."""
+        return self.name if self.revision else label_of(self.name)
 
     @property
     def layers(self) -> int:
@@ -111,7 +111,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
         folder = local_folder(name) if access.folders is None else allowed.models(access).get(name)
     if folder is not None:
         if revision is not None:
-            raise SettingsError(f"A revision is of a hub model, and {name!r} is none.", hint="Omit the revision.")
+            raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
         return reopen(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):
@@ -134,13 +134,24 @@ def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
     return checkpoint
 
 
+def label_of(name: str) -> str:
+    """Of a model's name, which may be a folder's path, the last part; what trainings call `model` by its folder.
+
+    >>> label_of("demo"), label_of("~/runs/encoder"), label_of("/runs/encoder/model")
+    ('demo', 'encoder', 'encoder')
+    """
+    path = Path(name)
+    return path.parent.name or path.name if path.name == "model" else path.name
+
+
 def short_names(names: Sequence[str]) -> dict[str, str]:
     """Names of models or trainings as pickers show them: of a folder's path its last part, or as many parts as tell it
     from those before it."""
     shown: dict[str, str] = {}
     for name in names:
         parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
-        tails = ["/".join(parts[-count:]) for count in range(1, len(parts) + 1)]
+        longer = ["/".join(parts[-count:]) for count in range(2, len(parts) + 1)]
+        tails = [label_of(name) if longer else name, *longer]
         shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
     return shown
 
@@ -182,7 +193,7 @@ def weight_files(folder: Path) -> list[Path]:
 
 
 def _files(folder: Path, pattern: str) -> list[Path]:
-    """Files alone: a folder or a link to nothing may have such a name too."""
+    """Regular files only: a folder or a broken link may have such a name too."""
     return sorted(path for path in folder.glob(pattern) if path.is_file())
 
 

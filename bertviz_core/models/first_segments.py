@@ -1,4 +1,4 @@
-"""The segments of a corpus by their numbers, for a reader who looks at one of them."""
+"""Random access to the segments of a corpus by number, for the attention viewer."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub: those on this machine already, what a download takes, and the download."""
+"""Models of the Hugging Face hub: those in the local cache, the size of a download, and the download."""
 
 import os
 import shutil

@@ -57,16 +57,17 @@ def transformers_model(model: Any) -> Any:
         if isinstance(part, PreTrainedModel):
             return part
     raise ModelError(
-        f"A {type(model).__name__} contains no transformers model.",
+        f"An object of type {type(model).__name__} contains no transformers model.",
         hint="Give (model, tokenizer), the model a transformers model or a torch module with one inside.",
     )
 
 
 def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
     """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError for
-    something else than a tokenizer."""
+    anything but a tokenizer."""
     if not callable(getattr(tokenizer, "get_vocab", None)):
-        raise ModelError(f"A {type(tokenizer).__name__} is no tokenizer.", hint="Give (model, tokenizer).")
+        what = f"An object of type {type(tokenizer).__name__} is not a tokenizer."
+        raise ModelError(what, hint="Give (model, tokenizer).")
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
     total = hashlib.sha256(json.dumps(stable, sort_keys=True, default=str).encode())
@@ -83,9 +84,9 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
 def borrowed(
     model: Any, tokenizer: Any, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> Iterator[AttentionModel]:
-    """Lend a transformers model to the analyses.
+    """Use a transformers model in the analyses, and restore it afterwards.
 
-    On leaving, also by an exception, everything is as it was: training mode of every part, attention implementation,
+    On exit, even after an exception, everything is restored: training mode of every part, attention implementation,
     device, dtype, gradients and which parameters want them.
 
     Args:

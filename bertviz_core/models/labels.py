@@ -1,4 +1,4 @@
-"""What an input is shown as: labels of its tokens and words, which are special, and in which segment they stand;
+"""Labels of an input's tokens and words, which of them are special, and their segments;
 and how text is written: its direction, its width, and marks that isolate it."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 JOINER, SKIN_TONES = "\u200d", tuple(map(chr, range(0x1F3FB, 0x1F400)))  # inside one emoji
 LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("L",), ("R", "AL")  # Unicode's classes of letters with a direction
-TAKES_NO_ROOM = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of what is not seen
+ZERO_WIDTH = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of what is not seen
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def right_to_left(words: Iterable[str]) -> bool:
 
 def columns(text: str) -> int:
     """How many columns of a monospaced letter it takes: two for a wide letter, as in Chinese, none for a mark."""
-    letters = (letter for letter in text if unicodedata.category(letter) not in TAKES_NO_ROOM)
+    letters = (letter for letter in text if unicodedata.category(letter) not in ZERO_WIDTH)
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
 
 

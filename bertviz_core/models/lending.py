@@ -18,7 +18,7 @@ Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
 
 
 def checkpoint_of(model: Model) -> Checkpoint:
-    """What a model is known by; a hub model that is not here is downloaded, its size printed first. Raises ModelError
+    """The checkpoint of a model; a hub model that is not here is downloaded, its size printed first. Raises ModelError
     for one that cannot be used."""
     if isinstance(model, str | Path):
         return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
@@ -54,7 +54,7 @@ def _pair(model: Any) -> tuple[Any, Any]:
     """(transformers model, tokenizer)."""
     if not isinstance(model, tuple | list) or len(model) != 2:
         raise ModelError(
-            f"A {type(model).__name__} is no model.",
+            f"An object of type {type(model).__name__} is not a model.",
             hint="Give `demo`, a folder, a hub name, or (model, tokenizer).",
         )
     return in_memory.transformers_model(model[0]), model[1]

@@ -17,6 +17,7 @@ from bertviz_core.settings import DEVICES
 
 ROOM = 4 * 10**9  # bytes of weights: nine models of BERT-base's size
 BYTES = {"float32": 4, "bfloat16": 2}
+_loading = threading.Lock()  # while transformers loads, its classes lack functions, which two at once do not give back
 
 
 def load(
@@ -162,16 +163,16 @@ def _has_encoder(checkpoint: Checkpoint) -> bool:
 
 
 def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[str, Any]) -> tuple[Any, set[str]]:
-    """The model, and the weights of its head that the files lack: transformers draws at random what is not there. Of
-    the encoder only the unused pooler may be lacking."""
-    model, info = auto.from_pretrained(
-        checkpoint.folder,
-        attn_implementation=attention,
-        output_loading_info=True,
-        local_files_only=True,
-        trust_remote_code=False,  # unset, transformers asks at the terminal
-        **options,
-    )
+    """The model, and the weights of its head that the files lack; of the encoder only the pooler may be lacking."""
+    with _loading:
+        model, info = auto.from_pretrained(
+            checkpoint.folder,
+            attn_implementation=attention,
+            output_loading_info=True,
+            local_files_only=True,
+            trust_remote_code=False,  # unset, transformers asks at the terminal
+            **options,
+        )
     lacking = {name for name in info["missing_keys"] if not name.startswith("pooler.")}
     has_head = model.base_model is not model
     head = {name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")}
@@ -200,7 +201,7 @@ def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:
 
 
 def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """The model with its masked-word head where the checkpoint has one, and without a head where not."""
+    """The model, with its MLM head where the checkpoint has one."""
     try:
         return load(checkpoint, device, dtype, language_model=not predicts_next_words(checkpoint))
     except ModelError:
@@ -208,7 +209,7 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 
 class LoadedModels:
-    """Models for single inputs, for any number of threads; the one longest unused goes first.
+    """Models for single inputs, for any number of threads; the least recently used is dropped first.
 
     Args:
         room: Bytes that the weights may take together. A single model may take more.

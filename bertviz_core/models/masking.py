@@ -1,4 +1,4 @@
-"""Which tokens a language model's loss asks for: masked words, and what the model sees in their place, or next words
+"""The tokens that a language model's loss is over: masked words, and what the model sees in their place, or next words
 (methods, section 3); whether a checkpoint has a head that predicts them."""
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 
 
 class Labeled(NamedTuple):
-    """An example as the model is to see it; `labels` are the ids that it is to predict at each token, else IGNORED.
+    """An example as the model sees it; `labels` are the ids to predict at each token, or IGNORED.
     Both (token,) int64."""
 
     ids: np.ndarray
@@ -95,7 +95,7 @@ class NextWords:
     shift: ClassVar[int] = 1
 
     def candidates(self, ids: np.ndarray) -> np.ndarray:
-        """Positions of the tokens that are asked for."""
+        """Positions of the tokens to predict."""
         return np.arange(1, len(ids))
 
     def apply(self, example: Encoded) -> Labeled:
@@ -107,7 +107,7 @@ Targets = Masking | NextWords
 
 
 def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
-    """What the model's loss asks for; raises ModelError where words are to be masked and there is no mask token."""
+    """The targets of the model's loss; raises ModelError where words are to be masked and there is no mask token."""
     return NextWords() if predicts_next_words(checkpoint) else Masking.of(tokens, seed)
 
 

@@ -45,7 +45,7 @@ def check_files(folder: Path) -> None:
     size = 0
     for path in (path for path in folder.glob("*") if path.exists() and not path.is_dir()):
         if not path.is_file() or not path.resolve().is_relative_to(inside):
-            raise _refused(folder, f"{path.name} is no regular file of the folder", "Replace it by the file itself.")
+            raise _refused(folder, f"{path.name} is not a regular file of the folder", "Replace it with the file.")
         size += path.stat().st_size if path.suffix == ".safetensors" else 0
     if size > MAX_WEIGHTS:
         raise _refused(folder, f"its weights take {size / 1e9:,.0f} GB", "Choose a smaller model.")
@@ -53,7 +53,7 @@ def check_files(folder: Path) -> None:
         names = (_object(path) or {}).get("weight_map")
         values = names.values() if isinstance(names, dict) else [None]
         if path.name.endswith(".safetensors.index.json") and not all(map(partial(_is_part, folder), values)):
-            what = f"{path.name} names weights that are no safetensors files of the folder"
+            what = f"{path.name} names weights that are not safetensors files in the folder"
             raise _refused(folder, what, "Save the model again with save_pretrained.")
 
 
@@ -82,7 +82,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def check_sizes(folder: Path, config: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
-    """Raises ModelError where a number in config.json is none, or is too small or too large, or does not fit the
+    """Raises ModelError where a number in config.json is invalid, too small or too large, or does not fit the
     `weights`: name -> entry of every array, from their headers."""
     problem = _wrong_number(config) or _too_small(config) or _too_large(config) or _misfit(config, weights)
     if problem:

@@ -1,4 +1,4 @@
-"""Sequences of random tokens, every other one repeated once: what induction heads are looked for on (docs/methods.md,
+"""Sequences of random tokens, every other one repeated once, to search for induction heads (docs/methods.md,
 section 15)."""
 
 from collections.abc import Iterator

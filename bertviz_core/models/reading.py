@@ -18,7 +18,7 @@ Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 @dataclass
 class Reading:
-    """Counts of one reading of a corpus, so far.
+    """Running counts of one pass over a corpus.
 
     Attributes:
         counts: What the corpus contains, by name, as provenance lists it.
@@ -31,7 +31,7 @@ class Reading:
 
 @dataclass
 class Examples(ABC, Generic[Example_co]):
-    """A corpus as encoded examples, read again on every iteration. It keeps no counters: each reading has its own.
+    """A corpus as encoded examples, read again on every iteration. It has no counters of its own: each reading has.
 
     Attributes:
         unit: What the examples are, in the plural.

@@ -185,7 +185,7 @@ class Prediction:
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
-    """What the model's masked-word head says at every position where the two differ; () for a model without one.
+    """What the model's MLM head says at every position where the two differ; () for a model without one.
 
     Args:
         off: (layer, head) bool, heads whose outputs are replaced by zeros (docs/methods.md, section 12).

@@ -1,4 +1,4 @@
-"""What a tokenizer calls its special tokens, how it frames a segment, and how it cuts words."""
+"""A uniform interface to tokenizers: special tokens, the frame of a segment, and the pieces of words."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cache
 
 @dataclass
 class Tokens:
-    """A tokenizer, asked only for what the analyses need.
+    """A wrapper of a tokenizer with what the analyses need.
 
     `cls`, `sep`, `pad`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `punctuation` holds the
     ids of exactly "." and ",". `frame` holds the special ids before A, between A and B, and after B; `single`

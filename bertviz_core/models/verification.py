@@ -1,4 +1,4 @@
-"""Whether the maps that are read of a model are the model's own, tried when it is loaded.
+"""Verification that the maps read from a model are the model's own, done when it is loaded.
 
 Two short inputs go through the model one by one, and in one padded batch, as in an analysis. Where the maps of each
 alone are those of the model's own eager attention, and padding changes none, maps are read inside the layers; else
@@ -41,7 +41,7 @@ ROUNDED, MOVED = 2.0**-5, 0.05
 
 @dataclass(frozen=True)
 class Maps:
-    """What is found of a model's maps.
+    """How a model's maps are read, and their shape.
 
     Attributes:
         observable: They are read inside the layers; otherwise the model returns them.
@@ -57,7 +57,7 @@ class Maps:
 
 
 def no_maps(checkpoint: Checkpoint) -> ModelError:
-    """The answer to a model without attention maps of one text."""
+    """The error for a model without attention maps of a single text."""
     return ModelError(
         f"The model {checkpoint.name!r} exposes no attention maps.",
         hint="Choose an encoder or a decoder with attention.",

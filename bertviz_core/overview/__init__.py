@@ -1,1 +1,1 @@
-"""What the stored results of one model say together."""
+"""The overview: all stored results of one model together."""

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from bertviz_core.corpora.treebank.glossary import meaning
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import Column, Relation, behavior_counts
@@ -54,10 +55,11 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
     return [
         {
             "relation": relation.name,
+            "meaning": meaning(relation.name),
             "found": f"{relation.accuracy:.1%}",
             "best offset": f"{relation.baseline:.1%} ({relation.offset:+d})",
             "rank": f"{relation.rank} of {heads}",
-            "words": f"{relation.n:,}",
+            "words": f"{relation.n:,}" + (f", {relation.counted}" if relation.counted else ""),
             "direction": DIRECTIONS[relation.choice.direction],
         }
         for relation in relations

@@ -1,10 +1,11 @@
-"""What the results of a model say together: how many heads have a recognizable pattern."""
+"""The finding of all analyses of a model together: how many heads have a recognizable pattern."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 
 import numpy as np
 
-from bertviz_core.analyses.behaviors import LINGUISTIC, OTHER, Thresholds, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import COREFERENCE, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, of_heads
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import findings
@@ -32,7 +33,7 @@ def behaviors_finding(results: Results, thresholds: Thresholds | None = None) ->
     labels = behavior_labels(results, thresholds, named)
     state, sentence = NOT_COMPUTED, "Neither surface patterns nor entropy is stored for this model."
     if labels is not None:
-        state, sentence = (SHOWN if named else _state(results, thresholds)), behaviors_sentence(labels)
+        state, sentence = (SHOWN if named else _state(results, thresholds)), behaviors_sentence(labels, named)
     return Finding(
         "overview.behaviors",
         "overview",
@@ -40,7 +41,7 @@ def behaviors_finding(results: Results, thresholds: Thresholds | None = None) ->
         "Many of BERT-base's 12 × 12 heads do one simple thing: they attend to the next or the previous token, to "
         "[SEP], to full stops and commas, or broadly to everything.",
         "One head is above a threshold of Figure 6, or is shown to find a relation or antecedents; broad heads do not "
-        "count, since a network drawn at random has them too.",
+        "count, since a randomly initialized network has them too.",
         state,
         sentence,
     )
@@ -57,15 +58,15 @@ def _state(results: Results, thresholds: Thresholds) -> str:
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
-def behaviors_sentence(labels: np.ndarray) -> str:
-    """(layer, head) names of behaviors in one sentence."""
+def behaviors_sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
+    """(layer, head) names of behaviors, and what the linguistic heads find, in one sentence."""
     groups, number = behavior_counts(labels), with_behavior(labels)
     parts = [f"{groups[name]} to {target}" for name, target in TARGETS.items() if name in groups]
-    if LINGUISTIC in groups:
-        parts.append(f"{groups[LINGUISTIC]} to governors or antecedents")
+    antecedents = sum(name == COREFERENCE for name in named.values())
+    linguistic = {"governors": len(named) - antecedents, "antecedents": antecedents}
+    parts += [f"{count} to {target}" for target, count in linguistic.items() if count]
     parts[:1] = [part.replace(" to ", " attend to ", 1) for part in parts[:1]]
     which = f": {', '.join(parts)}" if parts else ""
-    return (
-        f"{number} of {labels.size} heads have a recognizable pattern{which}; {groups.get('broad', 0)} attend broadly, "
-        f"{groups.get(OTHER, 0)} do none of these."
-    )
+    broad = groups.get("broad", 0)
+    others = f" Of the others, {broad} attend broadly, as heads of an untrained network do." if broad else ""
+    return f"{number} of {labels.size} heads have a recognizable pattern{which}.{others}"

@@ -1,10 +1,10 @@
-"""What the stored results say of each head, side by side, and the heads that most clearly do one thing (Figures 1
+"""Each head's quantities from all stored results, and the clearest head of each behavior (Figures 1
 and 5); nothing is computed from text here.
 
 `results` maps the name of an analysis to its result, for whichever analyses of one model are stored.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -13,7 +13,10 @@ import pandas as pd
 
 from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.relations import COUNTED, DEFAULT_VIEW, NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, head_frame, result_of
@@ -35,7 +38,7 @@ class Column:
 
     Attributes:
         values: (layer, head), NaN where absent.
-        baseline: What is reached without a model, and its name; NaN and "" where there is none.
+        baseline: Value of the baseline, and its name; NaN and "" if there is none.
     """
 
     analysis: str
@@ -46,7 +49,7 @@ class Column:
 
     @property
     def spec(self) -> HeadColumn:
-        """What the analysis says of the quantity."""
+        """The analysis's definition of the column."""
         return ANALYSES[self.analysis].column(self.quantity)
 
 
@@ -56,7 +59,8 @@ class Relation:
 
     Attributes:
         baseline: Of the best fixed offset, which is `offset`.
-        n: Number of words.
+        n: Number of words that are counted.
+        counted: Which ones, as "governor earlier"; empty for all.
         rank: From 1, among all heads.
     """
 
@@ -67,6 +71,7 @@ class Relation:
     offset: int
     n: int
     rank: int
+    counted: str = ""
 
 
 def columns(results: Results) -> list[Column]:
@@ -99,33 +104,62 @@ def behavior_labels(
     return behaviors(known, thresholds, map(Head.parse, named or {})) if known else None
 
 
-def relations(results: Results, head: Head, count: int = 3) -> list[Relation]:
-    """The relations at which a head is the furthest above the best fixed offset, the furthest first."""
+def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[list[Relation]]:
+    """For each of some heads the relations in which it is above the best fixed offset, the furthest above first."""
     if "dependency_heads" not in results:
-        return []
+        return [[] for _ in heads]
     counts = result_of(results, RelationCounts)
-    gain = counts.accuracy.max(0)[:, *head] - counts.offset_accuracy.max(0)
-    rows = [row for row, name in enumerate(counts.relations) if name not in NO_RELATION]
-    return [_relation(counts, row, head) for row in sorted(rows, key=lambda row: -gain[row])[:count]]
+    offsets = np.stack([counts.offset_accuracy(direction).max(0) for direction in range(len(DIRECTIONS))])
+    accuracy, _, direction = better = counts.better
+    gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
+    rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
+    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (place, layer, head)
+    head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
+    return [
+        [
+            _relation(counts, better, row, head, head_ranks[row])
+            for row in order[:, *head].tolist()
+            if gain[row, *head] > 0
+        ]
+        for head in heads
+    ]
+
+
+def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
+    """For each of some heads the part of speech, and the relation, whose words get most of its attention beyond their
+    share."""
+    if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
+        return [[] for _ in heads]
+    classes = WordClasses.of(result)
+    preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
+    return [[each.text for each in of_head if each] for of_head in zip(*preferred, strict=True)]
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     """The best heads of the relations in which they are above the best fixed offset, the furthest above it on held-out
     text first."""
-    each = (_relation(counts, row, counts.best_choice(counts.relations[row]).head) for row in counts.by_gain())
+    better, best = counts.better, counts.best()
+    each = (
+        _relation(counts, better, row, Head(*best[row, 1:].tolist()), ranks(better[0][row])) for row in counts.by_gain()
+    )
     return list(islice((relation for relation in each if relation.accuracy > relation.baseline), count))
 
 
-def _relation(counts: RelationCounts, row: int, head: Head) -> Relation:
-    accuracy, offsets = counts.accuracy[:, row], counts.offset_accuracy[:, row]
+def _relation(
+    counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
+) -> Relation:
+    accuracy, n, directions = (each[row] for each in better)
+    direction = int(directions[head])
+    offsets = counts.offset_accuracy(direction)[:, row]
     return Relation(
         counts.relations[row],
-        DirectedHead(int(accuracy[:, *head].argmax()), head),
-        float(accuracy.max(0)[head]),
+        DirectedHead(direction, head),
+        float(accuracy[head]),
         float(offsets.max()),
         int(counts.offsets[offsets.argmax()]),
-        int(counts.n[:, row].sum()),
-        int(ranks(accuracy.max(0))[head]),
+        int(n[head]),
+        int(head_ranks[head]),
+        COUNTED.format(SIDES[direction]) if counts.is_causal else "",
     )
 
 
@@ -136,7 +170,7 @@ def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, fl
 
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
-    fixed offset, and the most similar heads."""
+    fixed offset, what words it attends to, and the most similar heads."""
     known = columns(results)
     table = head_frame({ANALYSES[c.analysis].export_name(c.quantity): c.values for c in known})
     behavior = behavior_labels(results, thresholds, linguistic(results))
@@ -144,8 +178,9 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
         table.insert(3, "behavior", behavior.reshape(-1))
     heads = all_heads(*known[0].values.shape)
     if "dependency_heads" in results:
-        best = [[r.name for r in relations(results, head, 1) if r.accuracy > r.baseline] for head in heads]
-        table["best_relation"] = ["".join(names) for names in best]
+        best = relations(results, heads, 1)
+        table["best_relation"] = ["".join(relation.name for relation in first) for first in best]
+        table["attends_to"] = ["; ".join(texts) for texts in attends_to(results, heads)]
     if "clustering" in results:
         table["nearest"] = [" ".join(other.label() for other, _ in nearest(results, head)) for head in heads]
     return table
@@ -159,7 +194,7 @@ def behavior_counts(labels: np.ndarray) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Segment:
-    """One segment in which a head does something: its number from 0, its value, where it stands, its tokens."""
+    """A segment in which a head's value is high: its number from 0, the value, its location and its tokens."""
 
     number: int
     value: float

@@ -1,6 +1,6 @@
 """Figures 1 and 5 of a report: the clearest heads on short inputs of their own, as lines between two columns of tokens.
 
-What they show is stored beside the results, so that a report on stored results runs no model.
+Their attention is stored beside the results, so that a report on stored results runs no model.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.relations import ShownRelations
+from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.analyses.results import Result, Results, result_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import pack, unpack

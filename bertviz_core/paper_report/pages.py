@@ -9,16 +9,16 @@ from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
+from bertviz_core.analyses.provenance import corpus_size
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, corpus_size, result_of
+from bertviz_core.analyses.results import Result, result_of
 from bertviz_core.exports import check_path, described_origin, write_bytes
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.overview.head_summary import clearest, relation_heads
 from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
-from bertviz_core.plotting.drawing import WIDTH
-from bertviz_core.plotting.html import bullets, code, heading, html_page, paragraph, picture, table
+from bertviz_core.plotting.drawing import WIDTH, bullets, code, heading, html_page, paragraph, picture, table
 from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.figure import lines_figure
 
@@ -57,7 +57,7 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 
 
 def to_html(report: Report) -> bytes:
-    """One page; no address in it leads anywhere."""
+    """The report as one self-contained page without links."""
     title = f"What does {report.checkpoint.label} look at?"
     return html_page(title, *contents(report), style=STYLE).encode("utf-8", "replace")
 
@@ -103,13 +103,13 @@ def _about(report: Report) -> str:
 
 
 def _findings(decided: list[Finding], name: str) -> Iterator[str]:
-    """The ledger: every statement that is decided, those of the paper counted."""
+    """Table of every decided statement, with a count of the paper's."""
     yield heading("Which of the paper's statements this model shows")
     of_paper = Counter(finding.state for finding in decided if finding.statement)
     counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
     yield paragraph(
-        f"Of {of_paper.total()} statements of the paper: {counts} of {name} on these corpora. Undecided are those "
-        "whose 95% interval contains the threshold, or which rest on too little text.",
+        f"Of {of_paper.total()} statements of the paper: {counts} for {name} on these corpora. Statements are "
+        "undecided if their 95% interval contains the threshold, or if there is too little text.",
         strong=True,
     )
     rows = [
@@ -140,7 +140,12 @@ def _clearest(report: Report) -> Iterator[str]:
     rows = [(each.head.label(), BEHAVIORS[each.behavior][-1], each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         rows += [
-            (each.choice.head.label(), each.name, f"{each.accuracy:.1%}", f"best fixed offset {each.baseline:.1%}")
+            (
+                each.choice.head.label(),
+                f"{each.name}, {each.counted}" if each.counted else each.name,
+                f"{each.accuracy:.1%}",
+                f"best fixed offset {each.baseline:.1%}",
+            )
             for each in relation_heads(result_of(report.results, RelationCounts))
         ]
     yield table("", ("head", "what it does", "this run", "baseline"), rows)

@@ -1,4 +1,4 @@
-"""What a report needs: a result of every analysis, on the corpus of its kind; what is missing is computed."""
+"""The data of a report: a result of every analysis, on the corpus of its kind; missing results are computed."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from functools import partial
 
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.local_runner import LastModel, Load
+from bertviz_core.analyses.model_pass import LastModelCache, Load
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.results import Result, Results
@@ -30,7 +30,7 @@ CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_hea
 
 @dataclass(frozen=True)
 class Report:
-    """Everything that a report is written from.
+    """The data that a report is written from.
 
     Attributes:
         checkpoint: The model.
@@ -102,7 +102,7 @@ class ReportRequest:
         Returns:
             Analysis -> why it could not be computed.
         """
-        load, progress = load or LastModel().load, progress or Progress()
+        load, progress = load or LastModelCache().load, progress or Progress()
         missing, failed = self.to_compute(partial(requests.find, store)), list[requests.Failure]()
         requests.compute_all(missing, store, execution, progress, load, failed)
         if self.lacks_lines(store):
@@ -168,4 +168,4 @@ def _reason(request: Request) -> str:
         model_pass.check_model(request)
     except BertvizError as error:
         return str(error)
-    return "It is not stored."
+    return "No result is stored."

@@ -7,8 +7,8 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -16,7 +16,7 @@ from bertviz_core.analyses.probes.figure import papers_scores, titles
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import highest
-from bertviz_core.plotting.html import table
+from bertviz_core.plotting.drawing import table
 
 ABSENT = "–"
 BERT = "BERT-base in the paper"
@@ -98,7 +98,7 @@ def probe_table(result: Probes) -> str:
     return table("Table 3: percent with the 95% interval", header, rows)
 
 
-OF_THE_PAPER: dict[str, Callable[..., str]] = {
+PAPER_TABLES: dict[str, Callable[..., str]] = {
     "dependency_heads": dependency_table,
     "coreference_heads": coreference_table,
     "probes": probe_table,
@@ -107,8 +107,8 @@ OF_THE_PAPER: dict[str, Callable[..., str]] = {
 
 def tables(analysis: Analysis, result: Result) -> list[str]:
     """The paper's table where it has one; for any other analysis its columns of heads."""
-    if analysis.name in OF_THE_PAPER:
-        return [OF_THE_PAPER[analysis.name](result)]
+    if analysis.name in PAPER_TABLES:
+        return [PAPER_TABLES[analysis.name](result)]
     shown = [heads_table(analysis, result)] if analysis.columns else []
     layers = layers_table(analysis, result)
     return [*shown, layers] if layers else shown

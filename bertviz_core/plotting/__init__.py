@@ -1,1 +1,1 @@
-"""What figures share: colors, names and axes, arcs, writing direction."""
+"""Parts that figures share: colors, names and axes, arcs, writing direction."""

@@ -1,5 +1,6 @@
-"""Figures as plotly's JSON, checked once, with the chosen head ringed in a copy that shares the rest; and as SVG files,
-by plotly's own drawing through kaleido and an installed Chromium or Chrome.
+"""Figures as plotly's JSON, checked once, with the chosen head ringed in a copy that shares the rest; as SVG files, by
+plotly's own drawing through kaleido and an installed Chromium or Chrome; and in pages of HTML that need no network, in
+which every text is plain, and nothing in it is markup.
 
 Building a figure costs plotly 10 to 50 ms, most of it in checking values that were right the last time.
 """
@@ -12,11 +13,13 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from html import escape
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -31,7 +34,7 @@ HINT = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure as plotly's JSON has it; shared, so nothing in it is ever changed.
+    """A figure as plotly's JSON; shared between readers and never changed.
 
     Attributes:
         data: The traces.
@@ -61,7 +64,7 @@ class FigureSpec:
 
         Args:
             chosen: The head whose dots get a circle.
-            origin: What the figure was made from, said at its foot: the picture that someone saves takes it along.
+            origin: Provenance, printed at the bottom of the figure, so that a saved picture has it.
             shapes: More shapes of the layout.
         """
         data = list(self.data)
@@ -126,10 +129,73 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
 
 
 async def _drawn(spec: Spec) -> bytes:
-    """The figure, without the formulas' script that kaleido would fetch from the network."""
+    """Draw the figure without MathJax, which kaleido would fetch from the network."""
     from kaleido import Kaleido
 
     size = {side: spec["layout"].get(side) or usual for side, usual in (("width", WIDTH), ("height", HEIGHT))}
     async with Kaleido(mathjax=False) as browser:
         drawn: bytes = await browser.calc_fig(spec, opts={"format": "svg", **size})
         return drawn
+
+
+STYLE = """
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430; }
+figure { margin: 1.5rem 0; } .scroll { overflow: auto; max-height: 40rem; }
+.findings li { color: #1f2430; font-size: 16px; }
+table { border-collapse: collapse; font-size: 14px; } th { position: sticky; top: 0; background: #fff; }
+th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #e9ecef; }
+ul { color: #5c6370; font-size: 14px; }
+"""
+
+
+def html_page(title: str, *sections: str, style: str = STYLE) -> str:
+    """A whole page that needs no network: plotly's script, then the sections."""
+    head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{style}</style>'
+    return (
+        f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
+        f"<body>{''.join(sections)}</body></html>"
+    )
+
+
+def figure_html(figure: go.Figure) -> str:
+    """A figure as an element of `html_page`; its camera saves SVG."""
+    config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
+    return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
+
+
+def heading(text: str, level: int = 2) -> str:
+    """A heading: `level` is 1 for the title, 2 for a section, 3 inside one."""
+    return f"<h{level}>{escape(text)}</h{level}>"
+
+
+def paragraph(text: str, strong: bool = False) -> str:
+    """A paragraph; `strong` if it is the main finding of a section."""
+    return f"<p{' class=strong' if strong else ''}>{escape(text)}</p>"
+
+
+def bullets(items: Sequence[str]) -> str:
+    """A list of items; nothing where there are none."""
+    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>" if items else ""
+
+
+def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table with its caption above; `rows` are cells as they are shown, each row as long as the header."""
+    above = f'<p class="caption">{escape(caption)}</p>' if caption else ""
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f'{above}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+
+
+def picture(figure: go.Figure, caption: str) -> str:
+    """A figure with its caption."""
+    return f"<figure>{figure_html(figure)}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def code(text: str) -> str:
+    """Lines that readers copy."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def _cell(text: str) -> str:
+    number = re.fullmatch(r"[+\-–]?[\d,.]*%?", text) is not None
+    return f"<td{' class=number' if number else ''}>{escape(text)}</td>"

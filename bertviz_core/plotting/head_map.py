@@ -38,7 +38,7 @@ class HeadMap:
     """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures.
 
     Attributes:
-        hover: What each head says when it is pointed at, layer by layer.
+        hover: Hover text of each head, layer by layer.
         layers, heads: Their numbers.
         base: Number of the first layer and head on the axes.
         values: (layer, head), NaN where a head has none.
@@ -88,7 +88,7 @@ def value_map(
     scale: Scale = SEQUENTIAL,
     texts: Iterable[str] = (),
 ) -> HeadMap:
-    """The map of (layer, head) values; hovering says the value, its `name` (or the head's text), and its rank."""
+    """The map of (layer, head) values; the hover text has the value, its `name` (or the head's text), and its rank."""
     layers, heads = values.shape
     shown = texts or (f"{number(value)} {name}" for value in values.flat)
     triples = zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)

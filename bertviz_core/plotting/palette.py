@@ -24,12 +24,15 @@ OTHER_TO_SEP: Marker = ("#e8890c", "diamond-open")
 # Classes of tokens: name, marker.
 TOKENS: dict[str, tuple[str, Marker]] = {
     "sep": ("[SEP]", SEP),
-    "punct": (". or ,", PUNCTUATION),
+    "punct": ("full stops and commas", PUNCTUATION),
     "cls": ("[CLS]", CLS),
     "other": ("other tokens", NEUTRAL),
     "first": ("the first token", FIRST),
 }
 
+
+# Heads that are drawn over each other; each is at least 3:1 on white and on the dark page.
+OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")
 
 LOOK: dict[str, Any] = {
     "margin": {"l": 55, "r": 10, "t": 40, "b": 45},

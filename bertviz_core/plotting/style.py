@@ -1,4 +1,4 @@
-"""What colors and shapes mean, on every page; and the figures that several analyses share."""
+"""The meaning of colors and markers on every page, and figures that several analyses share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
-from bertviz_core.heads import all_heads, ranks
+from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.palette import LOOK, Marker, finish
@@ -25,6 +25,7 @@ BEHAVIORS = {
     "linguistic": ("#000000", "x", "", "linguistic"),
 }
 RING = "#e03131"  # round the chosen head
+CROWD = 1000  # heads above which dots would hide each other, and make a page slow
 BEST = "#4c6ef5"  # the best head, or this run, beside others
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
 
@@ -50,11 +51,14 @@ def percent_decimals(n: int) -> int:
 
 
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
-    """Add a panel: a dot for each head at its layer, a line for each series' layer means."""
+    """Add a panel: a dot for each head at its layer, a line for each series' layer means. Of over CROWD heads a band
+    has the middle half of each layer's, and a dot its highest."""
     for index, quantity in enumerate(series):
         (color, symbol), name = quantity.marker, quantity.name
         shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
         dots = _dots(quantity.values, shift, name, base)
+        if quantity.values.size > CROWD:
+            _band(figure, quantity, row)
         figure.add_scatter(
             **dots,
             mode="markers",
@@ -66,6 +70,25 @@ def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 
             col=1,
         )
         layer_line(figure, quantity, row)
+
+
+def _band(figure: go.Figure, series: Series, row: int) -> None:
+    """Add the middle half of each layer's heads."""
+    layers = np.arange(1, len(series.values) + 1)
+    low, high = np.nanquantile(series.values, (0.25, 0.75), axis=1)
+    figure.add_scatter(
+        x=np.concatenate([layers, layers[::-1]]),
+        y=np.concatenate([high, low[::-1]]),
+        mode="lines",
+        fill="toself",
+        line={"color": series.marker[0], "width": 0},
+        opacity=0.35,
+        hoverinfo="skip",
+        legendgroup=f"{row}-{series.key}",
+        showlegend=False,
+        row=row,
+        col=1,
+    )
 
 
 def layer_line(figure: go.Figure, series: Series, row: int, dash: str = "solid") -> None:
@@ -84,12 +107,16 @@ def layer_line(figure: go.Figure, series: Series, row: int, dash: str = "solid")
 
 
 def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
-    """x, y and hover of a dot for each head."""
-    heads = zip(all_heads(*values.shape), ranks(values).flat, strict=True)
+    """x, y and hover of a dot for each head, or above CROWD heads for the highest of each layer."""
+    head_ranks = ranks(values)
+    layers, heads = np.indices(values.shape).reshape(2, -1)
+    if values.size > CROWD:
+        layers, heads = np.arange(len(values)), np.nan_to_num(values, nan=-np.inf).argmax(1)
+    drawn = map(Head, layers.tolist(), heads.tolist())
     return {
-        "x": np.indices(values.shape)[0].reshape(-1) + 1 + shift,
-        "y": values.reshape(-1),
-        "customdata": [[head.label(), head.label(base), str(rank)] for head, rank in heads],
+        "x": layers + 1 + shift,
+        "y": values[layers, heads],
+        "customdata": [[head.label(), head.label(base), str(head_ranks[head])] for head in drawn],
         "hovertemplate": f"%{{customdata[1]}}: %{{y:.3~r}} {name}; "
         f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
     }
@@ -180,7 +207,9 @@ def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None
     """The x axis of figures by layer: whole layers, named under the last panel."""
     ticks = list(range(1, layers + 1))
     figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
-    figure.update_xaxes(title="layer", row=rows, col=1)
+    crowded = any(trace.type == "scatter" and trace.fill == "toself" for trace in figure.data)
+    title = "layer; band: the middle half of its heads, dot: the highest, line: the mean" if crowded else "layer"
+    figure.update_xaxes(title=title, row=rows, col=1)
     finish(figure, margin={"t": 60})
 
 

@@ -1,4 +1,4 @@
-"""What a job does, as JSON that any process can carry out: models and files by where they are, results by the store."""
+"""Tasks of jobs as JSON, which any process can perform: models and files by location, results by the store."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import model_pass, requests
-from bertviz_core.analyses.local_runner import LastModel
+from bertviz_core.analyses.model_pass import LastModelCache
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_path
@@ -55,7 +55,7 @@ def hub_model(to_compute: Iterable[Request], store: Store) -> Task:
     return {**analyses(to_compute, store), "kind": "hub_model"}
 
 
-def perform(task: Task, progress: Progress, models: LastModel) -> None:
+def perform(task: Task, progress: Progress, models: LastModelCache) -> None:
     """Perform one task, and keep its model in `models` for the next one.
 
     Raises:
@@ -77,7 +77,7 @@ def perform(task: Task, progress: Progress, models: LastModel) -> None:
         requests.compute_all(to_compute, store, app_execution(), progress, models.load)
 
 
-def _report(task: Task, progress: Progress, models: LastModel) -> None:
+def _report(task: Task, progress: Progress, models: LastModelCache) -> None:
     store = Store(Path(task["store"]))
     corpora = {kind: _open_source(source, store) for kind, source in task["corpora"].items()}
     checkpoint, settings = _open_checkpoint(task["checkpoint"]), Settings(**task["settings"])

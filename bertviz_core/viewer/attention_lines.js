@@ -25,13 +25,14 @@ class Lines {
       button("Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen())),
     );
     this.status = html("div", { class: "status", role: "status" });
+    this.legend = html("div", { class: "legend" });
     const stage = html("div", { class: "stage" });
     this.columns = { from: list("from"), to: list("to") };
     this.canvas = html("canvas", { "aria-hidden": "true" });
     const heads = [html("div", { class: "head from" }, "from"), html("div"), html("div", { class: "head" }, "to")];
     stage.append(...heads, this.columns.from, this.canvas, this.columns.to);
     this.root = html("div", { class: "lines" });
-    this.root.append(bar, this.status, stage);
+    this.root.append(this.status, this.legend, stage, bar);
     this.listen(stage);
   }
 
@@ -54,10 +55,15 @@ class Lines {
   update(data) {
     const before = this.data;
     this.data = data;
-    const bytes = Uint8Array.from(atob(data.weights), (c) => c.charCodeAt(0));
-    this.weights = Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535);
+    this.heads = (data.overlay?.length ? data.overlay : [{ weights: data.weights }]).map(unpacked);
+    this.legend.replaceChildren(...this.named().map(({ label, color }) => {
+      const entry = html("span", { style: `--head: ${color}` });
+      entry.append(html("i", { class: "square" }), label);
+      return entry;
+    }));
     this.adopt(data.pins, before?.text !== data.text);
-    const same = JSON.stringify([before?.from, before?.to]) === JSON.stringify([data.from, data.to]);
+    const shown = (given) => JSON.stringify([given?.from, given?.to, given?.overlay?.map((head) => head.color)]);
+    const same = shown(before) === shown(data);
     if (!same) this.fill();
     this.show();
   }
@@ -77,6 +83,7 @@ class Lines {
     const [height, size] = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
     this.root.style.setProperty("--row", `${height}px`);
     this.root.style.setProperty("--size", `${size}px`);
+    this.root.style.setProperty("--room", `${this.named().length ? this.named().length * 0.65 + 0.6 : 2.5}em`);
     this.canvas.style.height = `${height * count}px`;
     this.height = height;
     for (const side of ["from", "to"]) {
@@ -92,7 +99,9 @@ class Lines {
   addRow(side, unit, at) {
     const kind = (unit.special ? "special " : "") + (unit.masked ? "masked" : "");
     const element = html("li", { class: kind, role: "option", tabindex: at ? "-1" : "0", title: unit.label });
-    element.append(html("bdi", {}, unit.label));
+    const squares = html("span", { class: "squares", "aria-hidden": "true" });
+    squares.append(...this.named().map(({ color }) => html("i", { class: "square", style: `--head: ${color}` })));
+    element.append(html("bdi", {}, unit.label), squares);
     element.row = { side, at, element, ...unit };
     this.columns[side].append(element);
     this.rows[side].push(element.row);
@@ -159,8 +168,13 @@ class Lines {
     return this.hover ?? (element?.matches?.("li:focus-visible") ? element.row : null);
   }
 
-  weight(from, to) {
-    return this.weights[from * this.data.to.length + to];
+  // of several heads, those that have a color
+  named() {
+    return this.heads.filter((head) => head.color);
+  }
+
+  weight(from, to, head = this.heads[0]) {
+    return head.weights[from * this.data.to.length + to];
   }
 
   pinned(row) {
@@ -171,8 +185,11 @@ class Lines {
     const alone = this.alone();
     for (const side of ["from", "to"]) {
       for (const row of this.rows[side]) {
-        const weight = alone && alone.side !== side ? this.between(alone, row) : 0;
+        const weights = this.heads.map((head) => (alone && alone.side !== side ? this.between(alone, row, head) : 0));
+        const weight = this.named().length ? 0 : weights[0]; // squares say those of several heads
         row.element.style.setProperty("--weight", weight >= this.data.minWeight ? weight.toFixed(3) : 0);
+        row.element.dataset.weight = weight >= FAINT ? weight.toFixed(2) : "";
+        [...row.element.lastChild.children].forEach((square, index) => (square.style.opacity = weights[index]));
         row.element.classList.toggle("here", row === alone);
         row.element.setAttribute("aria-selected", this.pinned(row));
       }
@@ -186,34 +203,40 @@ class Lines {
     this.draw();
   }
 
-  between(row, other) {
-    return row.side === "from" ? this.weight(row.at, other.at) : this.weight(other.at, row.at);
+  between(row, other, head) {
+    return row.side === "from" ? this.weight(row.at, other.at, head) : this.weight(other.at, row.at, head);
   }
 
   sentence(row) {
+    const several = this.named().length;
+    const parts = this.heads.map((head) => (several ? `${head.label.replace("Head ", "")}: ` : "") + this.best(row, head, several ? 1 : 4));
+    return `${isolated(row.label.slice(0, 30))} ${row.side === "from" ? "→" : "←"} ${parts.join("; ")}`;
+  }
+
+  best(row, head, count) {
     const others = this.rows[row.side === "from" ? "to" : "from"];
-    const ranked = others.map((other) => [this.between(row, other), other]).sort((a, b) => b[0] - a[0]);
-    const seen = ranked.filter(([weight], rank) => !rank || weight >= FAINT).slice(0, 4);
-    const best = seen.map(([weight, other]) => `${isolated(other.label.slice(0, 20))} ${weight.toFixed(2)}`);
-    return `${isolated(row.label.slice(0, 30))} ${row.side === "from" ? "→" : "←"} ${best.join(", ")}`;
+    const ranked = others.map((other) => [this.between(row, other, head), other]).sort((a, b) => b[0] - a[0]);
+    const seen = ranked.filter(([weight], rank) => !rank || weight >= FAINT).slice(0, count);
+    return seen.map(([weight, other]) => `${isolated(other.label.slice(0, 20))} ${weight.toFixed(2)}`).join(", ");
   }
 
   hint() {
     return "Hover: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
   }
 
-  // [from, to, weight, red] of every line to be drawn now
+  // [from, to, weight, red, color] of every line to be drawn now; of several heads each has its color, and pins dim the rest
   *lines() {
     const alone = this.alone();
-    for (const a of this.rows.from) {
-      for (const b of this.rows.to) {
-        const weight = this.weight(a.at, b.at);
-        if (weight < Math.max(this.data.minWeight, FAINT)) continue;
-        if (alone && alone !== a && alone !== b) continue;
-        const red = this.pinned(a) || this.pinned(b);
-        yield [a.at, b.at, red || alone || !this.pins.size ? weight : weight * 0.15, red];
+    for (const head of this.heads)
+      for (const a of this.rows.from) {
+        for (const b of this.rows.to) {
+          const weight = this.weight(a.at, b.at, head);
+          if (weight < Math.max(this.data.minWeight, FAINT)) continue;
+          if (alone && alone !== a && alone !== b) continue;
+          const pinned = this.pinned(a) || this.pinned(b);
+          yield [a.at, b.at, pinned || alone || !this.pins.size ? weight : weight * 0.15, pinned && !head.color, head.color];
+        }
       }
-    }
   }
 
   draw() {
@@ -229,17 +252,19 @@ class Lines {
     context.clearRect(0, 0, width, height);
     context.lineWidth = this.height > 16 ? 2 : 1.4;
     const style = getComputedStyle(this.canvas);
-    const levels = new Map();
-    for (const [from, to, weight, red] of this.lines()) {
-      const level = Math.max(1, Math.ceil(weight * LEVELS)) + (red ? 1000 : 0); // red ones last, on top
-      if (!levels.has(level)) levels.set(level, new Path2D());
-      levels.get(level).moveTo(0, this.middle(from));
-      levels.get(level).lineTo(width, this.middle(to));
+    const strokes = new Map();
+    for (const [from, to, weight, red, color] of this.lines()) {
+      const level = Math.max(1, Math.ceil(weight * LEVELS)), stroke = color ?? (red ? style.caretColor : style.color);
+      const key = `${stroke} ${level}`;
+      if (!strokes.has(key)) strokes.set(key, { level, red, stroke, path: new Path2D() });
+      const { path } = strokes.get(key);
+      path.moveTo(0, this.middle(from));
+      path.lineTo(width, this.middle(to));
     }
-    for (const level of [...levels.keys()].sort((a, b) => a - b)) {
-      context.strokeStyle = level > 1000 ? style.caretColor : style.color;
-      context.globalAlpha = (level % 1000) / LEVELS;
-      context.stroke(levels.get(level));
+    for (const { level, stroke, path } of [...strokes.values()].sort((a, b) => a.red - b.red || a.level - b.level)) {
+      context.strokeStyle = stroke; // red ones last, on top
+      context.globalAlpha = level / LEVELS;
+      context.stroke(path);
     }
   }
 
@@ -251,23 +276,28 @@ class Lines {
 
   onPaper() {
     const [column, between] = [190, 260];
-    const [width, height] = [2 * column + between, this.canvas.clientHeight + 34];
+    const heads = this.named(), top = heads.length ? 42 : 24;
+    const [width, height] = [2 * column + between, this.canvas.clientHeight + top + 10];
     const text = { "font-family": "sans-serif", "font-size": 13 };
     const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
     drawn.append(
       svg("rect", { width, height, fill: "#fff" }),
       svg("text", { x: width / 2, y: 16, "text-anchor": "middle", ...text }, this.data.title),
     );
+    heads.forEach(({ label, color }, index) => {
+      const x = (width * (index + 1)) / (heads.length + 1);
+      drawn.append(svg("text", { x, y: 34, "text-anchor": "middle", fill: color, ...text }, label));
+    });
     const sorted = [...this.lines()].sort((a, b) => a[3] - b[3] || a[2] - b[2]);
-    for (const [from, to, weight, red] of sorted)
+    for (const [from, to, weight, red, color] of sorted)
       drawn.append(svg("line", {
-        x1: column, x2: column + between, y1: 24 + this.middle(from), y2: 24 + this.middle(to),
-        stroke: red ? "#e03131" : "#1f2430", "stroke-opacity": weight.toFixed(3), "stroke-width": 1.6,
+        x1: column, x2: column + between, y1: top + this.middle(from), y2: top + this.middle(to),
+        stroke: color ?? (red ? "#e03131" : "#1f2430"), "stroke-opacity": weight.toFixed(3), "stroke-width": 1.6,
       }));
     for (const row of [...this.rows.from, ...this.rows.to]) {
       const left = row.side === "from";
       drawn.append(svg("text", {
-        x: left ? column - 8 : column + between + 8, y: 24 + this.middle(row.at) + 4,
+        x: left ? column - 8 : column + between + 8, y: top + this.middle(row.at) + 4,
         "text-anchor": left ? "end" : "start", ...text, "unicode-bidi": "isolate",
         fill: this.pinned(row) ? "#e03131" : row.special ? "#6b7280" : "#1f2430",
       }, row.label.length > 24 ? row.label.slice(0, 23) + "…" : row.label));
@@ -294,6 +324,11 @@ export default mount;
 // Letters that run from right to left would else take the numbers beside them along.
 function isolated(text) {
   return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
+}
+
+function unpacked({ label, color, weights }) {
+  const bytes = Uint8Array.from(atob(weights), (c) => c.charCodeAt(0));
+  return { label, color, weights: Float32Array.from(new Uint16Array(bytes.buffer), (v) => v / 65535) };
 }
 
 function rowOf(event) {

@@ -44,6 +44,7 @@ function mounting(View) {
     if (!view) {
       views.set(parentElement, (view = new View()));
       parentElement.append(view.root);
+      view.root.addEventListener("keydown", (event) => event.key.startsWith("Arrow") && event.stopPropagation()); // the page's too
     }
     view.send = setTriggerValue;
     view.update(data);

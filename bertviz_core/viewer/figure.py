@@ -11,8 +11,9 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import PICTURES, Units, isolated
-from bertviz_core.plotting.palette import SEQUENTIAL, finish
-from bertviz_core.plotting.style import COLORBAR, RING
+from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL, finish
+from bertviz_core.plotting.style import BEST, COLORBAR, RING
+from bertviz_core.viewer.query_key import MASKED, QueryKey
 from bertviz_core.viewer.view import InputAttention, shorten
 
 LEVELS = 20  # lines of like darkness are one trace
@@ -20,6 +21,7 @@ FAINT = 0.005  # a line this light cannot be seen
 INK, SPECIAL = "#1f2430", "#8a90a0"
 ROW = 20  # pixels between two tokens
 BETWEEN = 0.4  # share of a panel's width between its columns
+STRIP = 0.6  # rows that the query's strip takes
 LABELS = 45  # most labels along one side of the heatmap; hovering says the others
 
 
@@ -47,7 +49,7 @@ class Panel:
 
 
 def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0.01) -> go.Figure:
-    """Draw heads, as many `across` as in the paper's figures; lines under `min_weight` are left out."""
+    """Draw heads, `across` of them in a row, as in the paper's figures; lines under `min_weight` are left out."""
     rows = [panels[start : start + across] for start in range(0, len(panels), across)]
     heights = [max(map(len, row)) + 3 for row in rows]  # with the title, and room below
     figure = make_subplots(len(rows), across, row_heights=heights, horizontal_spacing=0, vertical_spacing=0)
@@ -124,6 +126,70 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     figure.update_yaxes(autorange="reversed", title="from")
     height = 220 + int(min(640, max(200, len(queries) * 18)))
     return finish(figure, height, margin={"l": 10, "t": 10, "b": 70})
+
+
+def products_figure(products: QueryKey, units: Units, position: int, dimensions: np.ndarray) -> go.Figure:
+    """The query's values above each key's and above the products of the two, a column for each dimension, and how the
+    sum of a key's products becomes its weight.
+
+    Args:
+        found: What is drawn.
+        units: The input's tokens.
+        position: The query token's, from 0.
+        dimensions: Their order from left to right, from 0.
+    """
+    names, query = _axis_labels(units), products.query[dimensions]
+    gap, heights = 1 if len(names) <= 40 else 0, [STRIP / (STRIP + len(names)), len(names) / (STRIP + len(names))]
+    figure = make_subplots(
+        2, 3, row_heights=heights, column_widths=[0.36, 0.36, 0.28], shared_xaxes=True, horizontal_spacing=0.015,
+        vertical_spacing=0.02, subplot_titles=["keys", "query × keys", _sum_title(products)],
+    )  # fmt: skip
+    rows = ((products.keys[:, dimensions], "key", 1), (products.products[:, dimensions], "query × key", 2))
+    for values, name, column in rows:
+        largest = max(np.abs(values).max(), np.abs(query).max() if column == 1 else 0, 1e-9)
+        look = {"colorscale": DIVERGING, "zmin": -largest, "zmax": largest, "ygap": gap, "showscale": False}
+        hover = f"dimension %{{customdata}}: {name} %{{z:.3f}}<extra>%{{y}}</extra>"
+        numbered = np.tile(dimensions + 1, (len(names), 1))
+        figure.add_heatmap(z=values, y=names, customdata=numbered, hovertemplate=hover, **look, row=2, col=column)
+        strip = np.abs(query).max()
+        figure.add_heatmap(
+            z=[query], y=["query"], customdata=numbered[:1], **look | {"zmin": -strip, "zmax": strip},
+            hovertemplate="dimension %{customdata}: query %{z:.3f}<extra></extra>", row=1, col=column,
+        )  # fmt: skip
+    figure.add_bar(
+        x=products.weights, y=names, orientation="h", marker={"color": BEST}, text=_sums(products),
+        textposition="outside",
+        hovertemplate="%{text}<extra>%{y}</extra>", cliponaxis=False, row=2, col=3,
+    )  # fmt: skip
+    figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
+    figure.update_yaxes(showgrid=False, autorange="reversed", fixedrange=True, showticklabels=False)
+    figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
+    ticks = [name.partition(" ")[2] for name in names]
+    figure.update_yaxes(showticklabels=True, tickvals=names, ticktext=ticks, tickfont={"size": 12}, row=2, col=1)
+    asked = isolated(escape(shorten(units.labels[position], 16)))
+    figure.update_yaxes(showticklabels=True, tickvals=["query"], ticktext=[f"query: {asked}"], row=1, col=1)
+    figure.update_annotations(font_size=13)
+    return finish(figure, 70 + round(20 * (len(names) + STRIP)), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)
+
+
+def has_bias(products: QueryKey) -> bool:
+    """Whether anything but the products is in a logit of the query's."""
+    return bool(np.abs(products.bias).max() > 1e-4)
+
+
+def _sum_title(products: QueryKey) -> str:
+    return "score + bias = logit → weight" if has_bias(products) else "score → weight"
+
+
+def _sums(products: QueryKey) -> list[str]:
+    """How the sum of each key's products becomes its weight."""
+    texts = []
+    for score, bias, logit, weight in zip(
+        products.scores, products.bias, products.logits, products.weights, strict=True
+    ):
+        added = f" {'+' if bias >= 0 else '−'} {abs(bias):.2f} = {logit:.2f}" if has_bias(products) else ""
+        texts.append(f"{score:.2f}{added} → {weight:.3f}" if logit > MASKED else "not seen")
+    return [text.replace("-", "−") for text in texts]
 
 
 def _axis_labels(units: Units) -> list[str]:

@@ -17,6 +17,7 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper import CITATION
 from bertviz_core.plotting.drawing import to_svg
+from bertviz_core.plotting.palette import OVERLAY
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
 from bertviz_core.viewer.figure import Panel, lines_figure
@@ -28,7 +29,7 @@ MAX_BYTES = 30_000_000  # of packed weights
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
 MIN_WEIGHT = 0.02  # lines below it are not drawn at first
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
-# What would end a script, or a line of one, inside JSON.
+# Characters that would end a script, or a line of one, inside JSON.
 UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
 STYLE = """
 body { margin: 0; padding: .6rem; background: #fff; color: #1f2430; color-scheme: light; font: 14px/1.4 sans-serif; }
@@ -59,6 +60,14 @@ def sides(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, 
 def pack(weights: np.ndarray) -> str:
     """base64 of (query, key) weights as little-endian uint16, 65535 for 1: the error is below 1e-5."""
     return base64.b64encode(np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2").tobytes()).decode()
+
+
+def overlay(attention: InputAttention, heads: Sequence[Head], base: int = 1) -> list[dict[str, str]]:
+    """What the script draws of heads over each other, each in its color: at most as many as there are colors."""
+    return [
+        {"label": f"Head {head.label(base)}", "color": color, "weights": pack(attention.weights[head])}
+        for head, color in zip(heads, OVERLAY, strict=False)
+    ]
 
 
 def lines_html(

@@ -1,23 +1,24 @@
-"""The attention of every head on one short sentence, small enough to travel with a map of heads."""
+"""The attention of every head on one short text, small enough to travel with a map of heads."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.view import shorten
+from bertviz_core.viewer.view import InputAttention, shorten
 
 FORMAT = 1
+MAX_TOKENS = 24  # of an input that was run already
 SENTENCE = "Anna lost her keys, so she asked her brother."
 
 
@@ -37,9 +38,19 @@ class Preview:
     def measure(cls, model: AttentionModel, settings: Settings) -> Preview:
         """Run the model on the sentence; raises InputError for a tokenizer that finds nothing in it."""
         single = from_text(SENTENCE, "", model.tokens, settings)
-        maps = attention(observing(model, settings.weights), single.example)
-        tokens = [shorten(label) for label in single.layout.tokens.labels]
-        return cls(tokens, np.rint(maps.clip(0, 1) * 255).astype(np.uint8))
+        return cls._of(single.layout.tokens.labels, attention(observing(model, settings.weights), single.example))
+
+    @classmethod
+    def of(cls, attention: InputAttention) -> Preview | None:
+        """The first tokens of an input that was run already; None where queries and keys are not the same tokens."""
+        if attention.queries.labels != attention.keys.labels:
+            return None
+        first = slice(MAX_TOKENS)
+        return cls._of(attention.queries.labels[first], attention.weights[:, :, first, first])
+
+    @classmethod
+    def _of(cls, labels: Sequence[str], maps: np.ndarray) -> Preview:
+        return cls([shorten(label) for label in labels], np.rint(maps.clip(0, 1) * 255).astype(np.uint8))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Preview:
@@ -56,7 +67,7 @@ class Preview:
         return {"tokens": self.tokens, "maps": base64.b64encode(self.maps.tobytes()).decode()}
 
 
-def preview_key(checkpoint: Checkpoint, settings: Settings) -> str:
+def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
     """The store's key of a model's preview."""
-    basis = ["preview", FORMAT, SENTENCE, checkpoint.fingerprint(), settings.weights, settings.dtype]
+    basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

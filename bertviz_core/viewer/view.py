@@ -26,7 +26,7 @@ WIDTH = 330  # squares that all layers' pictures have side by side
 
 @dataclass(frozen=True)
 class InputView:
-    """What is shown of an input. `sides` is one of SIDES; `first_piece` reads a split word's row from its first piece,
+    """Options of an input's view. `sides` is one of SIDES; `first_piece` reads a split word's row from its first piece,
     as the release does, not from the mean over its pieces."""
 
     words: bool = False
@@ -76,8 +76,8 @@ class InputAttention:
         )
 
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
-        """The (query, key) of the largest weight of any head; where an end is given, of those with that end. Neighbors
-        and special units, to which many heads look, only where nothing else is left."""
+        """The (query, key) with the largest weight of any head; if an end is given, of those with that end. Neighbors
+        and special units, to which many heads attend, are chosen only if nothing else is left."""
         starts = np.union1d(self.queries.start, self.keys.start)
         queries, keys = (np.searchsorted(starts, units.start) for units in (self.queries, self.keys))
         near = abs(queries[:, None] - keys) <= 1
@@ -87,6 +87,12 @@ class InputAttention:
         shown = weights[rows, columns]
         row, column = np.unravel_index(int(shown.argmax()), shown.shape)
         return int(row) + (query or 0), int(column) + (key or 0)
+
+    def strongest_pair(self, head: Head) -> tuple[int, int]:
+        """The (query, key) of a head's largest weight; special units only where there are no others."""
+        words = np.outer(~self.queries.special, ~self.keys.special)
+        row, column = np.unravel_index(int((self.weights[head] - 2.0 * ~words).argmax()), words.shape)
+        return int(row), int(column)
 
     def pair(self, source: int, target: int) -> tuple[int, int]:
         """The (query, key) of the units that begin at two positions, from 1; raises SettingsError for others."""
@@ -100,7 +106,7 @@ class InputAttention:
         return indices[0], indices[1]
 
     def pair_frame(self, query: int, key: int) -> pd.DataFrame:
-        """A row for each head, the one that looks most from one unit to another first (methods, section 10).
+        """A row for each head, sorted by the weight from one unit to another (methods, section 10).
 
         Args:
             query: Index of the unit that attends.

@@ -1,4 +1,4 @@
-"""Repeated token: which heads attend to earlier occurrences of the token that they look from."""
+"""Repeated token: which heads attend to earlier occurrences of the query token."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RepeatedToken(Analysis):
 
     name = "repeated_token"
     title = "Repeated token"
-    summary = "Attention of every head to earlier occurrences of the token that it looks from."
+    summary = "Attention of every head to earlier occurrences of the query token."
     columns = (
         averaged_column("earlier", "attention to earlier occurrences", name="earlier occurrences", baseline=_uniform),
     )

@@ -1,1 +1,1 @@
-"""What the pages share. With app.py and the pages, the only place that imports streamlit."""
+"""Code shared by the pages. Only this package, app.py and the pages import streamlit."""

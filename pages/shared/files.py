@@ -1,4 +1,4 @@
-"""Files for the reader: their names, and the buttons that save them."""
+"""Files to download: their names, and the buttons that save them."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -16,12 +16,12 @@ def name_after(model: str, corpus: str) -> None:
 
 
 def picture_name(*shows: str) -> str:
-    """A picture's file name, without its suffix: what it shows, of which model, on what."""
+    """File name of a picture without its suffix: what it shows, the model and the corpus."""
     return exports.slug(*shows, *st.session_state.get(ORIGIN, ()))
 
 
 def label(suffix: str) -> str:
-    """Label of a file's button."""
+    """Label of the button that downloads a file."""
     named = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
     return named.get(suffix, suffix[1:].upper())
 

@@ -1,12 +1,15 @@
-"""The chosen head in every stored analysis of this model: its numbers, ranks, nearest heads, and where to go on."""
+"""The chosen head in every stored analysis of this model: its numbers, ranks, nearest heads, and links."""
 
 import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, RelationCounts
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.results import Results, result_of
+from bertviz_core.corpora.treebank.glossary import meaning
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_card import NONE
 from bertviz_core.overview.head_summary import behavior_labels, columns, nearest, relations
@@ -19,10 +22,15 @@ from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # so that they fit where the card is narrow
+LARGEST = 6  # classes of words
+SHARES = {
+    "of all words": st.column_config.NumberColumn(format="%.1f%%", width=90),
+    "times": st.column_config.NumberColumn(format="%.1f×", width=60, help="The attention, in shares of such words."),
+}
 
 
 def folded(page: str, selection: Selection) -> None:
-    """What the head does, which opens, and is filled only then; nothing where nothing is stored."""
+    """An expander with what the head does, filled only when it is opened; nothing if no result is stored."""
     results = stored.results(selection)
     if results:
         label = behavior(results, selection, Thresholds())
@@ -33,26 +41,69 @@ def folded(page: str, selection: Selection) -> None:
 
 
 def card(page: str, results: Results, selection: Selection) -> None:
-    """The numbers as a table, what the head finds and resembles, and links that keep it."""
+    """The head's numbers as a table, its best relations, similar heads, and links that keep the head."""
     rows = head_rows(memoize(columns, results), selection.head)
     if not any(row["baseline"] for row in rows):
         rows = [{name: value for name, value in row.items() if name != "baseline"} for row in rows]
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
-    if best := memoize(relations, results, selection.head):
+    (best,) = memoize(relations, results, (selection.head,))
+    if best:
         st.markdown(f"**Best relations** ({result_of(results, RelationCounts).trees}), with the best fixed offset")
         rows = relation_rows(best, selection.checkpoint.layers * selection.checkpoint.heads)
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
+    if isinstance(dependencies := results.get("dependency_heads"), DependencyHeads):
+        attended_words(dependencies, DEFAULT_VIEW, selection, narrow=page != "overview")
     if near := nearest(results, selection.head):
         alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
         st.markdown(f"**Most similar heads** (divergence, {result_of(results, Clustering).unit}): {plain(alike)}")
+    causal = (result for result in results.values() if result.provenance["model"].get("causal"))
+    for restriction in filter(None, (result.restriction for result in causal)):
+        st.caption(restriction)
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
-        for entry in catalogue.OF_HEADS:
+        for entry in catalogue.HEAD_PAGES:
             if entry.name != page:
                 links.to(entry.name, entry.title, None, entry.icon)
+
+
+def attended_words(result: DependencyHeads, view: str, selection: Selection, *, narrow: bool = False) -> None:
+    """How the chosen head's attention to words divides by part of speech and by relation; one table under the other
+    where the room is narrow."""
+    classes = memoize(WordClasses.of, result)
+    by_scheme = {scheme: classes.attended(scheme, selection.head)[:LARGEST] for scheme in classes.schemes(view)}
+    by_scheme = {scheme: each for scheme, each in by_scheme.items() if each}
+    if not by_scheme:
+        return
+    st.markdown(f"**Words that head {selection.label} attends to** (% of its attention to words)")
+    table_columns = [st.container() for _ in by_scheme] if narrow else st.columns(len(by_scheme))
+    for column, (scheme, each) in zip(table_columns, by_scheme.items(), strict=True):
+        title = "relation" if scheme == view else scheme
+        rows = [
+            {
+                title: f"{attended.name} ({meaning(attended.name)})" if meaning(attended.name) else attended.name,
+                "attention": 100 * attended.share,
+                "of all words": 100 * attended.expected,
+                "times": attended.times,
+            }
+            for attended in each
+        ]
+        largest = 100 * each[0].share
+        bar = st.column_config.ProgressColumn(format="%.0f%%", max_value=largest, width=120)
+        alt = f"How the attention of head {selection.label} to words divides by {title}"
+        formats = SHARES | {"attention": bar, title: st.column_config.Column(width=165)}
+        column.dataframe(rows, hide_index=True, height="content", column_config=formats, alt=alt)
+    to_words = classes.to_words[selection.head]
+    preferred = [
+        preferred_class.text
+        for scheme in by_scheme
+        for preferred_class in classes.preferred(scheme, [selection.head])
+        if preferred_class
+    ]
+    beyond = f" Beyond their share it attends most to {' and '.join(preferred)}." if preferred else ""
+    st.caption(plain(f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens.{beyond}"))
 
 
 def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:

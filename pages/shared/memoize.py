@@ -19,7 +19,7 @@ _lock = threading.Lock()
 
 
 class _Identity:
-    """Equal to that of the same result as long as the result is alive, and to no other."""
+    """Equal only to the identity of the same result, as long as the result is alive."""
 
     __slots__ = ("number", "result")
 
@@ -34,10 +34,10 @@ class _Identity:
 
 
 def memoize(work: Callable[..., T], *arguments: Any) -> T:
-    """work(*arguments), of the last such calls by any session.
+    """Return work(*arguments), cached for all sessions.
 
     Args:
-        work: A function of a module, without effects; one that is made again in each run is never found again.
+        work: A function of a module, without effects; one that is created anew in each run is never in the cache.
         arguments: Results (by identity), arrays (by their numbers), hashable values, and mappings and tuples of these.
     """
     key = (work, *map(_identity, arguments))

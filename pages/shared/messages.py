@@ -35,7 +35,7 @@ def error(problem: BertvizError) -> None:
 
 
 def note(problem: BertvizError) -> None:
-    """Draw what cannot be had, and the way out: nothing has failed."""
+    """Draw a note on what is not available, and a hint; it is not an error."""
     st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
 
 
@@ -64,7 +64,7 @@ def _without_folders(text: str) -> str:
 
 
 def link_problems(problems: Sequence[str]) -> None:
-    """What of a link could not be restored, and so shows something else than its sender saw."""
+    """Warn that parts of a link could not be restored, so that the page differs from what its sender saw."""
     if problems:
         reasons = "; ".join(map(plain, problems))
         st.warning(f"This link cannot be restored in full: {reasons}.", icon=":material/link_off:")

@@ -1,12 +1,7 @@
-"""The parts of every page of the paper: metrics, figures, map, table, downloads, ending."""
+"""The parts of every page of the paper: metrics, figures, map, table, downloads."""
 
-import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from functools import cache
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pandas as pd
@@ -16,22 +11,20 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
-from bertviz_core.analyses.results import Result, corpus_size
+from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_card import HeadCard
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import files, messages, preview
+from pages.shared import files, preview
 from pages.shared.components import component
 from pages.shared.frame import address
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 
-METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
-
 
 def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """One line of choices between a page's title and its claim, so that the pictures below are in sight.
+    """One line of choices between a page's title and its claim, so that the figures below stay in view.
 
     Returns:
         Two parts, to be filled in any order: choices made often, and those behind the button at the end of the line.
@@ -41,14 +34,20 @@ def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
     return often, line.popover("Options", icon=":material/tune:")
 
 
+def restriction(result: Result) -> None:
+    """What a causal mask leaves of the numbers, where it does."""
+    if result.restriction:
+        st.info(result.restriction, icon=":material/visibility:")
+
+
 def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
-    """(label, this run, paper) side by side."""
+    """Draw metrics side by side, each as (label, this run, paper)."""
     for column, (label, here, paper) in zip(st.columns(len(entries)), entries, strict=True):
         column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
 class Checked(BaseFigure):
-    """A figure that was checked when its drawing was made: Streamlit would have plotly check a plain dict again."""
+    """A figure that was validated when it was built: Streamlit would have plotly validate a plain dict again."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
@@ -68,7 +67,8 @@ def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], option
 
 def chart(
     figure: go.Figure | FigureSpec, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
-    shapes: Sequence[dict[str, Any]] = (),
+    shapes: Sequence[dict[str, Any]] = (), choose: Callable[[Sequence[Any]], None] | None = None,
+    height: int | None = None,
 ) -> None:  # fmt: skip
     """A figure whose clicks choose a head; the camera above it saves SVG.
 
@@ -79,13 +79,19 @@ def chart(
         clickable: Whether clicks count.
         head: The head to ring.
         shapes: More shapes of the layout.
+        choose: Takes what a dot that is clicked has as `customdata`, in place of choosing the head that is its first.
+        height: Pixels, where they are not the figure's own.
     """
-    options: dict[str, Any] = {"on_select": lambda: _clicked(key), "selection_mode": "points"} if clickable else {}
+    options: dict[str, Any] = (
+        {"on_select": lambda: _clicked(key, choose or _choose), "selection_mode": "points"} if clickable else {}
+    )
     drawing = figure if isinstance(figure, FigureSpec) else FigureSpec.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
+    spec["layout"]["height"] = height or spec["layout"]["height"]
     # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
-    config = {"displaylogo": False, "toImageButtonOptions": picture}
+    only_camera = {"modeBarButtons": [["toImage"]], "displaylogo": False}  # more buttons would cover the legend
+    config = only_camera | {"toImageButtonOptions": picture}
     st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
 
 
@@ -97,7 +103,9 @@ def head_map(
     *,
     cards: Sequence[HeadCard] = (),
     link: str = "",
+    lines: dict[str, Any] | None = None,
     own: bool = True,
+    height: int | None = None,
 ) -> None:
     """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one.
 
@@ -108,12 +116,14 @@ def head_map(
         selection: The chosen head and model.
         cards: What stands beside the map of the head that is pointed at or chosen; nothing without.
         link: From the cards into the attention viewer, as `links.hidden` gives it.
-        own: Whether the heads are those of the chosen model on no input of its own: pointing at one previews it.
+        lines: What pointing at a head previews, as of `Preview.to_json`; where it is not given, the short sentence.
+        own: Whether the heads are those of the chosen model, so that the short sentence can be previewed.
+        height: Pixels that the map may take; without, as many as its cells want.
     """
     origin, name = st.session_state.get("origin", ""), files.picture_name(key)
-    data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "key": key}
+    data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "height": height}
     data |= {
-        "preview": preview.of(selection) if own else None,
+        "preview": lines or (preview.of(selection) if own else None),
         "cards": [asdict(card) for card in cards] or None,
         "link": link,
     }
@@ -125,11 +135,15 @@ def _head_clicked(key: str) -> None:
         address.choose(head=head)
 
 
-def _clicked(key: str) -> None:
-    """A redrawn figure reports an empty selection: only a point counts."""
+def _clicked(key: str, choose: Callable[[Sequence[Any]], None]) -> None:
+    """Handle a click; a redrawn figure reports an empty selection, which is ignored."""
     points = st.session_state[key]["selection"]["points"]
-    if points and points[0].get("customdata"):
-        address.choose(head=points[0]["customdata"][0])
+    if points and isinstance(data := points[0].get("customdata"), list | tuple):
+        choose(data)
+
+
+def _choose(data: Sequence[Any]) -> None:
+    address.choose(head=data[0])
 
 
 def table(
@@ -172,59 +186,3 @@ def downloads(result: Result) -> None:
     """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
     builders = {suffix: build for suffix, build in exports.builders(result).items() if suffix != ".svg"}
     files.offer({files.label(suffix): (exports.file_name(result, suffix), build) for suffix, build in builders.items()})
-
-
-def about(
-    formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str, section: int | None = None
-) -> None:
-    """The expander that explains a page's numbers.
-
-    Args:
-        formula: LaTeX, or empty.
-        text: Markdown.
-        function: What computes the numbers, whose source is shown, or that source.
-        section: Number of the section of docs/methods.md that a button opens: it needs no network.
-    """
-    source: Any = function.fget if isinstance(function, property) else function
-    with st.expander("About this figure", icon=":material/functions:"):
-        if formula:
-            st.latex(formula)
-        st.markdown(text)
-        if section is not None:
-            heading, methods = methods_section(section)
-            if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
-                st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
-        st.code(source if isinstance(source, str) else inspect.getsource(source), language="python")
-
-
-@cache
-def methods_section(number: int) -> tuple[str, str]:
-    """The heading of a section of docs/methods.md, as "4. Entropy", and its text in Markdown; raises LookupError."""
-    for part in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
-        heading, _, text = part.partition("\n")
-        if heading.startswith(f"{number}. "):
-            return heading, text.strip()
-    raise LookupError(f"{METHODS.name} has no section {number}")
-
-
-def ending(
-    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str,
-    section: int | None = None, unit: str = "segments",
-) -> None:  # fmt: skip
-    """The end of a page: `about` its numbers, what was left out or changed of the corpus, counted in `unit`, what the
-    numbers were computed from and with, and how to cite the paper."""
-    about(formula, text, function, section)
-    origin = result.provenance
-    changed = sum(entry["count"] for entry in origin["skipped"])
-    with st.expander(f"Skipped or modified input ({changed:,})", icon=":material/rule:"):
-        if not changed:
-            st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} of the corpus were analyzed in full.")
-        for entry in origin["skipped"]:
-            where, more = (
-                messages.plain(", ".join(entry["where"])),
-                ", …" if entry["count"] > len(entry["where"]) else "",
-            )
-            st.markdown(f"**{entry['count']:,}** {messages.plain(entry['reason'])}: {where}{more}")
-    basis = f"{corpus_size(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
-    with st.expander(f"Where these numbers come from: {basis}", icon=":material/fingerprint:"):
-        st.json(origin, expanded=1)

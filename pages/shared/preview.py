@@ -2,6 +2,7 @@
 
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from threading import Timer
 from typing import Any
 
@@ -9,6 +10,7 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.viewer.preview import Preview, preview_key
+from bertviz_core.viewer.view import InputAttention
 from pages.shared import messages, services
 from pages.shared.frame.selection import Selection
 
@@ -17,7 +19,7 @@ DELAY = 2.0  # seconds, until the page is drawn
 
 def of(selection: Selection) -> dict[str, Any] | None:
     """The preview of the chosen model as JSON; None until it is measured, and for a model that cannot run it."""
-    key = preview_key(selection.checkpoint, selection.settings)
+    key = _key(selection)
     try:
         return _stored(key)
     except LookupError:
@@ -25,11 +27,33 @@ def of(selection: Selection) -> dict[str, Any] | None:
         return None
 
 
+def of_run(provenance: dict[str, Any], selection: Selection) -> dict[str, Any] | None:
+    """The preview of the model that a stored result is of, as JSON: of the chosen model, or where it is stored."""
+    fingerprint, settings = provenance["model"]["fingerprint"], provenance["settings"]
+    weights = settings.get("weights", "attention")
+    if fingerprint == selection.checkpoint.fingerprint():
+        return of(replace(selection, settings=replace(selection.settings, weights=weights)))
+    try:
+        return _stored(preview_key(fingerprint, weights, settings.get("dtype", "float32")))
+    except LookupError:
+        return None
+
+
+def of_input(attention: InputAttention) -> dict[str, Any] | None:
+    """The preview of an input that was run already, as JSON; None where queries and keys differ."""
+    shown = Preview.of(attention)
+    return None if shown is None else shown.to_json()
+
+
 def wait_for(selection: Selection) -> None:
     """Draw the page again when the preview has been measured."""
-    key = preview_key(selection.checkpoint, selection.settings)
+    key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
         _wait(measured)
+
+
+def _key(selection: Selection) -> str:
+    return preview_key(selection.checkpoint.fingerprint(), selection.settings.weights, selection.settings.dtype)
 
 
 @messages.fragment(run_every=1.0)

@@ -13,11 +13,11 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.upload_check import Check
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series, checkpoint_result, shipped
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.upload_check import Check
 from bertviz_core.engine.uploads import Upload, Uploads
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -33,7 +33,7 @@ from pages.shared.memoize import memoize
 
 UNPACKED = 10  # text shrinks to a tenth at best
 T = TypeVar("T")
-_made: dict[str, Any] = {}
+_singletons: dict[str, Any] = {}
 _making = threading.RLock()
 
 
@@ -42,10 +42,10 @@ def _once(make: Callable[[], T]) -> Callable[[], T]:
 
     def get() -> T:
         with _making:
-            if make.__name__ not in _made:
-                _made[make.__name__] = make()
-            made: T = _made[make.__name__]
-            return made
+            if make.__name__ not in _singletons:
+                _singletons[make.__name__] = make()
+            service: T = _singletons[make.__name__]
+            return service
 
     return get
 
@@ -63,7 +63,7 @@ def store_size() -> int:
 
 @_once
 def access() -> Access:
-    """What this server lets its visitors reach, read once."""
+    """What visitors of this server may access, read once."""
     return from_environment()
 
 
@@ -73,7 +73,7 @@ def uploads() -> Uploads:
 
 
 def upload(upload: Upload) -> Source:
-    """The bytes of an upload; it may unpack to so many times the largest upload, and no more."""
+    """The bytes of an upload; it may unpack to at most UNPACKED times the largest upload."""
     return replace(uploads().source_of(upload), max_unpacked=UNPACKED * _max_upload())
 
 

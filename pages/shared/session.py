@@ -1,4 +1,4 @@
-"""What belongs to one session, and ends with it: its jobs and uploads on a public server, and the check that runs.
+"""State of one session, which ends with it: its jobs and uploads on a public server, and a running upload check.
 
 Streamlit gives a session back to a tab whose connection broke and comes back in time; on one's own machine jobs run to
 their end, and uploads stay.
@@ -11,7 +11,8 @@ from threading import Timer
 
 import streamlit as st
 
-from bertviz_core.engine.upload_check import Check
+from bertviz_core.corpora.upload_check import Check
+from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import StoreError
 from pages.shared import services
@@ -39,18 +40,22 @@ class Session:
         """The connection is closed: stop the check, and end everything else unless the reader comes back."""
         if self.check:
             self.check.end()
-        if services.access().public:
+        if services.access().public and (self.uploads or any(queue.jobs_of(self.name) for queue in _queues())):
             self.leaving = Timer(GRACE, self.end)
             self.leaving.daemon = True  # does not delay the server's end
             self.leaving.start()
 
     def end(self) -> None:
-        """Give up the jobs, and delete the uploads."""
-        for queue in (services.jobs(), services.downloads()):
+        """Withdraw from the jobs, and delete the uploads."""
+        for queue in _queues():
             queue.leave_all(self.name)
         for upload in self.uploads:
             with suppress(StoreError):  # it expires
                 services.uploads().delete(upload.token)
+
+
+def _queues() -> tuple[JobQueue, JobQueue]:
+    return services.jobs(), services.downloads()
 
 
 def current() -> Session:

@@ -1,4 +1,4 @@
-"""What is stored of a model for the chosen corpora; or the offer to compute it, the job that does, or its error."""
+"""A model's stored results for the chosen corpora; or the button to compute them, the running job, or its error."""
 
 from functools import partial
 from typing import Any, TypeVar
@@ -80,7 +80,7 @@ def offer(request: Request) -> bool:
 
 
 def warn_of_unknown(result: Result) -> None:
-    """Above the numbers, where many of the tokens that they rest on are [UNK]."""
+    """Warn above the numbers if many of their tokens are [UNK]."""
     origin = result.provenance
     unknown = sum(entry["count"] for entry in origin["skipped"] if entry["reason"] == UNKNOWN)
     if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
@@ -97,7 +97,7 @@ def _offer(request: Request) -> None:
     seconds = runtime_estimate.seconds(services.store(), [shared(request)])
     length = runtime_estimate.text(None if seconds is None else seconds * (1 - share))
     if share:
-        st.progress(share, text="An earlier job was stopped. What it has computed is kept.")
+        st.progress(share, text="An earlier job was stopped. Its finished parts are kept.")
         label = f"{share:.0%} done: Resume ({length} left)"
     else:
         st.write(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bertviz_core.analyses.averages import SegmentAverages, mean_over
+from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.head_averages import TOP, HeadAverages
 from tests.oracles import reference
 from tests.oracles import uncertainty as oracle
@@ -85,30 +85,6 @@ def test_any_split_merged_in_any_order_is_the_whole(values, data):
     same(merged.result(), whole)
 
 
-@given(values_of_segments, st.data())
-def test_merging_is_associative(values, data):
-    first = data.draw(st.integers(0, len(values)))
-    second = data.draw(st.integers(first, len(values)))
-    spans = [range(first), range(first, second), range(second, len(values))]
-    left, right = fed(values, spans[0]), fed(values, spans[1])
-    left.merge(fed(values, spans[1]))
-    left.merge(fed(values, spans[2]))
-    right.merge(fed(values, spans[2]))
-    outer = fed(values, spans[0])
-    outer.merge(right)
-    same(left.result(), outer.result())
-
-
-def test_a_fresh_accumulator_is_empty_and_merging_it_changes_nothing():
-    values = np.random.default_rng(0).random((4, LAYERS, HEADS, 2)).astype(np.float32)
-    accumulator = fed(values, range(4))
-    before = accumulator.result()
-    accumulator.merge(accumulator.fresh())
-    same(accumulator.result(), before)
-    empty = accumulator.fresh().result()
-    assert np.isnan(empty["mean"]).all() and (empty["top"] == -1).all() and (empty["segments"] == 0).all()
-
-
 def test_sums_keep_their_digits_over_many_segments():
     """In float32 the sum of 200,000 times 0.1 is off in the third digit."""
     accumulator = SegmentAverages(("q",), None, 1, 1, "cpu")
@@ -172,13 +148,6 @@ def test_a_text_of_one_document_has_intervals_over_its_segments():
     assert result.over == "6 segments of one document" and result.units.tolist() == [6, 6]
     error = oracle.by_document([[value] for value in values[:, 1, 2, 0].tolist()])[1]
     assert result.interval("one")[1, 2] == pytest.approx(2.570582 * error, rel=1e-5)
-
-
-def test_mean_over_weights_marked_tokens_and_is_nan_without_any():
-    mask = torch.tensor([[True, False, True], [False, False, False]])
-    weights = mean_over(mask)
-    assert weights[0].tolist() == [0.5, 0.0, 0.5]
-    assert weights[1].isnan().all()
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM
-from bertviz_core.analyses.coreference_heads.document_counts import by_row
+from bertviz_core.analyses.coreference_heads.counts import by_row
 from bertviz_core.analyses.coreference_heads.guesses import GROUPS
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import SHOWN
 from bertviz_core.analyses.registry import ANALYSES
@@ -125,4 +125,4 @@ def test_a_head_that_finds_antecedents_is_shown():
     found = ANALYSES["coreference_heads"].findings(chains(40, 20, np.random.default_rng(5), planted=0.5))
     assert [finding.state for finding in found] == [SHOWN] * 4
     assert all(finding.head == (1, 2) for finding in found)
-    assert "; the best baseline, " in found[-1].sentence
+    assert " points above the best baseline, " in found[-1].sentence

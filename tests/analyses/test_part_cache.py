@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from bertviz_core.analyses import local_runner, part_cache
+from bertviz_core.analyses import model_pass, part_cache
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.probes.result import ProbeOptions
 from bertviz_core.analyses.request import Request
@@ -43,14 +43,14 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     request = request_of(tiny, others={"dev": from_bytes(DEV.encode(), "dev")})
     whole = untimed(compute(request, None, model=tiny))
     computed, shares = [], []
-    compute_chunk = local_runner.compute_chunk
+    compute_chunk = model_pass.compute_chunk
 
     def noted(chunk, requests, **more):
         sums = compute_chunk(chunk, requests=requests, **more)
         computed.append((requests[0].options["maps"], chunk[1][0].number))
         return sums
 
-    monkeypatch.setattr(local_runner, "compute_chunk", noted)
+    monkeypatch.setattr(model_pass, "compute_chunk", noted)
     while find(store, request) is None:
         try:
             result = compute(request, store, model=tiny, progress=Stops(24, "Computing maps"))
@@ -60,10 +60,3 @@ def test_a_job_that_was_stopped_again_and_again_computes_no_part_twice_and_gives
     assert len(shares) > 2 and shares == sorted(shares) and 0 < shares[0] < shares[-1] <= 1
     assert len(computed) == len(set(computed)) and {maps for maps, _ in computed} == {None, 0, 1}
     assert share_done(store, request) is None and not [e for e in store.entries() if e.key.startswith("parts")]
-
-
-def test_what_there_is_no_room_for_is_not_kept(tiny, store, monkeypatch):
-    monkeypatch.setattr(part_cache, "MAX_CACHED", 0)
-    with pytest.raises(Cancelled):
-        compute(request_of(tiny), store, model=tiny, progress=Stops(24, "Computing maps"))
-    assert share_done(store, request_of(tiny)) is None and not [e for e in store.entries() if "parts" in e.key]

@@ -4,8 +4,6 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -16,7 +14,7 @@ import pytest
 from bertviz_core.analyses import chunks, part_cache, ray_runner
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.model_pass import compute_pass
-from bertviz_core.analyses.ray_runner import BACKLOG, ChunkWorker, RayRunner
+from bertviz_core.analyses.ray_runner import BACKLOG, ChunkWorker, PassTask, RayRunner
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -29,6 +27,7 @@ from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
 from tests.analyses import test_part_cache
+from tests.cli.running import run
 from tests.waiting import Stops
 
 pytest.importorskip("ray")
@@ -198,20 +197,9 @@ def test_a_chunk_that_ends_its_worker_three_times_or_fails_ends_the_job(word, re
     assert list(computed) == [(0, [b"sums"])]
 
 
-class Elsewhere(ChunkWorker):
-    """A worker on another machine, which has no folder with the model."""
-
-    @staticmethod
-    def is_here(folder: Path, fingerprint: str) -> bool:
-        return False
-
-
-def test_a_worker_without_the_model_is_sent_its_files(cluster, here, masked, store, monkeypatch):
-    monkeypatch.setattr(ray_runner, "ChunkWorker", Elsewhere)
-    request = request_of("dependency_heads", masked)
-    with RayRunner(Execution("cpu", workers=1)) as third:
-        run_on(third, request, store)
-    assert store.get(request.key()) == here["dependency_heads"]
+def test_a_worker_refuses_another_model_in_the_folder(masked):
+    with pytest.raises(ModelError, match="another model"):
+        ChunkWorker().shape(PassTask((request_of("entropy", masked),), Execution("cpu"), "a fingerprint"))
 
 
 def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
@@ -228,13 +216,11 @@ def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
     assert "save_pretrained" in caught.value.hint
 
 
-def test_a_command_takes_workers_and_says_how_it_goes(masked, tmp_path):
+def test_a_command_takes_workers_and_says_how_it_goes(local_ray, masked, tmp_path):
     out = tmp_path / "out.json"
-    command = [
-        *(sys.executable, "-m", "bertviz_core", "entropy", "encyclopedia", "--model", str(masked.checkpoint.folder)),
-        *("--workers", "2", "--device", "cpu", "--max-length", "64", "--limit", "40", "--no-store", "--out", str(out)),
-    ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    given = ("encyclopedia", "--model", masked.checkpoint.folder, "--max-length", 64, "--limit", 40, "--no-store")
+    done = run("entropy", *given, "--workers", 2, "--device", "cpu", "--out", out)
+    assert done.returncode == 0, done.stderr
     request = Request("entropy", masked.checkpoint, sample("encyclopedia"), Settings(max_length=64, limit=40))
     expected = compute(request, None, model=masked)
     assert json.loads(out.read_text())["arrays"] == json.loads(json.dumps(expected.arrays()))

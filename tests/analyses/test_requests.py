@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.local_runner import load_model
+from bertviz_core.analyses.model_pass import load_model
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find, passes
@@ -59,16 +59,6 @@ def test_everything_a_result_depends_on_is_in_the_key(request_for, demo):
     assert len(keys) == 1 + len(others)
 
 
-def test_the_order_of_options_is_not_in_the_key(request_for):
-    assert request_for(options={"a": 1, "b": 2}).key() == request_for(options={"b": 2, "a": 1}).key()
-
-
-def test_another_analysis_of_the_same_request_drops_the_options(request_for):
-    request = request_for(options={"a": 1})
-    assert request.for_analysis("entropy") == request
-    assert request.for_analysis("surface_patterns").options == {}
-
-
 # -- computing and storing -------------------------------------------------------------------------------------------
 
 
@@ -91,24 +81,6 @@ def test_one_pass_stores_every_analysis_it_feeds(store, tiny, request_for):
     assert {"surface_patterns", "entropy"} <= set(together)
     for name in together:
         equal(find(store, request_for(name)), compute(request_for(name), None, model=tiny))
-
-
-def test_the_model_is_loaded_where_none_is_given(store, tiny, request_for):
-    equal(compute(request_for(), store, Execution("cpu")), compute(request_for(), None, model=tiny))
-
-
-def test_how_it_is_computed_changes_nothing(tiny, request_for):
-    one = compute(request_for(), None, Execution("cpu", batch_tokens=1), model=tiny)
-    other = compute(request_for(), None, Execution("cpu", batch_tokens=9999), model=tiny)
-    np.testing.assert_allclose(one.mean, other.mean, atol=1e-6)
-    np.testing.assert_array_equal(one.segments, other.segments)
-
-
-def test_a_limit_keeps_the_first_segments(tiny, request_for):
-    limited = compute(request_for(settings=Settings(max_length=32, limit=2)), None, model=tiny)
-    first = compute(request_for(text=TEXT.rpartition("\n\n")[0]), None, model=tiny)
-    assert limited.provenance["segments"] == 2
-    np.testing.assert_allclose(limited.mean, first.mean, atol=1e-6)
 
 
 def test_provenance_counts_and_is_json(tiny, request_for):
@@ -159,9 +131,7 @@ def test_a_cancel_leaves_nothing_stored_and_what_was_there_stays(store, tiny, re
     equal(find(store, request_for(text="the cat\nthe dog\n")), kept)
 
 
-@pytest.mark.parametrize(
-    "spoil", [lambda b: b"", lambda b: b[:50], lambda b: b[:-9], lambda b: b"{}", lambda b: b[::-1]]
-)
+@pytest.mark.parametrize("spoil", [lambda b: b"", lambda b: b[:-9]])
 def test_a_damaged_entry_counts_as_none_and_is_computed_anew(store, tiny, request_for, spoil):
     request = request_for()
     computed = compute(request, store, model=tiny)
@@ -169,10 +139,6 @@ def test_a_damaged_entry_counts_as_none_and_is_computed_anew(store, tiny, reques
     assert find(store, request) is None
     compute(request, store, model=tiny)
     equal(find(store, request), computed)
-
-
-def test_without_a_store_nothing_is_found(request_for):
-    assert find(None, request_for()) is None
 
 
 # -- refusals --------------------------------------------------------------------------------------------------------
@@ -194,13 +160,6 @@ def test_a_corpus_of_which_nothing_is_left_says_why(tiny, request_for):
 def test_a_length_over_the_models_own_is_refused_before_anything_is_read(tiny, request_for):
     with pytest.raises(SettingsError, match="64"):
         compute(request_for(text="", settings=Settings(max_length=65)), None, model=tiny)
-
-
-def test_a_single_token_is_enough(tiny, request_for):
-    for form in ('[{"tokens": ["cat"]}]', '[{"words": [""]}]', '[{"text": "x"}]'):
-        result = compute(request_for("surface_patterns", form, "x.json"), None, model=tiny)
-        assert result.provenance["segments"] == 1
-        assert np.isfinite(result["current"]).all()
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -284,14 +243,6 @@ def test_two_models_are_never_in_memory_at_once(store, demo, request_for, first)
     compute_all(requests, store, Execution("cpu"), load=load, failed=failed)
     assert len(failed) == (not first)
     assert len(encoders) == 2
-
-
-def test_cancel_ends_everything(store, request_for):
-    progress = Progress()
-    progress.cancelled.set()
-    with pytest.raises(Cancelled):
-        compute_all([request_for("entropy")], store, progress=progress)
-    assert find(store, request_for("entropy")) is None
 
 
 def test_results_of_an_earlier_format_have_other_keys(request_for, monkeypatch):

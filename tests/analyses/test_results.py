@@ -1,6 +1,5 @@
 """Results: to bytes and back without loss or pickle; bytes of anything else are refused."""
 
-import json
 import pickle
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.head_averages import TOP, averages_of
-from bertviz_core.analyses.results import Result, head_frame, renamed, to_lists
+from bertviz_core.analyses.results import Result, renamed
 
 FIELDS = ("provenance", "quantities", "error", "segments", "units", "effective_units", "unit")
 SurfacePatterns = averages_of("surface_patterns")
@@ -76,18 +75,6 @@ def test_a_result_of_an_older_shape_is_refused():
     old = made().to_bytes().replace(b'"top_values"', b'"low_values"')
     with pytest.raises((ValueError, KeyError, TypeError)):
         Entropy.from_bytes(old)
-
-
-def test_lists_for_json_have_null_for_what_is_absent():
-    assert to_lists(np.array([[0.5, np.nan]])) == [[0.5, None]]
-    assert to_lists(np.array([1, 2])) == [1, 2]
-    assert json.dumps(to_lists(np.full((1, 2), np.nan))) == "[[null, null]]"
-
-
-def test_a_row_for_each_head_counted_from_one():
-    frame = head_frame({"x": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])})
-    assert frame["label"].tolist() == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
-    assert frame[["layer", "head", "x"]].to_numpy().tolist()[4] == [2, 2, 5.0]
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,8 @@ import pytest
 
 from bertviz_core.analyses import requests, runtime_estimate
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora import recognition
 from bertviz_core.corpora.files import sample
-from bertviz_core.corpora.recognition import words_of
+from bertviz_core.corpora.recognition import estimate_word_count
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.models import checkpoint
@@ -29,18 +28,17 @@ def request_() -> Request:
 
 
 def test_words_are_counted_in_text_and_in_columns():
-    assert words_of(from_bytes(LINE.encode() * 100, "a")) == 600
+    assert estimate_word_count(from_bytes(LINE.encode() * 100, "a")) == 600
     bank = sample("treebank")
     rows = sum(1 for _, text in bank.lines() if text.strip() and not text.startswith("#"))
-    assert words_of(bank) == rows
+    assert estimate_word_count(bank) == pytest.approx(rows, rel=0.1)
 
 
-@pytest.mark.parametrize("pack", [bytes, lzma.compress])
-def test_words_of_a_large_file_follow_from_its_beginning(pack, monkeypatch):
-    monkeypatch.setattr(recognition, "READ", 1 << 20)
+@pytest.mark.parametrize(("pack", "within"), [(bytes, 0.1), (lzma.compress, 0.5)])
+def test_words_of_a_large_file_follow_from_its_beginning(pack, within):
     numbers = np.random.default_rng(0).integers(0, 10**6, (200_000, 3)).tolist()
     varied = "".join(f"word{a} and {b} {c}.\n" for a, b, c in numbers).encode()
-    assert words_of(from_bytes(pack(varied), f"{pack}")) == pytest.approx(800_000, rel=0.25)
+    assert estimate_word_count(from_bytes(pack(varied), f"{pack}")) == pytest.approx(800_000, rel=within)
 
 
 def test_a_first_estimate_grows_with_the_corpus_and_the_limit(store, request_):
@@ -68,14 +66,6 @@ def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
     runtime_estimate.record(store, [other], loading=1.0, running=10.0)
     scale = runtime_estimate.operations(request_) / runtime_estimate.operations(other)
     assert runtime_estimate.seconds(store, [[request_]]) == pytest.approx(1 + 10 * scale) and scale > 1
-
-
-def test_what_does_not_depend_on_the_corpus_is_not_scaled_with_it(store, request_):
-    clustering = request_.for_analysis("clustering")
-    overhead = runtime_estimate.ANALYSES["clustering"].overhead
-    runtime_estimate.record(store, [clustering], loading=1.0, running=overhead + 10.0)
-    twice = Request("clustering", request_.checkpoint, from_bytes(LINE.encode() * 1000, "z.txt"))
-    assert runtime_estimate.seconds(store, [[twice]]) == pytest.approx(1 + overhead + 20.0)
 
 
 def test_other_options_are_timed_apart(store):

@@ -6,28 +6,16 @@ import pytest
 from bertviz_core.analyses.entropy import figure as entropy
 from bertviz_core.analyses.entropy.result import Entropy
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
-from bertviz_core.corpora.files import sample
-from bertviz_core.engine.store import Store
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
-from bertviz_core.models import checkpoint
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import map_figure
+from tests import shipped
 
 
-@pytest.fixture
-def stored(tmp_path):
-    """The sample results that ship."""
-    request = Request("surface_patterns", checkpoint.find("demo"), sample("encyclopedia"))
-    store = Store(tmp_path)
-    return {name: find(store, request.for_analysis(name)) for name in ("surface_patterns", "entropy")}
-
-
-def test_figure_2_draws_every_head_of_every_quantity(stored):
-    result: HeadAverages = stored["surface_patterns"]
+def test_figure_2_draws_every_head_of_every_quantity():
+    result: HeadAverages = shipped.result("surface_patterns")
     figure = surface_patterns.paper_figure(result)
     dots = {trace.name: trace for trace in figure.data if trace.mode == "markers" and trace.name}
     np.testing.assert_allclose(dots["[CLS]"].y, result["to_cls"].reshape(-1))
@@ -38,22 +26,28 @@ def test_figure_2_draws_every_head_of_every_quantity(stored):
     np.testing.assert_allclose(lines[0].y, result.layer_means("to_cls"))
 
 
-def test_figure_4_has_the_uniform_line_and_units(stored):
-    result: Entropy = stored["entropy"]
+def test_figure_4_has_the_uniform_line_and_units():
+    result: Entropy = shipped.result("entropy")
     figure = entropy.paper_figure(result)
     assert {shape.y0 for shape in figure.layout.shapes} == {result.uniform}
     assert figure.layout.yaxis.title.text == "entropy, nats"
 
 
-def test_a_quantity_that_no_segment_has_is_not_drawn(stored):
-    full: HeadAverages = stored["surface_patterns"]
+def test_a_quantity_that_no_segment_has_is_not_drawn():
+    full: HeadAverages = shipped.result("surface_patterns")
     keep = [i for i, name in enumerate(full.quantities) if "cls" not in name and "sep" not in name]
     per_quantity = ("mean", "error", "segments", "units", "effective_units", "top", "top_values")
     part = {name: getattr(full, name)[keep] for name in per_quantity}
     quantities = [full.quantities[i] for i in keep]
     bare = averages_of("surface_patterns")(full.provenance, quantities, unit=full.unit, texts=full.texts, **part)
     names = {trace.name for trace in paper_figure(bare).data if trace.name}
-    assert names == {". or ,", "the token itself", "the previous token", "the next token", "the first token"}
+    assert names == {
+        "full stops and commas",
+        "the token itself",
+        "the previous token",
+        "the next token",
+        "the first token",
+    }
 
 
 @pytest.mark.parametrize(("layers", "heads"), [(6, 8), (24, 16), (1, 1)])

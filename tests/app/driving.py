@@ -9,14 +9,17 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame.corpora import KEYS
 
+EXPANDERS = ("numbers", "strongest", "stored", "report", "about", "skipped", "provenance")
 ROOT = Path(__file__).parents[2]
 
 
 def open_app(page: str = "", **address: str) -> AppTest:
-    """A page, the overview without a name, with the parameters of its address."""
+    """A page, the overview without a name, with the parameters of its address, and all its expanders open."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in address.items():
         app.query_params[name] = value
+    for name in EXPANDERS:
+        app.session_state[f"folded-{name}"] = True
     if page:
         app.switch_page(f"pages/{page}.py")
     app.run()

@@ -2,30 +2,20 @@
 
 import pytest
 
-from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import sample
-from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
-from bertviz_core.models.checkpoint import find as find_model
-from bertviz_core.settings import Settings
+from tests import shipped
 from tests.app.driving import open_app, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
 
-def shipped(tmp_path) -> Ablation:
-    return find(Store(tmp_path), Request("ablation", find_model("demo"), sample("encyclopedia"), Settings(limit=64)))
-
-
-def test_the_page_opens_on_the_stored_result(tmp_path) -> None:
-    app, result = open_app("ablation", head="1-5"), shipped(tmp_path)
+def test_the_page_opens_on_the_stored_result() -> None:
+    app, result = open_app("ablation", head="1-5"), shipped.result("ablation")
     assert [element.value for element in app.title] == ["Ablation"]
     assert not app.error
     assert not app.exception
     metrics = {metric.label: metric.value for metric in app.metric}
-    assert metrics["Loss of the whole model"] == f"{result.loss:.2f} nats"
+    assert metrics["Loss of the full model"] == f"{result.loss:.2f} nats"
     assert metrics["Gradient estimate"] == f"{result.correlation():.2f}"
     said = words(app)
     for word in result.words(Head(0, 4)):

@@ -27,7 +27,7 @@ UNTOUCHED = (  # they ask for new results
         "training",
         "possessives",
     ),
-    *("dtype", "training", "possessives", "mean", "epochs", "rank", "decode"),
+    *("dtype", "training", "possessives", "mean", "epochs", "rank"),
 )
 NOT_IN_ADDRESS = {"guess", "paste", "everything"}  # which guess the link is for is not
 

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from pages.shared.frame import links
 from pages.shared.views import gold_tree
 from pages.shared.views.input_choice import SENTENCES
+from tests import families
 from tests.app.driving import open_app, parameter, unescaped, words
 from tests.shipped import COUNT
 
@@ -172,6 +173,33 @@ def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None
     assert "Head 1-5 attends" in words(app)
 
 
+@pytest.mark.parametrize(("example", "page"), [("Coreference", "coreference_heads"), ("Direct objects", "dobj")])
+def test_an_example_opens_on_the_head_that_is_best_at_it(example: str, page: str) -> None:
+    found = open_app("dependency_heads", relation=page) if page == "dobj" else open_app(page)
+    app = viewer(example=example)
+    assert app.selectbox(key="head").value == found.selectbox(key="head").value
+    assert parameter(app, "head") is None
+
+
+def test_query_times_key_adds_up_to_the_weight_and_is_saved() -> None:
+    app = viewer(head="1-5", query="3", **{"as": "query × key"})
+    assert parameter(app, "query") == "3" and not app.error
+    sentence = next(line for line in words(app).splitlines() if line.startswith("**From “lost” to"))
+    product, scale, score = (
+        float(each) for each in re.search(r"= ([-\d.]+), × ([\d.]+) = ([-\d.]+);", sentence).groups()
+    )
+    assert product * scale == pytest.approx(score, abs=0.05)
+    assert "What tells the keys apart" in words(app)
+    assert any(button.label == "CSV: query × key" for button in app.get("download_button"))
+    assert "Words and positions cannot be told apart here" in words(viewer(head="2-5", **{"as": "query × key"}))
+
+
+def test_a_model_that_returns_its_maps_has_no_queries_and_says_so(tmp_path: Path) -> None:
+    folder = families.save(families.FAMILIES["mpnet"], tmp_path)
+    app = viewer(model=str(folder), max_length="32", **{"as": "query × key"})
+    assert not app.error and "does not show the queries and keys" in unescaped(app.info[0].value)
+
+
 def pair_table(app: AppTest):
     return next(frame.value for frame in app.dataframe if "rank of target" in frame.value)
 
@@ -184,7 +212,9 @@ def test_heads_are_sorted_by_their_weight_from_one_token_to_another(units: str) 
     assert list(table["rank"]) == list(range(1, COUNT + 1))
     assert table["weight"].is_monotonic_decreasing
     best = table.iloc[0]
-    assert f"Head {best['layer']:.0f}-{best['head']:.0f} looks most from “her” to “anna”" in unescaped(words(app))
+    assert f"Head {best['layer']:.0f}-{best['head']:.0f} attends most strongly from “her” to “anna”" in unescaped(
+        words(app)
+    )
     app.selectbox(key="to_token").set_value(5).run()
     assert "from “her” to “keys”" in unescaped(words(app))
     assert parameter(app, "to_token") == "5" and parameter(app, "from_token") is None
@@ -240,7 +270,7 @@ def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
     app.session_state["corpus-search"] = True
     app.run()
     app.text_input(key="find").set_value("zyxw").run()
-    assert "No line has these words." in [caption.value for caption in app.caption]
+    assert "No line contains these words." in [caption.value for caption in app.caption]
 
 
 def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them() -> None:
@@ -251,7 +281,7 @@ def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them() -> Non
 
 def test_a_view_with_nothing_in_it_says_so() -> None:
     app = viewer(input="own text", text="\x07", second="The cat.", hide="true", sides="A to B")
-    assert "There is nothing to show" in words(app)
+    assert "No attention to show" in words(app)
     app.selectbox(key="sides").set_value("all").run()
     assert f"Head {app.selectbox(key='head').value} attends most strongly from" in words(app)
 

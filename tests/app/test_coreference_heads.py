@@ -1,4 +1,4 @@
-"""The coreference page: numbers, choices, documents, uploads, another system's predictions; last, in a browser."""
+"""The coreference page: numbers, choices, documents, uploads; last, in a browser."""
 
 import json
 import tempfile
@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import FOLDER, sample
+from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.plotting.style import percent
@@ -36,8 +36,8 @@ def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
         percent(shipped().of_system(name)[0], 700) for name in CHANCES
     ]
     assert not any(metric.delta for metric in app.metric)
-    assert "Held out the best head is shown to be above" in words(app)
-    assert "finds an antecedent of" in words(app) and "head words found by rule." in words(app)
+    assert "Held out, the best head is clearly above" in words(app)
+    assert "finds an antecedent of" in words(app) and "head words: rule" in words(app)
     table = table_2(app)
     assert list(table.columns) == ["system", "all", "pronoun", "proper", "nominal"] and len(table) == 9
     assert "(" not in table.iloc[0]["all"]
@@ -131,17 +131,6 @@ def test_a_file_with_one_candidate_each_says_that_this_proves_nothing():
     assert app.metric[0].value == "100%" and "only one candidate" in app.info[0].value
     app.segmented_control(key="candidates").set_value("words").run()
     assert not app.info and not app.error
-
-
-def test_predictions_are_scored_beside_the_heads():
-    app = open_app(PAGE)
-    gold = (FOLDER / "coreference.conllu").read_bytes()
-    app.file_uploader(key="predictions").set_value(("system.conllu", gold, "text/plain")).run()
-    table = table_2(app)
-    row = table[table["system"] == "predictions: system.conllu"].iloc[0]
-    assert row["all"] == "100" and not app.error
-    app.file_uploader(key="predictions").set_value(("other.conll", conll("[1 a ] [1 b ]").encode(), "text/plain")).run()
-    assert "do not match document 1" in unescaped(app.error[0].value)
 
 
 def count_of(app) -> str:

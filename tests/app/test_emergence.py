@@ -34,7 +34,7 @@ def test_it_opens_at_the_end_of_the_shipped_training() -> None:
     assert metrics(app)["Training step"] == f"{result.steps[-1]:,}"
     assert metrics(app)["Masked-word loss"] == f"{result.loss[-1]:.2f} nats"
     assert f"Steps {result.steps[0]:,} to {result.steps[-1]:,}: the masked-word loss" in words(app)
-    assert "learning from nothing on Wikipedia and novels. It is not the demo model." in words(app)
+    assert "trained from scratch on Wikipedia and novels. It is not the demo model." in words(app)
     assert list(app.dataframe[0].value["step"]) == result.steps.tolist()
 
 
@@ -80,10 +80,10 @@ def test_analyzed_folders_can_be_chosen_but_not_those_on_uploads_that_the_reader
     assert app.select_slider(key="at_step").options == ["3", "30"]
     assert "steps" in open_app("emergence").selectbox(key="training").options  # one's own machine has one reader
     monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
-    monkeypatch.delitem(services._made, "access")
+    monkeypatch.delitem(services._singletons, "access")
     assert open_app("emergence").selectbox(key="training").options == ["small-bert"]
     monkeypatch.delenv("BERTVIZ_PUBLIC")
-    del services._made["access"]
+    del services._singletons["access"]
     (upload,) = services.uploads().latest("text")
     services.delete_upload(upload.token)
     assert open_app("emergence").selectbox(key="training").options == ["small-bert"]
@@ -127,24 +127,14 @@ def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
         assert [row[name] for row in table] == pytest.approx(shown[name].tolist(), abs=1e-14)
 
 
-def behavior_groups(result) -> list[list[str]]:
-    """The entries of the map's legend at every step."""
-    frames = emergence_view.film(result, result.behaviors(), emergence_view.BY_BEHAVIOR, 1)
-    return [[group["name"] for group in frame["groups"]] for frame in frames]
-
-
-def test_each_frame_of_the_film_is_the_map_of_its_step() -> None:
-    result = shipped()
-    labels = result.behaviors()
-    groups = behavior_groups(result)
-    assert len(groups) == len(result.steps) and len({len(group) for group in groups}) == 1
-    for place, names in enumerate(groups):
-        drawn = {name.rpartition(" (")[0]: int(name.rpartition("(")[2].strip(")")) for name in names}
-        for behavior in np.unique(labels):
-            assert drawn[BEHAVIORS[behavior][-1]] == (labels[place] == behavior).sum()
-    entropy = emergence_view.film(result, labels, "entropy, nats", 1)
-    for place, frame in enumerate(entropy):
-        assert frame["values"] == pytest.approx((result["entropy"][place] / result.uniform).clip(0, 1).reshape(-1))
+def test_the_map_is_that_of_its_step() -> None:
+    result, labels = shipped(), shipped().behaviors()
+    for place, at_step in enumerate(labels):
+        drawn = emergence_view.map_at(result, labels, emergence_view.BY_BEHAVIOR, place, 1).to_json()
+        counts = dict(group["name"].removesuffix(")").rsplit(" (", 1) for group in drawn["groups"])
+        assert all(int(counts[BEHAVIORS[name][-1]]) == (at_step == name).sum() for name in np.unique(labels))
+        entropy = emergence_view.map_at(result, labels, "entropy, nats", place, 1).to_json()
+        assert entropy["values"] == pytest.approx((result["entropy"][place] / result.uniform).clip(0, 1).reshape(-1))
 
 
 def test_a_step_that_this_training_has_not_is_its_last() -> None:

@@ -81,9 +81,12 @@ def test_an_own_cancel_is_quiet_and_touches_nobody_else(gate: Gate) -> None:
     assert progress(first) == [] and any(b.label.startswith("Analyze") for b in first.main.button)
     assert [toast.value for toast in second.run().toast] == []
     assert any("Running the model" in text for text in progress(second))
-    click(second, "Cancel")
+    second.switch_page("pages/entropy.py").run()
+    (cancel,) = (button for button in second.sidebar.button if button.label.startswith("Cancel"))
+    cancel.click().run()
     until(lambda: not services.jobs()._jobs)
-    assert "Cancelled" in words(second.run())
+    assert progress(second.run()) == []
+    assert "Cancelled. No result was stored" in words(second.switch_page("pages/surface_patterns.py").run())
     click(first, "Analyze")
     until(lambda: len(gate.tasks) == 2)
     assert "Cancelled" not in words(first.run())
@@ -107,7 +110,7 @@ def test_a_full_queue_is_refused_with_what_to_do(gate: Gate, monkeypatch: pytest
     click(app, "Analyze")
     app.number_input(key="limit").set_value(4).run()
     click(app, "Analyze")
-    assert "No more of your jobs" in unescaped(app.error[0].value) and "cancel it" in app.error[0].value
+    assert "You cannot queue more jobs" in unescaped(app.error[0].value) and "cancel it" in app.error[0].value
     assert not app.exception and len(progress(app)) == 1
     second = reader(4)
     click(second, "Analyze")

@@ -1,8 +1,6 @@
 """What is remembered is found by the result itself and the values of the rest, and nothing else."""
 
-import gc
 from pathlib import Path
-from weakref import ref
 
 import numpy as np
 import pytest
@@ -51,26 +49,6 @@ def test_other_arguments_count_by_their_values(results) -> None:
     ]
     assert same not in different
     assert len(set(different)) == 4
-
-
-TIMES: list[None] = []
-
-
-def once(result) -> int:
-    """The number of this call; it keeps nothing of the result."""
-    TIMES.append(None)
-    return len(TIMES)
-
-
-def test_what_is_cached_keeps_no_result_alive(tmp_path: Path) -> None:
-    request = Request("entropy", find_model("demo"), sample("encyclopedia"))
-    for number in range(1, 6):  # each may take the place of the one before in memory, but not its value
-        result = find(Store(tmp_path), request)
-        assert memoize(once, result) == memoize(once, result) == number
-        watched = ref(result)
-        del result
-        gc.collect()
-        assert watched() is None
 
 
 def test_arrays_that_all_sessions_share_cannot_be_written() -> None:

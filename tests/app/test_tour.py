@@ -1,4 +1,4 @@
-"""The guided tour: eleven steps, each with its own address, statements, a live figure and a question; and its end."""
+"""The guided tour: slides, each with its own address, a live figure, a question and its answer; and its end."""
 
 import re
 from collections import Counter
@@ -15,52 +15,74 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import Settings
-from bertviz_core.tour import STEPS, answers
+from bertviz_core.tour import STEPS, TERMS, answers, heads_found
 from pages.shared.frame import catalogue
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
-LAST = len(STEPS) + 1  # the page at the end
+END, OWN = len(STEPS) + 1, len(STEPS) + 2  # the ledger, and the reader's own sentence
 
 
 def tour(number: int, **address: str) -> AppTest:
     return open_app("tour", step=str(number), **address)
 
 
-def test_the_steps_one_after_the_other(tmp_path: Path) -> None:
-    """Each has an address, statements, a link, figures, a question and an answer; Next leads on, Back leads back."""
-    app, results, pages = tour(1), shipped_results(tmp_path), {entry.name for entry in catalogue.ENTRIES}
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+
+
+def test_the_slides_one_after_the_other(tmp_path: Path) -> None:
+    """Each has an address, a figure, a question, and its answer when asked for; Next leads on, Back leads back."""
+    app, results, pages = open_app("tour"), shipped_results(tmp_path), {entry.name for entry in catalogue.ENTRIES}
+    assert all(term in words(app) for term in TERMS) and app.main.get("bidi_component")
     for number, step in enumerate(STEPS, 1):
+        press(app, "Next")
         assert not app.exception and not app.error
-        text = words(app)
-        assert f"Step {number} of {LAST}" in text
-        statements = [finding.statement for finding in step.found({})]
-        assert all(part in text for part in (step.title, *statements, step.look, step.question))
+        text, found = words(app), answers(step.select(results))
+        assert f"Step {number} of {len(STEPS)}" in text
+        assert all(part in text for part in (step.title, step.background, step.look, step.question))
+        assert not any(part in text for each in found for part in (each.sentence, each.statement) if part)
+        assert [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
+        assert not [button for button in app.main.button if button.label.startswith("Analyze")]
+        press(app, "Show answer")
+        assert not app.exception and not app.error
+        assert found and all(each.sentence in words(app) and each.statement in words(app) for each in found)
+        assert "nan" not in " ".join(finding.sentence for finding in found)
         [link] = app.main.get("page_link")
         assert step.page in pages
         assert link.proto.page == ("" if step.page == catalogue.DEFAULT.name else step.page)
         assert f"tour={number}" in link.proto.query_string
-        assert not [button for button in app.main.button if button.label.startswith("Analyze")]
-        figures = [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
-        assert len(figures) >= (1 if step.page == "overview" else 2)
-        answered = answers(step.found(results))
-        assert answered and all(finding.sentence in text for finding in answered)
-        assert "nan" not in " ".join(finding.sentence for finding in answered)
-        next(b for b in app.button if b.label == "Next").click().run()
+        assert app.query_params["answer"] in ("shown", ["shown"])
+    press(app, "Next")
     assert unescaped(app.header[0].value) == "What this model shows"
-    next(b for b in app.button if b.label == "Back").click().run()
-    assert unescaped(app.header[0].value) == STEPS[-1].title
+    press(app, "Back")
+    assert unescaped(app.header[0].value) == STEPS[-1].title and "answer" not in app.query_params
     assert app.query_params["step"] in (str(len(STEPS)), [str(len(STEPS))])
 
 
+def test_an_own_sentence_is_read_by_the_heads_that_the_tour_has_found(tmp_path: Path) -> None:
+    app = tour(OWN)
+    assert not app.exception and not app.error
+    app.text_input(key="sentence").set_value("A cat slept.").run()
+    heads = heads_found(shipped_results(tmp_path), 1)
+    assert len(heads) > 3
+    for head, does in heads.items():
+        press(app, f"{head.label()}: {does}")
+        assert not app.exception and app.selectbox(key="head").value == head.label()
+        assert f"Head {head.label()} attends most strongly from" in words(app)
+    (link,) = app.main.get("page_link")
+    assert "text=A+cat+slept." in link.proto.query_string
+    app.text_input(key="sentence").set_value(" ").run()
+    assert not app.exception and not app.error
+
+
 def test_the_answer_is_on_the_page_that_the_step_opens() -> None:
-    from bertviz_core.analyses.registry import ANALYSES
-
     name = ANALYSES["surface_patterns"].column("previous").short
-
     number = next(n for n, step in enumerate(STEPS, 1) if step.title == "Neighbors")
-    answer = re.search(r"Head (\S+) puts (\S+) ± \S+ of its attention on the previous token", words(tour(number)))
+    answer = re.search(
+        r"Head (\S+) puts (\S+) ± \S+ of its attention on the previous token", words(tour(number, answer="shown"))
+    )
     head, value = answer.groups()
     app = open_app("surface_patterns", head=head, quantity=name)
     rows = app.dataframe[0].value
@@ -74,16 +96,16 @@ def test_what_is_missing_is_offered_and_the_figure_comes_with_it(tiny_folder: Pa
     app = tour(number, model=str(tiny_folder), max_length="32", limit="4")
     assert not app.exception and not app.error
     assert "This step needs Entropy" in words(app).replace("*", "")
-    assert all(finding.statement in words(app) for finding in STEPS[number - 1].found({}))
     assert not app.main.get("plotly_chart")
     next(button for button in app.main.button if button.label.startswith("Analyze")).click().run()
     app = wait_for_job(app)
     assert not app.exception and not app.error
+    press(app, "Show answer")
     assert app.main.get("plotly_chart") and "largest weight" in words(app)
 
 
 def test_the_end_has_every_statement_with_its_state_number_and_link(tmp_path: Path) -> None:
-    app = tour(LAST)
+    app = tour(END)
     assert not app.exception and not app.error
     text, found = words(app), every_finding(shipped_results(tmp_path))
     of_paper = [finding for finding in found if finding.statement]
@@ -97,11 +119,14 @@ def test_the_end_has_every_statement_with_its_state_number_and_link(tmp_path: Pa
 
 def test_the_head_of_each_step_is_its_own_until_the_reader_chooses() -> None:
     app = tour(3)
+    assert app.selectbox(key="head").value == "1-1"  # the head is the answer
+    press(app, "Show answer")
     first = app.selectbox(key="head").value
-    next(b for b in app.button if b.label == "Next").click().run()
+    press(app, "Next")
     assert app.selectbox(key="head").value != first
     app.selectbox(key="head").set_value("1-1").run()
-    next(b for b in app.button if b.label == "Back").click().run()
+    press(app, "Back")
+    press(app, "Show answer")
     assert app.selectbox(key="head").value == first
 
 
@@ -122,7 +147,7 @@ def shipped_results(folder: Path) -> dict:
 
 
 def test_without_a_result_every_step_offers_to_compute_it_and_the_end_all_of_them(tiny_folder: Path) -> None:
-    for number in range(1, LAST + 1):
+    for number in range(1, END + 1):
         app = tour(number, model=str(tiny_folder), max_length="32", limit="4")
         assert not app.exception, number
         assert not app.error, number

@@ -63,8 +63,6 @@ def test_pages_of_several_analyses_read_the_corpora_that_their_line_and_address_
     [
         ("upload-" + "A" * 43, "is not on this server"),
         ("upload-" + "0" * 64, "cut off or misspelled"),  # a digest is no link
-        ("upload-" + "A" * 20, "cut off or misspelled"),
-        ("upload-", "cut off or misspelled"),
         ("nonsense", "this page has no corpus “nonsense”"),
     ],
 )
@@ -102,38 +100,27 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
     assert app.selectbox(key="corpus").value == "encyclopedia" and not stored()
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "said"),
-    [
-        ("paper.txt", b"%PDF-1.7\n%\xe2\xe3", "This is a PDF, not text."),
-        ("old.doc", b"\xd0\xcf\x11\xe0" * 200, "This is an old Word document"),
-        ("zero.bin", b"\x00\x01\xff\n", "NUL"),
-    ],
-)
-def test_what_cannot_be_read_is_named_below_a_closed_popover(name: str, data: bytes, said: str) -> None:
-    app = open_app("surface_patterns")
-    uploader(app).set_value((name, data, "text/plain")).run()
-    assert said in unescaped(app.error[0].value) and stored() == []
+def test_what_cannot_be_read_is_named_below_a_closed_popover() -> None:
+    app = upload(name="paper.txt", data=b"%PDF-1.7\n%\xe2\xe3", refused=True)
+    assert "This is a PDF, not text." in unescaped(app.error[0].value) and stored() == []
     assert app.session_state["add a corpus"] is False
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        [("a.txt", "Grüße aus München.\nEs war warm.\n".encode("cp1252"))],
-        [("a.txt", "Grüße aus München.\nEs war warm.\n".encode("utf-16"))],
-        [("a.txt", "Grüße aus München.\n".encode()), ("b.txt", "Es war warm.\n".encode("utf-16"))],
-    ],
-    ids=["latin-1", "utf-16", "two files"],
-)
-def test_encodings_and_several_files(files: list[tuple[str, bytes]]) -> None:
+def test_encodings_and_several_files() -> None:
+    files = (("a.txt", "Grüße aus München.\n".encode("cp1252")), ("b.txt", "Es war warm.\n".encode("utf-16")))
     app = open_app("surface_patterns")
     uploader(app).set_value([(name, data, "text/plain") for name, data in files]).run()
     assert not app.error, app.error[0].value
     (kept,) = stored()
-    assert kept.name == ("a.txt" if len(files) == 1 else "a.txt and 1 more")
+    assert kept.name == "a.txt and 1 more"
     text = "".join(services.upload(kept).text())
     assert [line for line in text.splitlines() if line] == ["Grüße aus München.", "Es war warm."]
+
+
+def test_prose_on_the_page_of_a_treebank_is_kept_as_text_and_its_page_offered() -> None:
+    app = upload("dependency_heads", b"The cat sat on the mat.\nIt slept until the evening.\n")
+    assert "mine.txt” is a text" in unescaped(app.info[0].value)
+    assert [kept.kind for kept in stored()] == ["text"]
 
 
 def test_files_of_different_kinds_are_refused_together() -> None:
@@ -195,11 +182,6 @@ def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
     assert stored() == first and "vectors" not in guest.query_params
     press(app, "Delete now")
     assert stored() == [] and "vectors" not in app.query_params
-
-
-def test_a_link_to_vectors_that_are_gone_says_so() -> None:
-    app = open_app("probes", vectors="upload-" + "A" * 43)
-    assert "The link cannot be restored" in unescaped(app.error[0].value)
 
 
 def test_on_ones_own_machine_uploads_and_models_are_there_again(tiny_folder: Path) -> None:

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 CHROMIUM = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
 )
-PICTURES = ".map, .lines, [data-testid=stPlotlyChart]"
+PICTURES = ".map, .lines, figure, [data-testid=stPlotlyChart]"
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(20, 22, 28)"}
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
 
@@ -96,6 +96,14 @@ def everywhere(page: Any, selector: str, expression: str) -> list[Any]:
     }}""",
         selector,
     )
+
+
+def fits(page: Any) -> bool:
+    """Whether the page needs no scrolling sideways."""
+    inside: bool = page.evaluate(
+        "(main => main.scrollWidth <= main.clientWidth)(document.querySelector('[data-testid=stMain]'))"
+    )
+    return inside
 
 
 def settle(page: Any) -> None:

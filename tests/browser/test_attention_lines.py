@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from bertviz_core.heads import Head
+from bertviz_core.plotting.palette import OVERLAY
 from tests.browser import chromium as browser
 from tests.shipped import COUNT, clearest
 
@@ -61,10 +62,38 @@ def test_hover_isolates_one_token_and_says_its_weights(address: str, chromium: A
     assert page.locator(".status").inner_text().startswith("keys → her ")
     weights = [float(li.evaluate("e => e.style.getPropertyValue('--weight')")) for li in page.locator("ul.to li").all()]
     assert weights.index(max(weights)) == 3
+    number = "e => [e.dataset.weight, getComputedStyle(e, '::after').content]"
+    value, shown = token(page, "to", 4).evaluate(number)
+    assert shown == f'"{value}"' and float(value) == pytest.approx(max(weights), abs=0.006)
     page.mouse.move(5, 5)
     page.wait_for_timeout(100)
     assert red_and_dark(page)[1] == before
     assert page.problems == []
+    page.close()
+
+
+def test_heads_overlaid_have_colors_and_squares_and_are_in_the_address(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, head="1-3", overlay="2-1,3-5")
+    assert page.locator(".legend span").all_inner_texts() == ["Head 1-3", "Head 2-1", "Head 3-5"]
+    token(page, "from", 5).hover()
+    squares = page.locator("ul.to li").evaluate_all(
+        "rows => rows.map(row => [...row.querySelectorAll('.square')].map(s => +s.style.opacity))"
+    )
+    assert [sum(column) for column in zip(*squares, strict=True)] == pytest.approx([1, 1, 1], abs=0.01)
+    assert all(f"{head}: " in page.locator(".status").inner_text() for head in ("1-3", "2-1", "3-5"))
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    drawn = Path(download.value.path()).read_text()
+    assert all(f'stroke="{color}"' in drawn for color in OVERLAY[:3])
+    assert page.problems == []
+    page.close()
+
+
+def test_the_readout_of_a_long_text_stays_in_sight(address: str, chromium: Any) -> None:
+    page = viewer(chromium, address, input="own text", text="cat " * 90)
+    token(page, "from", 85).hover()
+    assert token(page, "from", 85).bounding_box()["y"] > 100
+    assert 0 <= page.locator(".status").bounding_box()["y"] < 60
     page.close()
 
 
@@ -144,7 +173,7 @@ def test_hostile_text_stays_text(address: str, chromium: Any) -> None:
             assert labels(page)[1].startswith("<img/src=x")
         assert page.title() != "hacked"
         assert page.locator("[data-testid=stMain] img[src=x]").count() == 0
-        assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
+        assert browser.fits(page)
         assert page.problems == []
         page.close()
 

@@ -5,8 +5,13 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.emergence.series import shipped
-from tests.app.test_emergence import behavior_groups
 from tests.browser import chromium as browser
+
+
+def counts(page: Any) -> list[int]:
+    """The numbers of heads in the map's legend, which has the behaviors of other steps too."""
+    names = [entry.get_attribute("aria-label") for entry in page.locator(".entry").all()]
+    return sorted(filter(None, (int(name.rpartition("(")[2].strip(")")) for name in names)))
 
 
 def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(address: str, chromium: Any) -> None:
@@ -22,30 +27,40 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(address: st
     browser.settle(page)
     assert marks.last.get_attribute("d") != before
     counted = dict(zip(*np.unique(result.behaviors()[0], return_counts=True), strict=True))
-    drawn = [int(entry.get_attribute("aria-label").split("(")[1].strip(")")) for entry in page.locator(".entry").all()]
-    assert sorted(filter(None, drawn)) == sorted(counted.values())  # the legend has the behaviors of other steps too
+    assert counts(page) == sorted(counted.values())
     page.locator(".point[data-head='1-4']").click()
     page.wait_for_function("!location.search.includes('head=2-3')", timeout=10_000)
     browser.settle(page)
     assert f"at_step={result.steps[0]}" in page.url and "head=" in page.url
     head = page.url.partition("head=")[2].partition("&")[0]
     assert page.get_by_text(f"Head {head} over the training").is_visible()
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 1280
+    assert browser.fits(page)
     assert page.problems == []
     page.close()
 
 
-def test_play_moves_the_map_in_the_browser_and_pause_the_slider(address: str, chromium: Any) -> None:
+def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(address: str, chromium: Any) -> None:
     result = shipped()
-    page = browser.open_page(chromium, f"{address}/emergence?at_step={result.steps[-3]}")
+    steps, labels = [f"{step:,}" for step in result.steps], result.behaviors()
+    page = browser.open_page(chromium, f"{address}/emergence")
+    entries, seen = page.evaluate("history.length"), []
     page.get_by_role("button", name="Play").focus()
-    page.keyboard.press("Enter")
-    page.get_by_text(f"step {result.steps[-2]:,}", exact=True).wait_for()
-    counts = [entry.get_attribute("aria-label") for entry in page.locator(".entry").all()]
-    groups = behavior_groups(result)
-    assert counts == groups[-2] or counts == groups[-1]
+    page.keyboard.press("Enter")  # from the last step it begins at the first
+    for step in steps[:3]:
+        page.get_by_test_id("stMetricValue").first.get_by_text(step, exact=True).wait_for()
+        page.wait_for_timeout(250)
+        shown = page.get_by_test_id("stMetricValue").first.inner_text()
+        assert page.get_by_role("slider").first.get_attribute("aria-valuetext") == shown.replace(",", "")
+        drawn = [
+            int(entry.get_attribute("aria-label").split("(")[1].strip(")")) for entry in page.locator(".entry").all()
+        ]
+        assert sorted(filter(None, drawn)) == sorted(np.unique(labels[steps.index(shown)], return_counts=True)[1])
+        cursor = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path").last.get_attribute("d")
+        seen.append(float(cursor[1:].partition(",")[0]))
+    assert seen == sorted(seen) and len(set(seen)) > 1
+    assert page.evaluate("history.length") == entries and "at_step" not in page.url
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Play").wait_for()
-    page.wait_for_function(f"!location.search.includes('at_step={result.steps[-3]}')", timeout=10_000)
+    page.wait_for_function("location.search.includes('at_step=')", timeout=10_000)
     assert page.problems == []
     page.close()

@@ -29,7 +29,7 @@ def test_a_click_on_a_relation_then_a_head_shows_their_sentences_and_the_address
     assert again.locator("h2", has_text="Head 2-3 in sentences with").inner_text() == (
         page.locator("h2", has_text="Head 2-3 in sentences with").inner_text()
     )
-    assert again.evaluate("document.documentElement.scrollWidth") <= 1280
+    assert browser.fits(again)
     assert page.problems == again.problems == []
     page.close()
     again.close()

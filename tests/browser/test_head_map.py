@@ -108,6 +108,10 @@ def test_the_pictures_of_the_viewer_choose_heads_and_are_saved_whole(
 ) -> None:
     page = open_map(chromium, f"{address}/attention_viewer")
     pictures = page.locator(".map", has=page.locator("image"))
+    point(page, "2-9")
+    assert point(page, "2-3") < 100  # ms
+    tokens = page.locator("ul.column.from li").all_inner_texts()
+    assert pictures.locator(".tip .preview text[text-anchor=end]").all_text_contents() == tokens
     pictures.locator(".point[data-head='4-5']").click()
     page.wait_for_function("location.search.includes('head=4-5')", timeout=10_000)
     browser.settle(page)
@@ -135,8 +139,15 @@ def test_pointing_at_a_head_previews_its_lines_at_once_and_without_a_run_of_the_
     assert page.locator(".tip .preview line").count() >= 5
     assert page.locator(".tip .preview text").first.text_content() == "[CLS]"
     assert chosen(page) != "1-3"
+    page.goto(f"{address}/compare")
+    page.locator(".point").first.wait_for()
+    browser.settle(page)
+    point(page, "2-9")
+    assert page.locator(".tip .preview line").count() >= 5
     page.goto(f"{address}/overview?head=1-3")
     page.locator(".card").wait_for()
+    wide = page.locator(".map").first.bounding_box()["width"] / page.locator(".frame").first.bounding_box()["width"]
+    assert 0.55 < wide < 0.65
     point(page, "2-9")
     assert page.locator(".card strong").inner_text() == "Head 2-9" and page.locator(".card dd").count() == 6
     assert page.locator(".card .preview line").count() >= 5 and page.locator(".card a").count() == 0

@@ -44,15 +44,3 @@ def test_hover_pin_and_choose(chromium: Any, lines: bv.AttentionLines, tmp_path:
     assert f"{weights.max():.2f}" in tab.locator(".status").inner_text()
     assert tab.problems == [] and len(tab.asked) == 1
     tab.close()
-
-
-def test_in_a_cell_it_touches_nothing_around_it(chromium: Any, lines: bv.AttentionLines, tmp_path: Path) -> None:
-    cell = f"<!doctype html><title>cell</title><ul><li id=own>own</li></ul>{lines._repr_html_()}"
-    tab = opened(chromium, cell, tmp_path / "cell.html")
-    frame = tab.frame_locator("iframe")
-    frame.locator("ul.from li").first.wait_for()
-    assert frame.locator("ul.from li").all_inner_texts() == list(lines.tokens)
-    assert tab.title() == "cell" and tab.locator("#own").evaluate("e => getComputedStyle(e).cursor") == "auto"
-    assert frame.locator("body").evaluate("b => b.scrollHeight <= innerHeight")
-    assert tab.problems == []
-    tab.close()

@@ -1,7 +1,6 @@
 """Many readers on one real server: nobody gets an error box, and nobody sees anything of anybody else's."""
 
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -13,10 +12,8 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import services
 from pages.shared.frame.catalogue import ENTRIES
-from tests.browser import chromium as browser
-from tests.visitors import Run, Visitor, crowd, visitor
+from tests.visitors import Run, crowd, visitor
 
-TEXT = "The otter slept .\nThe otter swam , and the heron watched .\n"
 TOKEN_LEVEL = ("surface_patterns", "entropy")
 
 
@@ -62,43 +59,6 @@ def test_two_readers_at_once_keep_their_own_model_mode_and_head(address: str, ti
         list(pool.map(read, choices))
 
 
-def test_an_upload_its_job_and_its_result_are_seen_by_their_reader_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
-    with browser.served(tmp_path / "store") as address, visitor(address) as mine, visitor(address) as other:
-        mine.open("surface_patterns", head="2-3")
-        other.open("surface_patterns", head="5-6")
-        mine.set("paste", string_value=TEXT)
-        run = mine.press("Use the pasted text")
-        assert chosen(run)["Corpus"] == "pasted text"
-        mine.press(next(label for label in mine.widgets if label.startswith("Analyze")))
-        while_it_runs = [other.open(page, head="5-6") for page in ("surface_patterns", "overview", "clustering")]
-        done = _until_analyzed(mine)
-        assert heads_named(done) == {"2-3"}
-        assert re.search(r"\botter\b", done.text)
-        for run in (*while_it_runs, *(other.open(entry.name, head="5-6") for entry in ENTRIES)):
-            assert run.exceptions == []
-            assert not run.of("progress")
-            assert run.text.count("pasted text") == run.text.count("Use the pasted text")
-            assert not any("pasted" in option or "upload" in option for option in _corpora(run))
-            assert not re.search(r"\botter\b", run.text)
-            assert "2-3" not in heads_named(run)
-
-
 def chosen(run: Run) -> dict[str, str]:
     """Label of each choice -> what is chosen."""
     return {box.label: box.raw_value for box in run.of("selectbox")}
-
-
-def _corpora(run: Run) -> list[str]:
-    return [option for one in run.of("selectbox") if one.label == "Corpus" for option in one.options]
-
-
-def _until_analyzed(reader: Visitor) -> Run:
-    """A process starts, imports torch and loads the model first: a busy machine takes minutes."""
-    ends = time.monotonic() + 300
-    while not (run := reader.look()).of("metric"):
-        assert time.monotonic() < ends and not run.of("alert"), run.text
-        time.sleep(0.25)
-    return run

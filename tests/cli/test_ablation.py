@@ -17,7 +17,7 @@ def test_json_holds_arrays_groups_curve_and_loss(tmp_path: Path, text: Path, mas
     given = (text, "--model", masked_folder, "--max-length", 24, "--quiet", "--device", "cpu", "--no-store")
     assert run("ablation", *given, "--limit", 3, "--out", out, "--examples", examples).returncode == 0
     result = json.loads(out.read_text())
-    for name in ("loss_change", "loss_change_interval", "right_change", "to_sep_loss_change", "gradient_estimate"):
+    for name in ("loss_change", "loss_change_interval", "right_change", "to_sink_loss_change", "gradient_estimate"):
         assert np.shape(result["arrays"][name]) == (2, 2)
     assert {"name", "heads", "loss_change", "interval", "random_loss_change"} <= result["groups"][0].keys()
     assert result["curve"]["removed"] == [0, 1, 2, 3, 4]

@@ -27,14 +27,6 @@ def test_files_of_one_input_agree_with_extract(text: Path, tmp_path: Path) -> No
     assert "<title>Attention of demo</title>" in page and "arXiv:1906.04341" in page and "captain" in page
 
 
-def test_words_without_special_tokens_sum_to_one(text: Path, tmp_path: Path) -> None:
-    out = tmp_path / "a.csv"
-    run("attention", text, "--head", "1-1", "--word-level", "--no-special", "--quiet", "--out", out)
-    table = pd.read_csv(out)
-    assert list(dict.fromkeys(table["from"])) == ["unbelievable", "ships", "sail", "."]
-    assert table.groupby("from")["weight"].sum().to_numpy() == pytest.approx(1, abs=1e-5)
-
-
 def test_the_heaviest_lines_are_printed(text: Path) -> None:
     done = run("attention", text, "--head", "1-3", "--quiet")
     rows = done.stdout.splitlines()
@@ -52,14 +44,16 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
         (("--head", "1-1", "--item", "3"), "no segment 3, or it was skipped. Choose a number from 1 to 2"),
         (("--head", "1-1", "--out", "a.json"), "not one of .svg, .csv, .html, .safetensors"),
         ((), "There is no head. Give --head 3-5, or --pair 3:7"),
-        (("--pair", "3-7"), "'3-7' is no pair of positions"),
+        (("--pair", "3-7"), "'3-7' is not a position pair"),
         (("--pair", "3:700"), "No token or word begins at position 700"),
         (("--pair", "3:7", "--out", "a.svg"), "not one of .csv"),
-        (("--pair", "3:7:9"), "'3:7:9' is no pair of positions"),
-        (("--pair", "9" * 5000 + ":7"), "999' is no pair of positions"),
+        (("--pair", "3:7:9"), "'3:7:9' is not a position pair"),
+        (("--pair", "9" * 5000 + ":7"), "999' is not a position pair"),
+        (("--head", "1-1", "--query", "900"), "There is no token 900"),
+        (("--head", "1-1", "--query", "2", "--out", "a.svg"), "not one of .csv"),
         (("--pair", "3:7", "--head", "1-1"), "reads no --head. Omit --head"),
         (("--pair", "3:7", "--min-weight", "0.02"), "reads no --min-weight. Omit --min-weight"),
-        (("--head", "1-1", "--revision", "main"), "A revision is of a hub model, and 'demo' is none"),
+        (("--head", "1-1", "--revision", "main"), "Only hub models have revisions, and 'demo' is not one"),
     ],
 )
 def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], said: str) -> None:
@@ -67,6 +61,18 @@ def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], said: st
     assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_products_of_query_and_key_make_the_weights(text: Path, tmp_path: Path) -> None:
+    outs = [tmp_path / "query.csv", tmp_path / "weights.csv"]
+    given = ("attention", text, "--item", "2", "--quiet", "--head", "1-4")
+    assert run(*given, "--query", "3", "--out", outs[0]).returncode == 0
+    assert run(*given, "--out", outs[1]).returncode == 0
+    products, weights = (pd.read_csv(out) for out in outs)
+    row = weights[weights["from_position"] == 3]
+    assert products["weight"].to_numpy() == pytest.approx(row["weight"].to_numpy(), abs=1e-5)
+    assert (products["score"] + products["bias"]).to_numpy() == pytest.approx(products["logit"].to_numpy(), abs=1e-5)
+    assert run(*given, "--query", "3").stdout.startswith(products["from"][0])
 
 
 def test_all_heads_of_a_pair_agree_with_the_maps(text: Path, tmp_path: Path) -> None:

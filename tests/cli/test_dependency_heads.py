@@ -58,7 +58,7 @@ def test_options_change_what_is_shown(tmp_path):
 
 @pytest.mark.parametrize(("view", "trees"), VIEW_NAMES.items())
 def test_every_output_names_the_trees(tmp_path, view, trees):
-    written = [tmp_path / f"x.{suffix}" for suffix in ("csv", "html", "svg", "tex")]
+    written = [tmp_path / f"x.{suffix}" for suffix in ("csv", "html", "tex")]
     given = ["dependency-heads", "treebank", "--view", view, "--quiet"]
     done = CliRunner().invoke(cli.app, [*given, *(f"--out={path}" for path in written)], catch_exceptions=False)
     assert done.exit_code == 0
@@ -67,11 +67,6 @@ def test_every_output_names_the_trees(tmp_path, view, trees):
     assert rows[0]["relation"] == "all" and {row["view"] for row in rows} == {view}
     assert all(f"rees: {trees}" in path.read_text() for path in written[1:])
     assert f"Trees: {trees}." in CliRunner().invoke(cli.app, given).stdout
-
-
-def test_mode_as_in_the_paper_has_the_releases_offsets(tmp_path):
-    found = command(tmp_path / "x.json", "dependency-heads", "treebank", "--mode", "paper", "--offsets", "5")
-    assert found["arrays"]["offsets"] == [-3, -2, -1, 0, 1, 2]
 
 
 def test_a_treebank_becomes_the_authors_json(tmp_path):
@@ -93,12 +88,3 @@ def test_bad_files_and_options_are_refused(tmp_path):
     for option, value in (("--view", "sideways"), ("--offsets", "0")):
         with pytest.raises(SettingsError):
             CliRunner().invoke(cli.app, ["dependency-heads", "treebank", option, value], catch_exceptions=False)
-
-
-def test_sentences_that_are_too_long_are_counted_in_the_result(tmp_path):
-    bank = tmp_path / "bank.txt"
-    bank.write_text("He 2-nsubj\nsat 0-root\n\n" + "so 1-x\n" * 300 + "end 0-root\n\nShe 2-nsubj\nstood 0-root")
-    found = command(tmp_path / "x.json", "dependency-heads", str(bank), "--min-count", "1")
-    skipped = found["provenance"]["skipped"]
-    assert [(e["reason"], e["count"]) for e in skipped][:1] != [] and sum(e["count"] for e in skipped) == 1
-    assert found["table"][0]["n"] == 4

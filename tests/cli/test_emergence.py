@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.emergence.result import Emergence
-from bertviz_core.engine.store import Store
 from tests import trainings
 from tests.cli.running import run
 
@@ -34,15 +33,6 @@ def test_files_and_table_say_the_same(folder, text, tmp_path):
     assert again.stderr == ""  # all of it stood in the store
     assert {"step", "loss", "next_heads", "UAS", "UAS_offset"} <= set(again.stdout.splitlines()[0].split())
     assert again.stdout.splitlines()[1].split()[0] == "0" and "uniform_entropy" in again.stdout
-
-
-def test_the_stored_results_of_a_checkpoint_serve_the_other_commands(folder, text, tmp_path):
-    run("emergence", folder, "--text", text, *SMALL, "--quiet", store=tmp_path / "store")
-    before = sorted(entry.key for entry in Store(tmp_path / "store").entries())
-    model = folder / f"step-{trainings.STEPS[1]:07d}"
-    done = run("entropy", text, "--model", model, *SMALL, "--out", tmp_path / "one.json", store=tmp_path / "store")
-    assert done.returncode == 0
-    assert sorted(entry.key for entry in Store(tmp_path / "store").entries()) == before
 
 
 def test_of_several_files_and_without_a_store_nothing_is_left(folder, text, tmp_path):

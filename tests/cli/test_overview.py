@@ -1,10 +1,6 @@
 """The command `overview`: a table of all heads from what is stored, and nothing computed."""
 
-import csv
-import json
 from pathlib import Path
-
-import pytest
 
 from bertviz_core.plotting.style import BEHAVIORS
 from tests.cli.running import Done, run
@@ -24,16 +20,6 @@ def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
     assert behaviors <= {*BEHAVIORS} and len(behaviors) > 1
     assert "entropy: encyclopedia, mode corrected, at most 128 tokens, seed 0, float32" in lines
     assert lines.index("") == 73
-
-
-def test_files_hold_the_same_table(tmp_path):
-    store, paths = tmp_path / "store", [tmp_path / "a.csv", tmp_path / "a.json"]
-    overview(store, "--out", paths[0], "--out", paths[1])
-    rows = list(csv.DictReader(paths[0].open()))
-    whole = json.loads(paths[1].read_text())
-    assert [row["label"] for row in rows] == [row["label"] for row in whole["heads"]]
-    assert [float(row["entropy"]) for row in rows] == pytest.approx([row["entropy"] for row in whole["heads"]])
-    assert whole["origins"]["dependency_heads"]["corpus"] == "treebank"
 
 
 def test_what_cannot_be_is_said_with_what_to_do(tmp_path, tiny_folder):

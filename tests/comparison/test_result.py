@@ -11,9 +11,8 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.comparison.change import Change
-from bertviz_core.comparison.comparable import differing, names
-from bertviz_core.comparison.figure import by_depth, distributions, scatter
+from bertviz_core.comparison.change import Change, differing, names
+from bertviz_core.comparison.figure import by_depth, distributions
 from bertviz_core.comparison.result import compare
 from bertviz_core.corpora.files import sample
 from bertviz_core.emergence.series import checkpoint_names, checkpoint_result, shipped
@@ -155,14 +154,6 @@ def test_exports_have_every_number(run):
     assert "weights: norms" in page.split("Where the numbers of B come from")[1] and "conservative" in page
 
 
-def test_dots_on_the_diagonal_are_heads_that_did_not_change(run):
-    result = run("entropy")
-    figure = scatter(compare(result, result), "entropy")
-    empty = figure.data[2]
-    assert list(empty.x) == list(empty.y) and len(figure.data[1].x) == 0
-    assert [row[0] for row in empty.customdata] == ["1-1", "1-2", "2-1", "2-2"]
-
-
 def test_what_has_nothing_in_common_is_refused(run):
     with pytest.raises(SettingsError, match="no number of each head in common"):
         compare(run("entropy"), run("surface_patterns"))
@@ -182,26 +173,12 @@ def test_clustering_is_compared_by_divergence_within_and_between_layers(run):
     assert any("without standard errors" in note for note in comparison.notes) and not change[0].marked.any()
 
 
-@pytest.mark.parametrize(
-    ("analysis", "opens_on"), [("surface_patterns", "previous"), ("entropy", "entropy"), ("clustering", "to_own_layer")]
-)
-def test_it_opens_on_what_the_analysiss_own_page_opens_on(run, analysis, opens_on):
-    result = run(analysis)
-    assert compare(result, result).opens_on == opens_on
-    assert exports.to_json(compare(result, result))
-
-
 @pytest.mark.parametrize("limit", [1, 4])
 def test_averages_over_too_few_documents_are_not_marked(run, limit):
     comparison = compare(run("entropy", limit=limit), run("entropy", mode="paper"))
     assert "No difference is marked" in comparison.notes[-1] and "too few" in comparison.notes[-1]
     assert not comparison.changes["entropy"].marked.any()
     assert np.isnan(comparison.changes["entropy"].low).all() == (limit == 1)
-
-
-def test_a_treebank_opens_on_its_most_telling_relation(run):
-    bank = run("dependency_heads", source=sample("treebank"), max_length=64)
-    assert compare(bank, bank).opens_on == bank.default_view().clearest_relation()
 
 
 def test_checkpoints_of_the_shipped_training_are_runs_without_errors_of_averages(tmp_path):

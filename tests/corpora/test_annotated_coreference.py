@@ -16,8 +16,8 @@ LITBANK = "\t".join(["book", "0", "{}", "{}", *"________", "{}"])
 ENTITY = "# global.Entity = {}\n{}"
 
 
-def read(text: str, predicted: bool = False) -> tuple[str, list[CoreferenceDocument], dict[str, int]]:
-    corpus = CoreferenceCorpus(from_bytes(text.encode(), "given"), predicted=predicted)
+def read(text: str) -> tuple[str, list[CoreferenceDocument], dict[str, int]]:
+    corpus = CoreferenceCorpus(from_bytes(text.encode(), "given"))
     skipped = Skipped()
     documents = list(corpus.documents(skipped))
     return corpus.form.name, documents, {reason: entry["count"] for reason, entry in skipped.reasons.items()}
@@ -136,16 +136,14 @@ def test_corefud_multi_word_lines_are_no_words_and_documents_begin_at_newdoc():
     assert caught.value.where == "given, line 3"
 
 
-def test_jsonlines_and_predicted_chains():
+def test_jsonlines():
     value = {
         "doc_key": "k",
         "sentences": [["Ann", "ran"], ["She", "won"]],
         "clusters": [[[0, 0], [2, 2]]],
-        "predicted_clusters": [[[0, 1], [2, 3]]],
     }
     kind, (document,), _ = read(json.dumps(value) + "\n")
     assert kind == "jsonlines" and document.sentences == (0, 2) and spans(document) == [(0, 1, 0), (2, 3, 0)]
-    assert spans(read(json.dumps(value), predicted=True)[1][0]) == [(0, 2, 0), (2, 4, 0)]
     with pytest.raises(InputError, match="is not a span of the document's 4 words") as caught:
         read(json.dumps(value) + "\n" + json.dumps(value | {"clusters": [[[3, 4]]]}))
     assert caught.value.where == "given, line 2"

@@ -140,10 +140,6 @@ def columns(*order: int) -> str:
     ("one", "other", "said"),
     [
         (7, 4, "the relations are in column 5"),
-        (7, 2, "the relations are in column 3"),
-        (7, 8, "the relations are in column 9"),
-        (7, 9, "the relations are in column 10"),
-        (7, 3, "the relations are in column 4"),
         (1, 3, "parts of speech are in column 2"),
         (7, 6, "the relations are in column 7"),
         (0, 1, "ID"),
@@ -166,7 +162,6 @@ def test_two_swapped_columns_are_noticed(one, other, said):
     [
         ("UD_English-EWT/en_ewt-ud-dev.conllu.xz", 2001, 25147),
         ("UD_English-GUM/en_gum-ud-dev.conllu.xz", 1575, 28119),
-        ("UD_German-GSD/de_gsd-ud-dev.conllu.xz", 799, 12480),
         ("UD_French-GSD/fr_gsd-ud-dev.conllu.xz", 1476, 35721),
         ("UD_Czech-CAC/cs_cac-ud-dev.conllu.xz", 603, 10912),
         ("UD_Arabic-PUD/ar_pud-ud-test.conllu.xz", 1000, 20747),

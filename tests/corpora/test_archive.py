@@ -7,13 +7,12 @@ import struct
 import tarfile
 import tracemalloc
 import zipfile
-from collections import deque
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.corpora import archive, unpacking
+from bertviz_core.corpora import unpacking
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import InputError
 
@@ -53,7 +52,6 @@ def test_a_tar_archive_is_refused_with_what_to_do(compress):
         (["a.txt", "b.ann"], ["a.txt"]),
         (["a.conll", "b.conll", "c.txt"], ["a.conll", "b.conll"]),
         ([".hidden/a.txt", "__MACOSX/b.txt", "LICENSE", "./c.txt"], ["./c.txt"]),
-        (["word/document.xml", "a.xml", "[Content_Types].xml"], ["word/document.xml"]),
     ],
 )
 def test_which_files_make_the_corpus(names, wanted):
@@ -82,7 +80,7 @@ def test_a_list_of_members_that_claims_more_memory_than_it_may_have_is_refused()
 
 
 def test_too_many_members_other_methods_and_empty_archives_are_refused(monkeypatch):
-    monkeypatch.setattr(archive, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(unpacking, "MAX_MEMBERS", 3)
     with pytest.raises(InputError, match="more than 3 files"):
         lines(zipped({f"{i}.txt": b"a" for i in range(4)}))
     with pytest.raises(InputError, match="no text file"):
@@ -90,13 +88,6 @@ def test_too_many_members_other_methods_and_empty_archives_are_refused(monkeypat
     for method in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
         with pytest.raises(InputError, match="unusual way"):
             lines(zipped({"a.txt": b"a"}, method))
-
-
-def test_a_zip_that_asks_for_a_later_version_is_refused():
-    packed = bytearray(zipped(FILES))
-    packed[packed.index(b"PK\x01\x02") + 6] = 64  # the version needed to extract the first file: 6.4
-    with pytest.raises(InputError, match=r"version 6\.4"):
-        lines(bytes(packed))
 
 
 @settings(max_examples=60, deadline=None)
@@ -111,22 +102,9 @@ def test_damaged_archives_are_read_or_refused(packed, data):
             assert "any" in error.where
 
 
-def word(body: str, doctype: str = "") -> bytes:
-    space = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    text = f'<?xml version="1.0"?>{doctype}<w:document xmlns:w="{space}"><w:body>{body}</w:body></w:document>'
-    return zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": text.encode()})
-
-
-def test_the_paragraphs_of_a_word_document():
-    first = "<w:p><w:r><w:t>One </w:t></w:r><w:r><w:t>line &amp; more.</w:t><w:tab/><w:t>x</w:t></w:r></w:p>"
-    body = f"{first}<w:p/><w:p><w:r><w:t>Ünd.</w:t></w:r></w:p>"
-    assert lines(word(body)) == ["One line & more. x", "", "Ünd."]
-    bomb = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
-    for broken in (word("<w:p><w:r><w:t>&b;</w:t></w:r></w:p>", bomb), word("<w:p>")):
-        with pytest.raises(InputError, match="damaged"):
-            lines(broken)
+def test_an_office_document_is_refused_with_what_to_do():
     with pytest.raises(InputError, match="office document"):
-        lines(zipped({"[Content_Types].xml": b"<x/>", "xl/workbook.xml": b"<x/>"}))
+        lines(zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"}))
 
 
 @pytest.mark.parametrize(
@@ -146,20 +124,3 @@ def test_members_that_overlap_are_refused() -> None:
     tail = struct.pack("<HHHHIIH", 0, 0, 3, 3, len(entries), directory, 0)
     with pytest.raises(InputError, match="overlap"):
         list(from_bytes(packed[:directory] + entries + b"PK\x05\x06" + tail, "a.zip").lines())
-
-
-@pytest.mark.parametrize(
-    ("body", "what"),
-    [
-        ('<w:p x="' + "a" * 3_000_000 + '"/>', "too much markup"),
-        ("<w:p/>" * 500_000, "too much markup"),
-        ("<w:p>" + f"<w:t>{'word ' * 1000}</w:t>" * 300 + "</w:p>", "paragraph of the Word document is longer than"),
-    ],
-    ids=["tag", "all", "paragraph"],
-)
-def test_a_word_document_has_so_much_markup_and_text_in_a_paragraph(
-    body: str, what: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(unpacking, "MAX_MARKUP", 3_000_000)
-    with pytest.raises(InputError, match=what):
-        deque(from_bytes(word(body), "a.docx").lines(), maxlen=0)

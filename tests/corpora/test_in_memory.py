@@ -5,8 +5,7 @@ import json
 import pytest
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
-from bertviz_core.corpora.files import sample
-from bertviz_core.corpora.in_memory import source_of
+from bertviz_core.corpora.files import sample, source_of
 from bertviz_core.corpora.readers import read_text
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
@@ -51,7 +50,7 @@ def test_names_paths_and_sources(tmp_path):
     ("corpus", "message"),
     [
         ([], "empty"),
-        (3, "int is no corpus"),
+        (3, "int is not a corpus"),
         (["a", 3], "different kinds"),
         ([3], "different kinds"),
         ([(["a"], [0])], "Entry 1 of the list is not"),
@@ -59,7 +58,7 @@ def test_names_paths_and_sources(tmp_path):
         ([(["a"], ["x"], ["root"])], "Entry 1 of the list is not"),
         ([([" "], [0], ["root"])], "Entry 1 of the list has an empty word"),
         ([(["a"], [0], ["root x"])], "Entry 1 of the list has an empty word"),
-        ([{"text": {1}}], "is no JSON"),
+        ([{"text": {1}}], "is not valid JSON"),
     ],
 )
 def test_what_is_no_corpus_is_refused(corpus, message):

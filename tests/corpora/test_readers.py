@@ -36,12 +36,6 @@ def test_nothing_is_refused(source, text, name):
         read_text(source(text, name))
 
 
-def test_a_web_page_is_refused(source):
-    for page in ("<!DOCTYPE html>\n<p>Hi", "\n<html lang=en>"):
-        with pytest.raises(InputError, match="HTML"):
-            read_text(source(page))
-
-
 def test_left_out_counts_all_and_names_the_first():
     skipped = Skipped()
     for line in range(NAMED + 5):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.corpora.in_memory import source_of
-from bertviz_core.corpora.readers import open_corpus, read_text
-from bertviz_core.corpora.recognition import kinds, to_utf8
-from bertviz_core.errors import InputError
+from bertviz_core.corpora.files import source_of
+from bertviz_core.corpora.readers import read_text
+from bertviz_core.corpora.recognition import is_prose, kinds, to_utf8
+from bertviz_core.corpora.source import from_bytes
 
 CONLLU = (
     "# newdoc id = a\n# text = Don't go.\n1-2\tDon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tDo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
@@ -85,7 +85,16 @@ def test_what_is_no_text_in_any_encoding_stays():
     assert to_utf8(b"\x00\x01\xff") == (b"\x00\x01\xff", "")
 
 
-@pytest.mark.parametrize("kind", ["text", "treebank", "coreference"])
-def test_the_beginning_of_a_wrong_file_is_enough_to_refuse_it(source, kind):
-    with pytest.raises(InputError, match="PDF"):
-        open_corpus(kind, source(b"%PDF-1.4\n"))
+@pytest.mark.parametrize(
+    ("text", "prose"),
+    [
+        ("The cat sat on the mat.\n\nIt slept until the evening.\n", True),
+        (CONLLU, False),
+        (CONLLU.replace("\t", " "), False),
+        ("He 2-nsubj\nsat 0-root\n", False),
+        ("<p>The cat sat on the mat.</p>\n", False),
+        ('[{"text": "The cat sat on the mat."}]\n', False),
+    ],
+)
+def test_prose_is_told_from_a_damaged_treebank(text, prose):
+    assert is_prose(from_bytes(text.encode(), "x")) == prose

@@ -8,8 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 
+from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.errors import InputError
 
 TEXT = "the 1 2\ncat -0.5 3e-1\n. . 7 8\nthe 9 9\nparis 4 5\n"
@@ -67,19 +67,3 @@ def test_an_archive_of_several_files_is_refused_with_their_names():
     with pytest.raises(InputError, match=r"has 20 files: 0\.txt.* and 12 more"):
         read_vectors(from_bytes(zipped(*(f"{number}.txt" for number in range(20))), "v.zip"), {"the"})
     assert read_vectors(from_bytes(zipped("README.md", "v.txt"), "v.zip"), {"the"}).rows == {"the": 1}
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, lambda data: zipped("a.txt", text=data.decode())])
-def test_a_bomb_is_refused(pack):
-    line = b"a " + b"1" * 9_997 + b"\n"
-    bomb = from_bytes(pack(line * 6_000), "bomb")
-    assert bomb.size < 300_000
-    with pytest.raises(InputError, match="unpacks to more than 50 MB"):
-        read_vectors(bomb, {"the"})
-
-
-def test_a_damaged_member_is_named():
-    data = bytearray(zipped("a.txt"))
-    data[50] ^= 255
-    with pytest.raises(InputError, match="damaged"):
-        read_vectors(from_bytes(bytes(data), "v"), {"the"})

@@ -1,11 +1,11 @@
-"""The pictures of a training hold its numbers, mark the chosen step, and have a place for step 0."""
+"""The pictures of a training hold its numbers and mark the chosen step."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from bertviz_core.emergence.figure import columns, course_figure, head_figure, positions, relations_figure
+from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import paper_figure
@@ -21,24 +21,12 @@ def named(figure, name: str):
     return [trace for trace in figure.data if trace.name == name]
 
 
-def test_step_0_has_a_place_on_the_logarithmic_axis():
-    assert positions(np.array([0, 4, 100])).tolist() == [2.0, 4.0, 100.0]
-    assert positions(np.array([5, 50])).tolist() == [5.0, 50.0]
-    assert positions(np.array([0])).tolist() == [0.5]
-
-
-@pytest.mark.parametrize(
-    ("steps", "ticks", "places"),
-    [
-        ([0, 4, 200], ["0", "10", "100"], [2, 10, 100]),
-        ([1, 20, 3000], ["1", "10", "100", "1,000"], [1, 10, 100, 1000]),
-        ([500, 900], ["500", "900"], [500, 900]),
-    ],
-)
-def test_steps_are_told_by_powers_of_ten(result, steps, ticks, places):
-    made = replace(result, steps=np.array(steps), averages=result.averages[: len(steps)])
+def test_checkpoints_stand_at_even_distances_and_the_axis_names_their_steps(result):
+    made = replace(result, steps=np.array([0, 4, 200]), averages=result.averages[:3])
     axis = head_figure(made, Head(0, 0)).layout.xaxis
-    assert list(axis.ticktext) == ticks and list(axis.tickvals) == places
+    assert list(axis.ticktext) == ["0", "4", "200"] and list(axis.tickvals) == [0, 1, 2]
+    axis = head_figure(result, Head(0, 0)).layout.xaxis
+    assert axis.ticktext[0] == f"{result.steps[0]:,}" and axis.ticktext[-1] == f"{result.steps[-1]:,}"
 
 
 def test_the_course_holds_loss_and_counts_and_marks_the_step(result):
@@ -48,7 +36,8 @@ def test_the_course_holds_loss_and_counts_and_marks_the_step(result):
     np.testing.assert_array_equal(named(figure, "previous token")[0].y, (labels == "previous").sum((1, 2)))
     counted = sum(np.array(trace.y) for trace in figure.data if trace.name != "loss")
     assert set(counted.tolist()) == {labels[0].size}
-    assert {shape.x0 for shape in figure.layout.shapes} == {positions(result.steps)[3]}
+    assert {trace.stackgroup for trace in figure.data if trace.name != "loss"} == {"heads"}
+    assert {shape.x0 for shape in figure.layout.shapes} == {3}
     assert len(figure.layout.shapes) == 2 and not paper_figure(result).layout.shapes
 
 
@@ -85,13 +74,6 @@ def test_the_maps_quantities_are_those_of_the_step(result):
     shown = {column.quantity: column.values for column in columns(result, 2)}
     np.testing.assert_array_equal(shown["previous"], result["previous"][2])
     np.testing.assert_array_equal(shown["entropy"], result["entropy"][2])
-
-
-def test_a_linear_axis_has_the_steps_at_even_distances(result):
-    figure = course_figure(result, result.behaviors(), linear=True)
-    assert {axis.type for axis in figure.select_xaxes()} == {"linear"}
-    assert all(axis.range[0] < 0 and axis.range[1] > result.steps[-1] for axis in figure.select_xaxes())
-    np.testing.assert_array_equal(named(figure, "loss")[0].x[1:], result.steps[1:])
 
 
 def test_a_relation_of_a_file_is_no_markup(result):

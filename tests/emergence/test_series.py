@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertviz_core.analyses import local_runner, requests
+from bertviz_core.analyses import model_pass, requests
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import labeled_examples
 from bertviz_core.comparison.result import compare
@@ -19,8 +20,9 @@ from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.models import loading
 from bertviz_core.models.masking import Masking
 from bertviz_core.models.segments import Segments
+from bertviz_core.overview.head_summary import behavior_labels
 from bertviz_core.settings import Settings
-from tests import families, trainings
+from tests import trainings
 from tests.analyses import measures
 from tests.oracles import comparison as reference_comparison
 from tests.oracles import emergence as reference_emergence
@@ -81,8 +83,10 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, series, sto
         assert found.relations == relations.relations and len(found.relations) > 5
         np.testing.assert_array_equal(found.accuracy[place], relations.accuracy)
         np.testing.assert_array_equal(found.heldout()[place], relations.heldout())
-        np.testing.assert_array_equal(found.baseline, relations.offset_accuracy.max(0))
+        np.testing.assert_array_equal(found.baseline, relations.offset_accuracy().max(0))
         np.testing.assert_array_equal(found.n, relations.n)
+        overview = behavior_labels(alone, Thresholds(), linguistic(alone))  # one model, one number on both pages
+        np.testing.assert_array_equal(found.behaviors()[place], overview)
     assert len({float(loss) for loss in found.loss}) == len(found.steps)  # else nothing above tells steps apart
 
 
@@ -158,9 +162,9 @@ def test_a_cancelled_training_resumes_where_it_stopped(folder, series, store, mo
     entry = partly.provenance["skipped"][0]
     assert entry["reason"] == "a checkpoint without stored results"
     assert entry["where"] == ["step-0000010", "step-0000200"]
-    loaded, real = [], local_runner.load_model
+    loaded, real = [], model_pass.load_model
     monkeypatch.setattr(
-        local_runner, "load_model", lambda *both: (loaded.append(both[0][0].checkpoint.name), real(*both))[1]
+        model_pass, "load_model", lambda *both: (loaded.append(both[0][0].checkpoint.name), real(*both))[1]
     )
     progress = Progress()
     compute_all(training.requests(), store, progress=progress)
@@ -187,14 +191,14 @@ def test_a_broken_checkpoint_is_skipped_and_named(folder, series, store, tmp_pat
 
 
 def test_a_checkpoint_that_cannot_be_loaded_does_not_stop_the_others(folder, series, store, monkeypatch):
-    training, real = series(folder), local_runner.load_model
+    training, real = series(folder), model_pass.load_model
 
     def load(together, execution):
         if together[0].checkpoint.folder.name == "step-0000010":
             raise ModelError("It cannot be loaded.")
         return real(together, execution)
 
-    monkeypatch.setattr(local_runner, "load_model", load)
+    monkeypatch.setattr(model_pass, "load_model", load)
     with pytest.raises(ModelError, match="cannot be loaded"):
         compute_all(training.requests(), store)
     found = assembled(training, store)
@@ -212,15 +216,6 @@ def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(series, st
     assert any("no masked-word loss" in e["reason"] and e["count"] == 2 for e in found.provenance["skipped"])
 
 
-def test_a_causal_model_has_what_it_can_have_in_mode_paper_too(series, store, tmp_path):
-    folder = trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel", family=families.FAMILIES["gpt2"])
-    found = computed(series(folder, settings=Settings(max_length=64, limit=60, mode="paper")), store)
-    assert "to_sep" not in found.present and "to_sep" not in found.to_frame()
-    assert np.isnan(found.loss).all() and np.isnan(found["next"]).all()  # nothing attends ahead
-    assert not np.isnan(found["previous"]).any()
-    assert found.offsets.tolist() == [-3, -2, -1, 0, 1, 2]
-
-
 def test_a_bad_text_and_bad_settings_are_tried_once_for_all_checkpoints(folder, series, store, monkeypatch):
     starts, real = [], Progress.start_pass
     monkeypatch.setattr(Progress, "start_pass", lambda self, *rest: (starts.append(rest[-1]), real(self, *rest)))
@@ -231,20 +226,6 @@ def test_a_bad_text_and_bad_settings_are_tried_once_for_all_checkpoints(folder, 
         compute_all(series(folder, settings=Settings(max_length=65)).requests(), store)
     with pytest.raises(ModelError, match="None of the 3 checkpoints has stored results"):
         assembled(series(folder, text=""), store)
-
-
-def test_a_bad_text_is_reported_of_models_without_a_head_too(series, store, tmp_path):
-    folder = trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel")
-    with pytest.raises(InputError, match="is empty"):
-        compute_all(series(folder, text="").requests(), store)
-
-
-def test_the_stored_results_are_those_of_the_files_and_not_of_their_place(folder, series, store, tmp_path):
-    training = series(folder)
-    compute_all(training.requests(), store)
-    copied = series(shutil.copytree(folder, tmp_path / "elsewhere"))
-    assert [one.key() for one in copied.requests()] == [one.key() for one in training.requests()]
-    assert assembled(copied, store).arrays() == assembled(training, store).arrays()
 
 
 def test_tokens_and_provenance_say_where_the_numbers_come_from(folder, series, store, tmp_path):

@@ -6,8 +6,8 @@ import torch
 from safetensors.numpy import load_file
 from transformers import AutoModel
 
-from bertviz_core.engine.extract import extract
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stream import extract
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
@@ -59,6 +59,13 @@ def test_word_maps_equal_the_oracle(tiny, eager, examples, tmp_path, mode):
     np.testing.assert_allclose(found["0"].sum(-1), 1, atol=1e-5)
 
 
+def test_a_file_that_cannot_be_written_is_said(tiny, examples, tmp_path):
+    from bertviz_core.errors import SettingsError
+
+    with pytest.raises(SettingsError, match="cannot be written"):
+        extract(tiny, examples, tmp_path / "nowhere" / "maps.safetensors", Progress())
+
+
 def test_a_cancel_leaves_no_file_that_looks_whole(tiny, examples, tmp_path):
     from bertviz_core.errors import Cancelled
 
@@ -70,10 +77,3 @@ def test_a_cancel_leaves_no_file_that_looks_whole(tiny, examples, tmp_path):
     with pytest.raises(Cancelled):
         extract(tiny, examples, tmp_path / "maps.safetensors", Impatient(), 1)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_file_that_cannot_be_written_is_said(tiny, examples, tmp_path):
-    from bertviz_core.errors import SettingsError
-
-    with pytest.raises(SettingsError, match="cannot be written"):
-        extract(tiny, examples, tmp_path / "nowhere" / "maps.safetensors", Progress())

@@ -21,14 +21,6 @@ def test_a_stage_counts_and_knows_how_long_it_will_take():
     assert str(progress).startswith("Running: 10 of 40 segments, 5 per second, about 6 s")
 
 
-def test_a_new_stage_begins_at_nothing():
-    progress = Progress()
-    progress.start("one", 10)
-    progress.advance(10)
-    progress.start("two", 5, "sentences")
-    assert (progress.stage, progress.done, progress.total, progress.unit) == ("two", 0, 5, "sentences")
-
-
 def test_several_passes_count_as_one_job():
     progress = Progress()
     progress.start_pass(1, 4, "step-10")
@@ -43,12 +35,6 @@ def test_several_passes_count_as_one_job():
     shown = Progress()
     shown.restore(json.loads(json.dumps(progress.snapshot())))
     assert shown.eta == pytest.approx(progress.eta, rel=0.1) and shown.fraction == progress.fraction
-
-
-def test_more_than_all_is_all():
-    progress = Progress(total=3)
-    progress.advance(5)
-    assert progress.fraction == 1.0
 
 
 def test_a_cancel_is_raised_at_the_next_step_and_at_the_next_stage():

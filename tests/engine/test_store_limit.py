@@ -2,8 +2,6 @@
 
 import os
 import sqlite3
-import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -159,16 +157,3 @@ def test_the_limit_can_be_set(monkeypatch, tmp_path):
         monkeypatch.setenv("BERTVIZ_STORE_LIMIT", bad)
         with pytest.raises(SettingsError, match="BERTVIZ_STORE_LIMIT"):
             default_limit()
-
-
-def test_the_command_line_trims(small):
-    three(small)
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "bertviz_core", "store", *arguments, "--store", str(small.folder)]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert run("trim", "--limit", "0.002").stdout == "2 entries removed\n"
-    assert results(small) == {"2"}
-    assert "(limit: 2,000,000)" in run("size", "--limit", "0.002").stdout
-    assert run("trim", "--limit", "0").returncode == 2

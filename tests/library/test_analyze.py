@@ -37,10 +37,6 @@ def test_a_name_a_folder_and_the_command_give_the_same_from_one_store(tiny_folde
     assert written["provenance"]["corpus"]["name"] == "2 texts in memory"  # the command has read the stored result
 
 
-def test_both_spellings_are_one_function():
-    assert bv.analyse is bv.analyze
-
-
 @pytest.mark.parametrize("kind", [AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification])
 def test_a_model_in_memory_gives_what_its_files_give(kind, tiny_folder, tokenizer, tmp_path):
     model = kind.from_pretrained(tiny_folder).train()
@@ -102,7 +98,7 @@ def test_trees_and_options_of_an_analysis(tiny_folder):
         ("entropy", {"max_length": 10_000}, "longer than this model allows"),
         ("entropy", {"mode": "fast"}, "no mode 'fast'"),
         ("entropy", {"corpus": "The cat sat."}, "in a list"),
-        ("entropy", {"model": 3}, "A int is no model. Give `demo`"),
+        ("entropy", {"model": 3}, "An object of type int is not a model. Give `demo`"),
         ("dependency_heads", {"view": "sideways"}, "no view 'sideways'"),
     ],
 )

@@ -48,8 +48,7 @@ def test_an_allowed_folder_may_be_a_model_itself(folder: Path) -> None:
 
 
 NAMES = [
-    "~root", "~nobody-of-this-name", "/nope", "/etc", "/root", ".", "..", "../elsewhere", "outside", "bert-2/../bert-2",
-    "bert-2/", "missing", "owner/model", "", " ", "\0", "a" * 5000,
+    "~root", "/nope", "..", "../elsewhere", "outside", "bert-2/../bert-2", "missing", "owner/model", "", "\0",
 ]  # fmt: skip
 
 

@@ -19,10 +19,6 @@ QUICK = ("llama", "gemma2", "gpt_oss", "t5", "stablelm", "deepseek_v3", "convber
 SOURCE = "\n".join([*TEXT, "", "the dog slept ."])
 
 
-def named(types):
-    return [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in types]
-
-
 def read(folder: Path, source) -> str:
     """How maps are read; those of a padded batch are compared with what the library returns for each input alone."""
     from transformers import AutoConfig
@@ -52,7 +48,9 @@ def read(folder: Path, source) -> str:
     return INSIDE if model.observable else RETURNED
 
 
-@pytest.mark.parametrize("model_type", named(ARCHITECTURES))
+@pytest.mark.parametrize(
+    "model_type", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ARCHITECTURES]
+)
 def test_maps_of_a_family_are_its_own(model_type, tmp_path, source):
     family = ARCHITECTURES[model_type]
     assert read(save(model_type, tmp_path, family.own), source) == family.way

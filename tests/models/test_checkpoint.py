@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,12 +12,6 @@ from huggingface_hub.errors import RepositoryNotFoundError
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, hub
 from bertviz_core.models.checkpoint import Checkpoint
-
-
-@pytest.fixture
-def folder(tiny_folder: Path, tmp_path: Path) -> Path:
-    """A copy that a test may spoil."""
-    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
 
 
 @pytest.mark.parametrize(
@@ -104,20 +97,7 @@ def test_pickled_weights_are_refused_as_such(folder, name):
         checkpoint.find(str(folder))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "/no/such/folder",
-        "./none",
-        "../none",
-        "~/no-such-folder",
-        "~nobody-of-this-name/x",
-        "/" + "a" * 5000,
-        "a/b/c",
-        "",
-        "  ",
-    ],
-)
+@pytest.mark.parametrize("name", ["/no/such/folder", "../none", "~nobody-of-this-name/x", "a/b/c", ""])
 def test_what_can_only_be_a_folder_is_not_sought_on_the_hub(name, monkeypatch):
     monkeypatch.setattr(hub, "cached", lambda *_: pytest.fail("asked the hub"))
     with pytest.raises(ModelError, match="no folder"):

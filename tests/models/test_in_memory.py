@@ -99,5 +99,5 @@ def test_a_model_inside_a_module_is_found(classifier):
         transformers_model(nn.LayerNorm(3))
     with pytest.raises(ModelError, match="str contains no"):
         transformers_model("bert")
-    with pytest.raises(ModelError, match="int is no tokenizer"):
+    with pytest.raises(ModelError, match="int is not a tokenizer"):
         describe(classifier, 3)

@@ -1,9 +1,8 @@
 """Ten families, as tiny random models: each shows its own library's maps, and what is no such model is refused."""
 
-import shutil
 import threading
 import time
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -99,11 +98,6 @@ def test_a_model_without_special_tokens_lacks_their_quantities(tmp_path):
 
 
 # -- refusals --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def folder(tiny_folder: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
 
 
 @pytest.mark.parametrize(
@@ -212,3 +206,11 @@ def test_a_model_that_does_not_fit_says_so_before_it_is_loaded(memory, tmp_path,
     with pytest.raises(ModelError, match=f"0.0 GB of {memory} memory are free.*bfloat16"):
         loading.load(found, "cpu")
     loading.check_memory(found, "cpu", "bfloat16")
+
+
+def test_models_that_are_loaded_at_once_leave_transformers_as_it_was(masked_folder):
+    found = checkpoint.find(str(masked_folder))
+    with ThreadPoolExecutor(4) as pool:
+        each = [pool.submit(loading.load, found, "cpu", language_model=True) for _ in range(24)]
+    assert all(one.result().language_model for one in each)
+    assert loading.load(found, "cpu", language_model=True).language_model

@@ -79,30 +79,12 @@ def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
         Masking.of(Tokens(tokenizer), 0)
 
 
-WITH_HEAD = sorted(families.FAMILIES.keys() - {"gpt2", "xlnet"})
-
-
-@pytest.mark.parametrize("family", WITH_HEAD)
-def test_a_head_that_loads_is_found(family, tmp_path):
-    folder = families.save(families.FAMILIES[family], tmp_path, auto="AutoModelForMaskedLM")
-    check_head(find(str(folder)))
-    assert load(find(str(folder)), "cpu", language_model=True).language_model is not None
-
-
-@pytest.mark.parametrize("family", sorted(families.FAMILIES))
+@pytest.mark.parametrize("family", ["bert", "deberta-v2", "gpt2"])
 def test_a_bare_encoder_has_none(family, tmp_path):
     checkpoint = find(str(families.save(families.FAMILIES[family], tmp_path)))
     with pytest.raises(ModelError, match="no head that predicts") as caught:
         check_head(checkpoint)
     assert caught.value.hint
-
-
-@pytest.mark.parametrize("config", ["XLMConfig", "FlaubertConfig"])
-def test_a_head_whose_class_has_another_name_is_found(config, tmp_path):
-    sizes = {"emb_dim": 16, "n_layers": 2, "n_heads": 2}
-    family = families.Family(config, sizes, families.wordpiece)
-    folder = families.save(family, tmp_path, auto="AutoModelForMaskedLM")
-    assert load(find(str(folder)), "cpu", language_model=True).language_model is not None
 
 
 @pytest.mark.parametrize("family", DECODERS)
@@ -119,8 +101,3 @@ def test_a_next_word_head_that_sees_the_next_word_is_refused(tmp_path):
     folder = families.save(families.FAMILIES["xlnet"], tmp_path, auto="AutoModelForCausalLM")
     with pytest.raises(ModelError, match="see those after them"):
         load(find(str(folder)), "cpu", language_model=True)
-
-
-def test_every_position_is_as_likely_as_another() -> None:
-    hits = sum((masking().apply(segment(20, number)).labels != IGNORED).astype(int) for number in range(2_000))
-    assert np.allclose(hits[1:-1] / 2_000, 0.15, atol=0.04)

@@ -3,14 +3,11 @@
 import json
 from itertools import chain, cycle
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.models.encoding import encode_words
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
@@ -247,12 +244,3 @@ def test_other_fields_go_with_their_example(tokens):
         tokens, [{"text": "the", "id": 5}, {"words": ["cat"] * 9, "id": 6}, {"text": "dog", "id": 7}], max_length=8
     )
     assert [(example.number, example.other) for example in segments] == [(0, {"id": 5}), (2, {"id": 7})]
-
-
-@given(st.lists(st.sampled_from(["cat", "cab", "🙂", "", "\u0301"]), min_size=1, max_size=8))
-def test_every_word_has_a_row(tokens, words):
-    example = encode_words(words, tokens, 0, "", Skipped())
-    owners = example.words
-    assert owners[0] == owners[-1] == -1
-    assert np.unique(owners[1:-1]).tolist() == list(range(len(words)))
-    assert (np.diff(owners[1:-1]) >= 0).all()

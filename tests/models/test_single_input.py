@@ -97,11 +97,6 @@ def test_bytes_that_are_no_whole_character_are_hexadecimal_and_a_space_is_seen()
     assert one.layout.tokens.labels == ("<s>", "a", "␣", "<0xE6>", "<0x9D>", "<0xB1>", "</s>")
 
 
-def test_right_to_left_words_stay_in_reading_order(demo):
-    one = from_text("قرأت الكتاب", "", demo.tokens, Settings(), pre_split=True)
-    assert one.layout.words.labels[1:3] == ("قرأت", "الكتاب")
-
-
 def test_maps_are_those_of_a_plain_forward_pass(tiny):
     import torch
 
@@ -181,7 +176,7 @@ def test_an_object_that_was_searched_is_a_segment_of_its_own(demo) -> None:
 
 @pytest.fixture(scope="module")
 def predicting(masked_folder):
-    """The tiny BERT with a masked-word head."""
+    """The tiny BERT with an MLM head."""
     return load_to_view(checkpoint.find(str(masked_folder)), "cpu")
 
 
@@ -236,9 +231,3 @@ def test_predictions_without_heads_equal_hooks_on_their_outputs(predicting):
     assert found[0].probability == pytest.approx(expected.probability, rel=1e-5)
     assert found[0].best[0][0] == expected.best[0][0]
     assert predict(model, one, masked)[0].probability != pytest.approx(expected.probability, rel=1e-3)
-
-
-def test_bytes_that_are_no_whole_character_keep_their_names():
-    tokens = Tokens(FAMILIES["roberta"].tokenizer())
-    one = from_text("東", "", tokens, Settings())
-    assert all(label and "\ufffd" not in label for label in one.layout.tokens.labels)

@@ -82,12 +82,6 @@ def test_emoji_and_unknown_letters_are_unknown_not_lost(wordpiece, bpe):
         assert bpe.pieces(word) and bpe.unk not in bpe.pieces(word)
 
 
-def test_tokens_by_name(wordpiece, causal):
-    assert wordpiece.ids(["[CLS]", "the", "nosuch", "[UNK]", "[SEP]"])[0][0] == 2
-    assert wordpiece.ids(["[CLS]", "nosuch", "[UNK]", "[SEP]"]) == ([2, 1, 1, 3], 1)
-    assert causal.ids(["Ġthe", "nosuch"])[1] == 1
-
-
 def test_a_tokenizer_without_an_unknown_token_reads_unknown_ones_as_padding():
     tokenizer = families.roberta_bpe()
     tokenizer.unk_token = None

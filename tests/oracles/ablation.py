@@ -63,14 +63,15 @@ class Ablated:
             for handle in handles:
                 handle.remove()
 
-    def run(self, example: dict[str, list[int]], has_types: bool) -> tuple[Any, int, int]:
-        """(loss with its graph, tokens right, tokens asked for) of one segment."""
+    def inputs(self, example: dict[str, list[int]], has_types: bool) -> dict[str, Any]:
         import torch
 
-        arguments = {"input_ids": torch.tensor([example["input_ids"]])}
-        if has_types:
-            arguments["token_type_ids"] = torch.tensor([example["token_type_ids"]])
-        logits = self.model(**arguments).logits[0]
+        names = ("input_ids", "token_type_ids") if has_types else ("input_ids",)
+        return {name: torch.tensor([example[name]]) for name in names}
+
+    def run(self, example: dict[str, list[int]], has_types: bool) -> tuple[Any, int, int]:
+        """(loss with its graph, tokens right, tokens asked for) of one segment."""
+        logits = self.model(**self.inputs(example, has_types)).logits[0]
         losses, right = [], 0
         for position, label in enumerate(example["labels"]):
             if label != -100:
@@ -95,20 +96,35 @@ class Ablated:
             loss, right, count = self.run(example, has_types)
         return float(loss), right / count
 
-    def without_sep(
-        self, example: dict[str, list[int]], has_types: bool, sep: Sequence[int], off: tuple[int, int]
+    def without_keys(
+        self, example: dict[str, list[int]], has_types: bool, keys: Sequence[int], off: tuple[int, int]
     ) -> tuple[float, float]:
-        """(loss, share right) with one head's weights to the positions `sep` set to 0: to it their values are 0."""
+        """(loss, share right) with one head's weights to the positions `keys` set to 0: what these add to the head's
+        output in the whole model is taken away."""
+        values: dict[int, Any] = {}
 
-        def replace(layer: int, values: Any) -> Any:
-            values = values.clone()
+        def keep(layer: int, value: Any) -> Any:
+            values[layer] = value.reshape(-1, value.shape[-1])
+            return value
+
+        with self.hooked(self.values, "post", keep):
+            attention = self.model(**self.inputs(example, has_types), output_attentions=True).attentions[off[0]][0]
+        value, part = values[off[0]], slice(off[1] * self.width, (off[1] + 1) * self.width)
+        if value.shape[-1] == 3 * self.heads * self.width:  # of a fused one the last third
+            own = value[:, 2 * self.heads * self.width :][:, part]
+        else:
+            groups = value.shape[-1] // self.width
+            start = off[1] * groups // self.heads * self.width
+            own = value[:, start : start + self.width]
+
+        def replace(layer: int, mixed: Any) -> Any:
+            mixed = mixed.clone()
             if layer == off[0]:
-                start = values.shape[-1] - (self.heads - off[1]) * self.width  # of a fused one the last third
-                for position in sep:
-                    values.view(-1, values.shape[-1])[position, start : start + self.width] = 0.0
-            return values
+                for key in keys:
+                    mixed.view(len(own), -1)[:, part] -= attention[off[1]][:, key, None] * own[key]
+            return mixed
 
-        with self.hooked(self.values, "post", replace):
+        with self.hooked(self.outputs, "pre", replace):
             loss, right, count = self.run(example, has_types)
         return float(loss), right / count
 

@@ -69,8 +69,9 @@ def windows(document: dict, budget: int, paper: bool) -> list[tuple[int, int]]:
             first += 1
 
 
-def items(document: dict, budget: int, paper: bool) -> list[dict]:
-    """Every scored mention: its window, head, candidates and antecedents (mentions as (head, chain, place))."""
+def items(document: dict, budget: int, paper: bool, causal: bool = False) -> list[dict]:
+    """Every scored mention: its window, head, candidates and antecedents (mentions as (head, chain, place)); for a
+    causal model candidates stand before it."""
     spans = windows(document, budget, paper)
     mentions = [m for m in in_order(document) if not paper or m[1] <= spans[0][1]]
     heads = [head_word(document, start, end) for start, end, _ in mentions]
@@ -81,6 +82,8 @@ def items(document: dict, budget: int, paper: bool) -> list[dict]:
         candidates = [
             other for other in range(number) if heads[other] != heads[number] and window[0] <= heads[other] < window[1]
         ]
+        if causal:
+            candidates = [other for other in candidates if heads[other] < heads[number]]
         antecedents = [other for other in candidates if mentions[other][2] == chain]
         if antecedents:
             scored.append(
@@ -121,16 +124,16 @@ def word_attention(matrix: np.ndarray, owners: list[int], source: int, target: i
     return total / len(rows)
 
 
-def right_guesses(documents: list[dict], maps, budget: int, paper: bool) -> dict:
+def right_guesses(documents: list[dict], maps, budget: int, paper: bool, causal: bool = False) -> dict:
     """(direction, candidates, type, fold, layer, head) -> right guesses, and (type, fold) -> items under "n".
 
-    maps(ids) gives (layer, head, query, key) for `[CLS] pieces [SEP]`, float64.
+    maps(ids) gives (layer, head, query, key) for `[CLS] pieces [SEP]`, float64; for a causal model for `<s> pieces`.
     """
     counts: dict = {}
     for document in documents:
         fold = document["number"] % 2
         known: dict = {}
-        for item in items(document, budget, paper):
+        for item in items(document, budget, paper, causal):
             first, end = item["window"]
             if (first, end) not in known:
                 ids = [i for piece in document["pieces"][first:end] for i in piece]
@@ -139,9 +142,9 @@ def right_guesses(documents: list[dict], maps, budget: int, paper: bool) -> dict
             owners = [-1]
             for word in range(first, end):
                 owners += [word] * len(document["pieces"][word])
-            owners.append(-1)
+            owners += [] if causal else [-1]
             counts["n", item["type"], fold] = counts.get(("n", item["type"], fold), 0) + 1
-            others = [word for word in range(first, end) if word != item["head"]]
+            others = [word for word in range(first, item["head"] if causal else end) if word != item["head"]]
             for name, allowed in (("mentions", sorted(item["candidate_heads"])), ("words", others)):
                 for layer in range(attention.shape[0]):
                     for head in range(attention.shape[1]):
@@ -188,13 +191,13 @@ def best_head(counts: dict, layers: int, heads: int) -> dict:
     }
 
 
-def baselines(documents: list[dict], budget: int, paper: bool) -> dict:
+def baselines(documents: list[dict], budget: int, paper: bool, causal: bool = False) -> dict:
     """Right guesses by type of the baselines that need no lists: the last candidate, and the last one whose head word
     is the item's, which is no guess at all, and wrong, where no candidate has it."""
     names = ("nearest", "head match", "head match, else nearest")
     counts = {name: dict.fromkeys(TYPES, 0) for name in names}
     for document in documents:
-        for item in items(document, budget, paper):
+        for item in items(document, budget, paper, causal):
             nearest = item["candidates_in_order"][-1]
             match = None
             for head in item["candidates_in_order"]:
@@ -206,13 +209,13 @@ def baselines(documents: list[dict], budget: int, paper: bool) -> dict:
     return counts
 
 
-def chance(documents: list[dict], budget: int, paper: bool) -> dict:
+def chance(documents: list[dict], budget: int, paper: bool, causal: bool = False) -> dict:
     """(measure, candidates, type) -> the sum over the items of 1 / candidates, and of antecedents / candidates."""
     sums: dict = {}
     for document in documents:
-        for item in items(document, budget, paper):
+        for item in items(document, budget, paper, causal):
             first, end = item["window"]
-            others = {word for word in range(first, end) if word != item["head"]}
+            others = {word for word in range(first, item["head"] if causal else end) if word != item["head"]}
             for name, allowed in (("mentions", item["candidate_heads"]), ("words", others)):
                 right = len([word for word in allowed if word in item["antecedent_heads"]])
                 for measure, share in (("one", 1 / len(allowed)), ("any", right / len(allowed))):

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from tests.oracles.uncertainty import t_quantile
+
 DIRECTIONS = ("dependent->governor", "governor->dependent")
 
 
@@ -93,6 +95,31 @@ def table(sentences, maps, relation, offsets, possessives=()):
     }
 
 
+def attended(maps, labels, label, causal=False):
+    """(share, share under uniform attention, half-width by sentence, words) of the attention from words to words that
+    goes to words of a label, from one head's maps[sentence] (word, word) and labels[sentence][word]."""
+    given, total, uniform, words = [], [], 0.0, 0
+    for attention, of in zip(maps, labels, strict=True):
+        size = len(of)
+        to_label = to_all = 0.0
+        for i in range(size):
+            seen = [j for j in range(size) if j <= i or not causal]
+            for j in range(size):
+                to_all += float(attention[i, j])
+                if of[j] == label:
+                    to_label += float(attention[i, j])
+                    uniform += 1 / len(seen) if j in seen else 0.0
+        given.append(to_label)
+        total.append(to_all)
+        words += sum(name == label for name in of)
+    share = sum(given) / sum(total)
+    effective = sum(total) ** 2 / sum(m * m for m in total)
+    squares = sum((x - share * m) ** 2 for x, m in zip(given, total, strict=True))
+    error = math.sqrt(squares * effective / (effective - 1)) / sum(total)
+    everyone = sum(len(of) for of in labels)
+    return share, uniform / everyone, t_quantile(effective - 1) * error, words
+
+
 def matching_sentences(sentences, relation, which, minimum, searched, order):
     """Numbers of the sentences that match a reader's filters, in the order asked for, by sorting the whole list.
 
@@ -116,3 +143,38 @@ def matching_sentences(sentences, relation, which, minimum, searched, order):
         rows.append((highest, number))
     keys = {"most": lambda row: (-row[0], row[1]), "least": lambda row: row, "file": lambda row: row[1]}
     return [number for _, number in sorted(rows, key=keys[order.split()[0]])]
+
+
+def causal_guess(attention, word, side):
+    """The word (from 1) that a causal head guesses as the governor of `word` on one side; 0 where there is none."""
+    best, highest = 0, -1.0
+    for other in range(1, len(attention) + 1):
+        if side == "earlier" and other < word and attention[word - 1, other - 1] > highest:
+            best, highest = other, attention[word - 1, other - 1]
+        if side == "later" and other > word and attention[other - 1, word - 1] > highest:
+            best, highest = other, attention[other - 1, word - 1]
+    return best
+
+
+def causal_counts(sentences, maps, relation, offsets):
+    """{side: (words, right guesses (layer, head), right guesses of each offset)} over the words of a relation whose
+    governor stands on that side, from maps[sentence][layer][head] (word, word)."""
+    layers, heads = len(maps[0]), len(maps[0][0])
+    counts = {}
+    for side in ("earlier", "later"):
+        words, right, by_offset = 0, np.zeros((layers, heads), dtype=int), dict.fromkeys(offsets, 0)
+        for sentence, attention in zip(sentences, maps, strict=True):
+            size = len(sentence["words"])
+            for word in range(1, size + 1):
+                governor, name = sentence["heads"][word - 1], sentence["relns"][word - 1]
+                counted = relation in ("all", name) or (relation == "UAS" and name.split(":")[0] != "punct")
+                if not counted or governor == 0 or (governor < word) != (side == "earlier"):
+                    continue
+                words += 1
+                for layer in range(layers):
+                    for head in range(heads):
+                        right[layer, head] += causal_guess(attention[layer][head], word, side) == governor
+                for offset in offsets:
+                    by_offset[offset] += offset_guesses(size, offset)[word - 1] == governor
+        counts[side] = (words, right, by_offset)
+    return counts

@@ -181,25 +181,3 @@ def structural_loss(states, matrix, governors):
             image = [sum(gap[d] * matrix[d][r] for d in range(len(gap))) for r in range(len(matrix[0]))]
             total += abs(tree_distance(governors, a + 1, b + 1) - sum(v * v for v in image))
     return total / size**2
-
-
-def highest_tree(scores):
-    """Governors of the best tree by trying every assignment: scores[j][i], i = 0 is ROOT."""
-    size = len(scores)
-    best, tree = -math.inf, None
-    for number in range((size + 1) ** size):
-        governors = [number // (size + 1) ** j % (size + 1) for j in range(size)]
-        if any(_circles(governors, j + 1) for j in range(size)):
-            continue
-        total = sum(scores[j][g] for j, g in enumerate(governors))
-        if total > best:
-            best, tree = total, governors
-    return tree
-
-
-def _circles(governors, word):
-    for _ in range(len(governors) + 1):
-        if word == 0:
-            return False
-        word = governors[word - 1]
-    return True

@@ -44,9 +44,3 @@ def test_to_a_split_word_the_sum_from_it_the_mean():
 def test_averages_leave_out_what_is_absent():
     assert reference.document_average([1.0, math.nan, 3.0]) == (2.0, 1.0, 2)
     assert math.isnan(reference.document_average([math.nan])[0])
-
-
-def test_kinds():
-    tokens = ["[CLS]", "a", ".", "Ġ,", "[SEP]", ";"]
-    assert reference.kinds_of(tokens, "[CLS]", "[SEP]") == ["cls", "other", "punct", "punct", "sep", "other"]
-    assert reference.kinds_of(["[SEP]", "."], None, None) == ["other", "punct"]

@@ -5,37 +5,24 @@ from dataclasses import replace
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.engine.store import Store
+from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.head_summary import (
     SHOWN,
-    behavior_counts,
     behavior_labels,
     clearest,
     columns,
     frame,
     nearest,
-    relation_heads,
     relations,
 )
+from tests import shipped
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
+def results():
     """Every shipped result of the demo model on the first sample of its kind."""
-    store, demo = Store(tmp_path_factory.mktemp("store")), find_model("demo")
-    found = {}
-    for analysis in ANALYSES.values():
-        result = find(store, Request(analysis.name, demo, sample(next(iter(SAMPLES[analysis.corpus])))))
-        if result is not None:
-            found[analysis.name] = result
-    assert {"surface_patterns", "entropy", "dependency_heads", "coreference_heads", "clustering"} <= found.keys()
-    return found
+    return {name: shipped.result(name) for name in BUILT_IN}
 
 
 def test_columns_hold_each_result_s_own_numbers(results):
@@ -66,19 +53,14 @@ def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_corefe
     assert (column.values == shipped.default_view().accuracy[0, 0]).all()
 
 
-def test_behaviors_are_those_of_the_clustering(results):
-    labels = behavior_labels(results, Thresholds(**results["clustering"].thresholds))
-    assert (labels == results["clustering"].behaviors).all()
-    assert sum(behavior_counts(labels).values()) == labels.size
-
-
 def test_without_surface_patterns_and_entropy_no_behavior_is_told(results):
     assert behavior_labels({"clustering": results["clustering"]}, Thresholds()) is None
     assert columns({}) == []
 
 
 def test_relations_are_those_furthest_over_their_best_offset(results):
-    result, head = results["dependency_heads"].default_view(), Head(0, 4)
+    result = results["dependency_heads"].default_view()
+    head = result.best_choice(result.clearest_relation()).head
     gains = {}
     for row, name in enumerate(result.relations):
         if name in ("all", "UAS", "root", "punct"):
@@ -86,9 +68,10 @@ def test_relations_are_those_furthest_over_their_best_offset(results):
         n = int(result.n[:, row].sum())
         right = max(int(result.correct[:, d, row, head.layer, head.head].sum()) for d in (0, 1))
         offset = max(int(count) for count in result.offset_correct[:, row])
-        gains[name] = (right / n - offset / n, right / n, n)
-    found = relations(results, head)
-    assert [relation.name for relation in found] == sorted(gains, key=lambda name: -gains[name][0])[:3]
+        if right > offset:
+            gains[name] = (right / n - offset / n, right / n, n)
+    (found,) = relations(results, [head])
+    assert [relation.name for relation in found] == sorted(gains, key=lambda name: -gains[name][0])[:3] != []
     for relation in found:
         gain, accuracy, n = gains[relation.name]
         assert (relation.accuracy, relation.n) == (pytest.approx(accuracy), n)
@@ -112,7 +95,8 @@ def test_the_frame_has_a_row_for_each_head_and_nothing_of_what_is_not_stored(res
     assert table["entropy"].tolist() == results["entropy"]["entropy"].reshape(-1).tolist()
     named = linguistic(results)
     assert set(table.loc[table["behavior"] == "linguistic", "label"]) == set(named)
-    assert {"UAS", "coreference_all", "gradient_to_sep", "best_relation", "nearest"} <= set(table)
+    assert {"UAS", "coreference_all", "gradient_to_sep", "best_relation", "attends_to", "nearest"} <= set(table)
+    assert table["attends_to"].str.fullmatch(r"[A-Z]+ \d+% \([\d.]+ times their share\); .*share\)").all()
     only = frame({"entropy": results["entropy"]}, Thresholds())
     assert list(only)[:4] == ["label", "layer", "head", "behavior"]
     assert not {"UAS", "best_relation", "nearest"} & set(only)
@@ -128,13 +112,3 @@ def test_the_clearest_head_of_a_behavior_has_its_highest_average(results):
         assert within == sorted(within, reverse=True)
         assert within[0] >= example.value  # the best segment is no worse than the mean
         assert all(segment.tokens[0] == "[CLS]" for segment in example.segments)
-
-
-def test_finders_stand_over_their_offset(results):
-    shown = results["dependency_heads"].default_view()
-    found = relation_heads(shown)
-    assert found[0].name == shown.clearest_relation()
-    rows = [shown.relations.index(one.name) for one in found]
-    gains = [(shown.above()[row], shown.heldout()[row] - one.baseline) for row, one in zip(rows, found, strict=True)]
-    assert gains == sorted(gains, reverse=True)
-    assert all(one.accuracy > one.baseline for one in found)

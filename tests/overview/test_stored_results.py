@@ -48,7 +48,7 @@ def test_damaged_and_foreign_entries_are_skipped(filled):
 def test_what_ships_is_listed_too(tmp_path):
     store = Store(tmp_path / "store")
     stored = {one.key for one in stored_results(store)} | {str(report.lines_key(store)) for report in reports()}
-    stored.add(preview_key(find(DEMO), Settings()))
+    stored.add(preview_key(find(DEMO).fingerprint(), "attention", "float32"))
     assert stored == {path.stem for path in SHIPPED.glob("*.safetensors")}
 
 

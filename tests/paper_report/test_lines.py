@@ -11,8 +11,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.loading import load
-from bertviz_core.paper_report.lines import LONGEST, lines_of, to_bytes
-from bertviz_core.paper_report.lines import from_bytes as lines_from_bytes
+from bertviz_core.paper_report.lines import LONGEST, lines_of
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Execution, Settings
 
@@ -117,12 +116,3 @@ def test_they_are_computed_once_and_again_when_a_result_is_new(planted_report):
     assert other.lines_key(store) is None and other.read(store).lines == []
     fewer = ReportRequest(request.checkpoint, {"text": request.corpora["text"]}, request.settings)
     assert fewer.lacks_lines(store) and fewer.lines_key(store) != request.lines_key(store)
-
-
-def test_bytes_and_back(planted_report):
-    request, store = planted_report
-    lines = request.read(store).lines
-    again = lines_from_bytes(to_bytes(lines, {}))
-    assert [one.title for one in again] == [one.title for one in lines]
-    np.testing.assert_array_equal(again[0].weights, lines[0].weights)
-    assert again[-1].panel.red == lines[-1].red

@@ -13,9 +13,9 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import find
-from bertviz_core.paper_report.pages import contents, to_html
+from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
-from bertviz_core.plotting.html import bullets, heading, paragraph, table
+from bertviz_core.plotting.drawing import bullets, heading, paragraph, table
 
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 
@@ -110,15 +110,3 @@ def test_paths_that_cannot_be_written_are_refused_before_any_work(name, tmp_path
         bv.report(tmp_path / name)
     with pytest.raises(SettingsError, match="written to a file"):
         app(["report"], standalone_mode=False)
-
-
-def test_the_announcement_names_what_is_missing(source, tmp_path):
-    request = ReportRequest(find("demo"), {"treebank": source("1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n", "t.conllu")})
-    said = request.announcement(Store(tmp_path))
-    assert said.startswith("2 analyses are not stored yet (Dependency heads, Probes): about ")
-
-
-def test_the_title_comes_first_and_the_citation_last(demo_report):
-    blocks = list(contents(demo_report))
-    assert blocks[0] == "<h1>What does demo look at?</h1>"
-    assert [block for block in blocks if block.startswith("<h")][-1] == "<h2>How to cite</h2>"

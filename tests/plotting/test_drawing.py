@@ -57,10 +57,3 @@ def test_what_readers_share_is_not_changed_by_any_of_them() -> None:
     drawing.spec(Head(2, 0), "another")
     assert (drawing.data, drawing.layout) == before
     assert json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}])) == first
-
-
-def test_words_and_numbers_in_customdata_are_no_heads() -> None:
-    figure = go.Figure()
-    figure.add_scatter(x=["a", "b"], y=[1, 2], customdata=[0.5, 0.7])
-    figure.add_scatter(x=[1, 2], y=[1, 2], customdata=[["all", "1"], ["1-2-3", "2"]])
-    assert not FigureSpec.of(figure).points

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from plotly.subplots import make_subplots
 
 from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import head_rows
 from bertviz_core.overview.head_summary import Column
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.style import percent
+from bertviz_core.plotting.style import Series, by_layer, percent
 
 
 @pytest.mark.parametrize(
@@ -25,3 +26,16 @@ def test_a_head_has_one_rank_in_the_hover_and_in_the_table():
     column = Column("surface_patterns", "next", values)
     rows = [head_rows([column], head)[0] for head in all_heads(2, 3)]
     assert [row["rank"] for row in rows] == [f"{rank} of 6" for rank in hover]
+
+
+def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
+    values = np.random.default_rng(0).random((20, 64))
+    figure = make_subplots(1, 1)
+    by_layer(figure, [Series("next", values, "next token", ("#e03131", "circle"))], 1)
+    band, dots, line = figure.data
+    assert dots.y.tolist() == values.max(1).tolist() and line.y.tolist() == values.mean(1).tolist()
+    assert [labels[0] for labels in dots.customdata] == [
+        f"{i}-{j}" for i, j in enumerate(values.argmax(1) + 1, start=1)
+    ]
+    high, low = np.split(np.array(band.y), 2)
+    np.testing.assert_allclose([low[::-1], high], np.quantile(values, (0.25, 0.75), axis=1))

@@ -9,9 +9,8 @@ import torch
 from safetensors.torch import load_file
 from transformers import BertForPreTraining, BertModel, BertTokenizer
 
-from bertviz_core.errors import InputError, SettingsError
 from training import finetune_demo_bert
-from training.finetune_demo_bert import Recipe, Run, draw_pair, load_model, losses, make_batch, read_documents
+from training.finetune_demo_bert import Recipe, Run, load_model, losses, make_batch, read_documents
 
 SAMPLE = Path(__file__).parents[2] / "bertviz_core/assets/corpora/encyclopedia.txt"
 RECIPE = Recipe(steps=6, batch=8, length=32, rate=1e-2, encoder_rate=1e-2, warmup=2, seed=3)
@@ -79,34 +78,6 @@ def test_a_run_that_was_killed_goes_on_to_the_bit(
         assert ours.keys() == expected.keys() and all(torch.equal(ours[key], expected[key]) for key in expected)
 
 
-def test_a_checkpoint_of_other_settings_is_refused_but_the_steps_may_change(tmp_path: Path, tiny_folder: Path) -> None:
-    run(tmp_path, tiny_folder, replace(RECIPE, steps=1)).train()
-    assert run(tmp_path, tiny_folder, replace(RECIPE, steps=2)).step == 1
-    with pytest.raises(SettingsError, match="others"):
-        run(tmp_path, tiny_folder, replace(RECIPE, rate=1.0))
-
-
-def test_the_rates_rise_stay_and_fall_and_each_part_has_its_own(tmp_path: Path, tiny_folder: Path) -> None:
-    recipe = replace(RECIPE, steps=10, encoder_rate=1e-3)
-    assert [recipe.factor(step) for step in range(10)] == pytest.approx(
-        [0.5, 1, 1, 1, 1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6]
-    )
-    training = run(tmp_path, tiny_folder, recipe)
-    training.advance()
-    assert [group["lr"] for group in training.optimizer.param_groups] == [5e-3, 5e-4]
-    counts = [sum(p.numel() for p in group["params"]) for group in training.optimizer.param_groups]
-    assert sum(counts) == training.model.num_parameters()
-    assert counts[1] == training.model.bert.num_parameters()
-
-
-def test_half_of_the_pairs_follow_each_other(documents: list[list[str]]) -> None:
-    rng, texts = np.random.default_rng(0), [" ".join(sentences) for sentences in documents]
-    pairs = [draw_pair(documents, rng) for _ in range(400)]
-    assert np.mean([is_random for *_, is_random in pairs]) == pytest.approx(0.5, abs=0.07)
-    for a, b, is_random in pairs:
-        assert any(f"{a} {b}" in text for text in texts) != is_random
-
-
 def test_a_batch_masks_words_and_nothing_else(documents: list[list[str]], tokenizer: BertTokenizer) -> None:
     inputs, _ = make_batch(documents, tokenizer, replace(RECIPE, batch=120), 5)
     again, _ = make_batch(documents, tokenizer, replace(RECIPE, batch=120), 5)
@@ -137,9 +108,3 @@ def test_the_losses_and_gradients_are_those_of_the_library(
     expected.backward()
     for (name, weight), other in zip(ours.named_parameters(), library.parameters(), strict=True):
         torch.testing.assert_close(weight.grad, other.grad, rtol=1e-3, atol=1e-5, msg=name)
-
-
-def test_one_document_alone_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "alone.txt").write_text("A lamp shines. It is far away.\n\nA single sentence.\n")
-    with pytest.raises(InputError, match="two documents"):
-        read_documents([tmp_path / "alone.txt"])

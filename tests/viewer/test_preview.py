@@ -26,6 +26,6 @@ def test_a_preview_is_the_models_attention_and_survives_the_store(tiny) -> None:
 
 
 def test_weights_and_norms_have_previews_of_their_own(tiny) -> None:
-    keys = {preview_key(tiny.checkpoint, Settings(weights=weights)) for weights in ("attention", "norms")}
+    keys = {preview_key(tiny.checkpoint.fingerprint(), weights, "float32") for weights in ("attention", "norms")}
     norms = Preview.measure(tiny, Settings(weights="norms"))
     assert len(keys) == 2 and not np.array_equal(norms.maps, Preview.measure(tiny, Settings()).maps)

@@ -1,9 +1,7 @@
 """Ablation: how much the loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from typing_extensions import Doc
 
@@ -11,18 +9,14 @@ from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
 from bertviz_core.analyses.ablation.findings import STATEMENTS
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.request import Options, Request
+from bertviz_core.analyses.request import Options
 from bertviz_core.analyses.sep_gradients import LabeledInputs
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import AttentionModel
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.ablation.measure import Measured
 
 
 @dataclass(frozen=True)
 class Replacement(Options):
-    """What stands in for the output of a head."""
+    """What replaces the output of an ablated head."""
 
     mean: Annotated[bool, Doc("Replace a head's output by its mean over the corpus, not by zeros.")] = False
 
@@ -32,7 +26,7 @@ class AblationAnalysis(Analysis):
 
     name = "ablation"
     title = "Ablation"
-    summary = "Change of the loss when heads are ablated, one by one and in groups, or only their attention to [SEP]."
+    summary = "Change of the loss without each head, without groups of heads, and without attention to the sink."
     section = "Does a head matter?"
     icon = ":material/power_settings_new:"
     result_class = Ablation
@@ -40,7 +34,7 @@ class AblationAnalysis(Analysis):
     view = LabeledInputs
     columns = COLUMNS
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     control = "change"
     limit = 64
@@ -48,16 +42,6 @@ class AblationAnalysis(Analysis):
     has_own_pass = True
     chunked = False
     reads_maps = False
-
-    def accumulator(self, model: AttentionModel, request: Request) -> Measured:
-        from bertviz_core.analyses.ablation import measure
-
-        return measure.accumulator(model, request)
-
-    def finish(self, accumulator: Measured, examples: Any, provenance: dict[str, Any]) -> Ablation:
-        from bertviz_core.analyses.ablation import measure
-
-        return measure.finish(accumulator, examples, provenance)
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Passes over the corpus: every head twice, from its own layer on; groups with their controls; the curve."""

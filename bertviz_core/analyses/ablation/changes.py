@@ -1,5 +1,5 @@
-"""What is summed over the segments of a corpus: changes without heads, the words whose loss rises most, and the heads'
-mean outputs."""
+"""Sums over the segments of a corpus: changes without heads, the words whose loss rises most, and the heads' mean
+outputs."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class HeadChanges(GradientAverages):
         return sorted({*super()._numbers(), *own})
 
     def worst_words(self, targets: Targets, tokens: Tokens) -> dict[str, Any]:
-        """The fields of an Ablation that describe its worst words."""
+        """The fields of Ablation that describe the words whose loss rises most."""
         known = ~self.worst[..., 1].isinf()
         whole = self.worst.masked_fill(~known[..., None], 0)
         places = whole[..., 1].long()
@@ -92,7 +92,7 @@ class HeadChanges(GradientAverages):
 
 
 def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) -> dict[str, str]:
-    """The word's surroundings as the model sees them; it sees nothing of a next word and what follows."""
+    """The word's context as the model sees it, which excludes a next word and what follows it."""
     names = tokens.names(targets.apply(example).ids)
     if targets.shift:
         names[position:] = ["…"]
@@ -126,7 +126,7 @@ class MeanOutputs:
 
 
 def measure(whole: Predictions, without: Predictions) -> Tensor:
-    """(segment, 2): the loss without the heads minus the loss of the whole model, in nats per word asked for, and
+    """(segment, 2): the loss without the heads minus the loss of the whole model, in nats per predicted word, and
     the same difference of the share of right guesses."""
     return torch.stack([without.loss - whole.loss, (without.right - whole.right) / whole.selected], -1)
 

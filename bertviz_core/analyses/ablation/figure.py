@@ -10,17 +10,20 @@ from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.head_map import HeadMap, value_map
-from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEP, SEQUENTIAL, finish
+from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEQUENTIAL, TOKENS, finish
 from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
 
 LINE = "#4c6ef5"
 
 
 def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
-    """The change of the loss by layer, a dot for each head: without the head, and without its attention to [SEP]."""
+    """The change of the loss by layer, a dot for each head: without the head, and without its attention to the sink."""
     figure = go.Figure().set_subplots(1, 1)
-    named = {"loss_change": ("without the head", (LINE, "circle")), "to_sep_loss_change": ("without [SEP]", SEP)}
-    series = [Series(name, result[name], *named[name]) for name in named if name in result.present]
+    series = [Series("loss_change", result["loss_change"], "without the head", (LINE, "circle"))]
+    if result.sink:
+        name, marker = TOKENS[result.sink]
+        values = result["to_sink_loss_change"]
+        series.append(Series("to_sink_loss_change", values, f"without attention to {name}", marker))
     by_layer(figure, series, 1, base=base)
     layer_axes(figure, len(result.mean[0]), 1, base)
     figure.update_yaxes(title="change of the loss, nats")
@@ -37,7 +40,7 @@ def more_figures(result: Ablation) -> dict[str, go.Figure]:
 
 
 def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
-    """The map of one quantity; changes have a scale that is centered on 0, and hovering says the interval too."""
+    """The map of one quantity; changes have a scale centered on 0, and the hover text has the interval."""
     values, interval = result[column.quantity], result.interval(column.quantity)
     signed = column.quantity != "gradient_estimate"
     highest = float(np.nanmax(np.abs(values))) or 1.0
@@ -48,7 +51,7 @@ def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
 
 
 def shown(column: HeadColumn, value: float, interval: float) -> str:
-    """A value with its interval as text: changes with their sign."""
+    """Format a value with its interval; changes have a sign."""
     sign = "" if column.quantity == "gradient_estimate" else "+"
     if column.percent:
         return f"{value:{sign}.1%} ± {half_width(interval, '.1%')}"
@@ -141,5 +144,5 @@ def group_rows(result: Ablation) -> list[dict[str, Any]]:
 
 
 def group_name(name: str) -> str:
-    """A group's name on the screen."""
+    """Display name of a group."""
     return BEHAVIORS[name][-1] if name in BEHAVIORS else name

@@ -1,4 +1,4 @@
-"""Findings of ablation, beyond the paper: whether a head matters, and whether attention to [SEP] does."""
+"""Findings of ablation, beyond the paper: whether a head matters, and whether attention to the sink does."""
 
 import numpy as np
 
@@ -23,25 +23,26 @@ def matter(result: Ablation, base: int) -> Answer:
 
 
 def no_op(result: Ablation, base: int) -> Answer:
-    change, interval = present(result, "to_sep_loss_change"), of_heads(result, "to_sep_loss_change")
-    head = result.largest("to_sep_loss_change")
+    change, interval = present(result, "to_sink_loss_change"), of_heads(result, "to_sink_loss_change")
+    head = result.largest("to_sink_loss_change")
     lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
     largest = np.maximum(-interval.low, interval.high)
     size = Interval(lowest.max(), largest.max(), interval.enough)
-    together = next((group for group in result.groups if group["name"] == "to_sep"), None)
+    together = next((group for group in result.groups if group["name"] == f"to_{result.sink}"), None)
+    name, half = result.sink_name, half_width(result.interval("to_sink_loss_change")[head], ".3f")
     return Answer(
         decide(size.negative(), -NO_OP * result.loss),
-        f"Without the attention of head {head.label(base)} to [SEP] the {result.loss_name} of {result.loss:.2f} nats "
-        f"changes most, by {change[head]:+.3f} ± {half_width(result.interval('to_sep_loss_change')[head], '.3f')}; "
+        f"Without the attention of head {head.label(base)} to {name} the {result.loss_name} of {result.loss:.2f} nats "
+        f"changes most, by {change[head]:+.3f} ± {half}; "
         + (
-            f"the {len(together['heads'])} heads that attend mostly to [SEP] change it by "
-            f"{together['loss_change']:+.2f} ± "
-            f"{half_width(together['interval'], '.2f')} when all of them are switched off."
+            f"the {len(together['heads'])} heads that attend mostly to {name} change it by "
+            f"{together['loss_change']:+.2f} ± {half_width(together['interval'], '.2f')} when all of them are switched "
+            "off."
             if together
-            else "no head attends mostly to [SEP]."
+            else f"no group of heads attends mostly to {name}."
         ),
         head,
-        "to_sep_loss_change",
+        "to_sink_loss_change",
     )
 
 
@@ -57,8 +58,8 @@ STATEMENTS = (
         "no_op",
         "",
         "",
-        f"Without its attention to [SEP] no head changes the loss by {NO_OP:.0%} or more of the whole model's, with "
-        "intervals corrected for the number of heads.",
+        "Without its attention to the sink (the special token that receives the most attention) no head changes the "
+        f"loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
         no_op,
     ),
 )

@@ -1,4 +1,4 @@
-"""Ablation: the loss without each head, without groups of heads, and without attention to [SEP] (beyond the
+"""Ablation: the loss without each head, without groups of heads, and without attention to the sink (beyond the
 paper; docs/methods.md, section 12)."""
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,8 +14,8 @@ from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
 from bertviz_core.analyses.proportions import t_quantile
+from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
@@ -47,11 +47,12 @@ class Group:
 
 @dataclass
 class Measured:
-    """The values that the passes of one request measure, in the order of the passes."""
+    """The accumulated values of one request, in the order of the passes that measure them."""
 
     request: Request
     targets: Targets
     heads: HeadChanges
+    sink: str = ""
     groups: list[Group] = field(default_factory=list)
     removals: list[np.ndarray] = field(default_factory=list)
     sets: SegmentAverages | None = None
@@ -59,7 +60,7 @@ class Measured:
 
 
 def accumulator(model: AttentionModel, request: Request) -> Measured:
-    """The accumulator that the passes of `run` fill."""
+    """Create the accumulator that the passes of `run` fill."""
     sums = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
     return Measured(request, targets_of(model.checkpoint, model.tokens, request.settings.seed), sums)
 
@@ -76,9 +77,9 @@ def run(
     targets, size = accumulators[0].targets, batch_tokens or model.batch_tokens
     passes = Passes(Restart(model), examples, targets, progress, progress.total, size)
     for measured in accumulators:
-        labels = passes.behaviors(measured.request)
+        labels, measured.sink = passes.behaviors(measured.request)
         mean = passes.mean_outputs() if measured.request.options.get("mean") else None
-        passes.heads(measured.heads, mean)
+        passes.heads(measured.heads, mean, measured.sink)
         if not measured.heads.predicted[3]:
             hint = "Give text with words."
             raise InputError("No segment has a token to predict.", where=measured.request.source.name, hint=hint)
@@ -105,6 +106,7 @@ def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -
         loss=loss / count,
         right=int(right),
         predicted=int(predicted),
+        sink=measured.sink,
         groups=[*_records(measured.groups, zip(change[points:].tolist(), interval[points:].tolist(), strict=True))],
         removed=np.array([int(removal.sum()) for removal in measured.removals]),
         removed_loss=loss / count + np.concatenate([[0.0], change[:points]]),

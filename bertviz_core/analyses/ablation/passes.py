@@ -16,6 +16,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
+from bertviz_core.analyses.surface_patterns.findings import ranked_sinks
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
@@ -40,14 +41,15 @@ class Passes:
     batch_tokens: int
     skipped: Skipped = field(default_factory=Skipped)
 
-    def behaviors(self, request: Request) -> np.ndarray:
-        """(layer, head) labels by the paper's thresholds, on the same segments, unmasked."""
+    def behaviors(self, request: Request) -> tuple[np.ndarray, str]:
+        """(layer, head) labels by the paper's thresholds, on the same segments, unmasked; and the class of the sink."""
         model = self.restart.model
         sums = [analysis.accumulator(model, request) for analysis in (surface_patterns, entropy)]
         self.progress.start("Measuring the behavior of heads", self.count)
         stream.run(model, self.examples, sums, self.progress, self.batch_tokens)
         means = [dict(zip(average.quantities, average.result()["mean"], strict=True)) for average in sums]
-        return behaviors({**means[0], **means[1]}, Thresholds())
+        sink = next(iter(ranked_sinks(means[0])), "").removeprefix("to_")
+        return behaviors({**means[0], **means[1]}, Thresholds()), sink
 
     def mean_outputs(self) -> Tensor:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
@@ -56,12 +58,12 @@ class Passes:
         self._stream(outputs, self._outputs)
         return outputs.mean
 
-    def heads(self, sums: HeadChanges, mean: Tensor | None) -> None:
-        """Averages of the changes without each head, one head at a time."""
+    def heads(self, sums: HeadChanges, mean: Tensor | None, sink: str) -> None:
+        """Averages of the changes without each head, one head at a time, and without its attention to the sink."""
         model = self.restart.model
         work = model.heads * model.layers * (model.layers + 1)
         self.progress.start("Switching off each head", self.count * work, "layers")
-        self._stream(sums, partial(self._each_head, mean=mean))
+        self._stream(sums, partial(self._each_head, mean=mean, sink=sink))
 
     def sets(self, sets: np.ndarray, mean: Tensor | None) -> SegmentAverages:
         """Averages of the change of the loss without each set of heads; sets: (set, layer, head) bool."""
@@ -91,18 +93,19 @@ class Passes:
             model.encoder(**label(batch, self.targets)[0].inputs(model), combine=combine)
         self.progress.advance(len(batch.examples))
 
-    def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe, mean: Tensor | None) -> None:
+    def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe, mean: Tensor | None, sink: str) -> None:
         shown, labels = label(batch, self.targets)
         whole = predict_whole(self.restart, shown, labels)
         words = _words(batch, labels, whole.predictions, self.targets.shift)
-        has_sep = batch.sep.any(1)[None, :, None]  # without SEP there is no attention to it: absent, not zero
+        keys = _sink_tokens(batch, sink)
+        has_sink = keys.any(1)[None, :, None]  # without a sink there is no attention to it: absent, not zero
         for layer in range(model.layers):
             heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool, device=labels.device)
             heads[:, layer].fill_diagonal_(True)
             without = list(self._without(shown, labels, whole, heads, mean=mean))
-            to_sep = list(self._without(shown, labels, whole, heads, to_sep=True))
-            output, attention = (torch.stack([measure(whole.predictions, p) for p in ps]) for ps in (without, to_sep))
-            attention = attention.where(has_sep, torch.nan)
+            to_sink = list(self._without(shown, labels, whole, heads, keys=keys))
+            output, attention = (torch.stack([measure(whole.predictions, p) for p in ps]) for ps in (without, to_sink))
+            attention = attention.where(has_sink, torch.nan)
             values = torch.cat([output, attention, whole.estimates[layer].T[..., None]], -1)  # (head, batch, quantity)
             worse = torch.stack([_with_guess(words, after) for after in without])
             observe(Changes(layer, values.transpose(0, 1), worse, whole.predictions))
@@ -127,6 +130,13 @@ class Passes:
         for predictions in predict_without(*arguments, batch_tokens=self.batch_tokens, **how):
             yield predictions
             self.progress.advance(layers * len(labels))
+
+
+def _sink_tokens(batch: Batch, sink: str) -> Tensor:
+    """(row, token) whether a token is of the sink's class."""
+    first = torch.zeros_like(batch.mask)
+    first[:, 0] = sink == "first"
+    return {"sep": batch.sep, "cls": batch.cls}.get(sink, first)
 
 
 def _words(batch: Batch, labels: Tensor, whole: Predictions, shift: int) -> Tensor:

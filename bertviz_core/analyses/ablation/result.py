@@ -1,4 +1,4 @@
-"""What ablation stores."""
+"""The result of ablation."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -12,28 +12,26 @@ from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.analyses.sep_gradients.result import LossAverages
 from bertviz_core.heads import Head, all_heads, highest
-from bertviz_core.plotting.palette import BROAD, SEP
+from bertviz_core.plotting.palette import BROAD, SEP, TOKENS
 
-QUANTITIES = ("loss_change", "right_change", "to_sep_loss_change", "to_sep_right_change", "gradient_estimate")
+QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
 COLUMNS = (
-    averaged_column("loss_change", "change of the loss without the head, nats", name="loss, no head"),
+    averaged_column("loss_change", "loss change, head removed, nats", name="loss change, head removed"),
     averaged_column(
         "right_change",
-        "change of right guesses without the head",
-        name="right guesses, no head",
+        "change in right guesses, head removed",
         percent=True,
         overview=False,
     ),
     averaged_column(
-        "to_sep_loss_change",
-        "change of the loss without attention to [SEP], nats",
-        name="loss, no attention to [SEP]",
+        "to_sink_loss_change",
+        "loss change, attention to the sink removed, nats",
+        name="loss change, sink attention removed",
         marker=SEP,
     ),
     averaged_column(
-        "to_sep_right_change",
-        "change of right guesses without attention to [SEP]",
-        name="right guesses, no [SEP]",
+        "to_sink_right_change",
+        "change in right guesses, attention to the sink removed",
         percent=True,
         overview=False,
     ),
@@ -52,8 +50,8 @@ class Word:
         number, position: Of the segment in the corpus and of the token in its segment, from 0.
         where: Location of the segment in the corpus, for people.
         left, right: Tokens before and after the word, as the model sees them.
-        shown: What the model sees in the word's stead: most often the mask token; a next word has an ellipsis.
-        original: The token that is asked for.
+        shown: What the model sees in place of the word: usually the mask token; an ellipsis for a next word.
+        original: The token to predict.
         before, after: The likeliest token of the whole model, and without the head.
         loss_before, loss_after: The loss at this word of the whole model, and without the head, nats.
     """
@@ -73,13 +71,15 @@ class Word:
 
 @dataclass(frozen=True)
 class Ablation(LossAverages):
-    """Changes when a head is switched off: without it minus with it, so that a loss that gets worse is positive.
+    """Changes when a head is ablated: without it minus with it, so that an increase of the loss is positive.
 
-    `loss_change`, `right_change`: of the loss, nats per word asked for, and of the share of right guesses.
-    `to_sep_loss_change`, `to_sep_right_change`: the same where only the head's attention to SEP is set to 0.
+    `loss_change`, `right_change`: of the loss, nats per predicted word, and of the share of right guesses.
+    `to_sink_loss_change`, `to_sink_right_change`: the same where only the head's attention to the sink is set to 0.
     `gradient_estimate`: the mean over tokens of |out . dL/d out| of the head's output, in nats.
 
     Attributes:
+        sink: The special token that receives the most attention, the first token included: "sep", "cls" or "first";
+            empty where no input has one.
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
             `interval` (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of
             `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
@@ -94,6 +94,7 @@ class Ablation(LossAverages):
     """
 
     analysis: ClassVar[str] = "ablation"
+    sink: str
     groups: list[dict[str, Any]]
     removed: np.ndarray
     removed_loss: np.ndarray
@@ -103,6 +104,11 @@ class Ablation(LossAverages):
     word_losses: np.ndarray
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
+
+    @property
+    def sink_name(self) -> str:
+        """The sink as text, such as "[SEP]"."""
+        return TOKENS[self.sink][0]
 
     def largest(self, quantity: str) -> Head:
         """The head with the largest change, in either direction."""
@@ -145,4 +151,4 @@ class Ablation(LossAverages):
 
     def summary(self) -> dict[str, Any]:
         curve = {"removed": self.removed.tolist(), "loss": self.removed_loss.tolist()}
-        return {"loss": self.loss, "groups": self.groups, "curve": curve}
+        return {"loss": self.loss, "sink": self.sink, "groups": self.groups, "curve": curve}

@@ -1,10 +1,8 @@
 """Clustering: which heads attend alike (section 6; Figure 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from typing_extensions import Doc
 
@@ -16,15 +14,11 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import AttentionModel
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.clustering.measure import DivergenceSums
 
 
 @dataclass(frozen=True)
 class ClusteringView(View):
-    """How the divergences are pictured and the heads labeled."""
+    """How the divergences are embedded and the heads labeled."""
 
     root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
     threshold: Annotated[list[str] | None, Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed.")] = (
@@ -42,30 +36,20 @@ class ClusteringView(View):
 
 
 class ClusteringAnalysis(Analysis):
-    """Divergences between all pairs of heads, and their picture."""
+    """Divergences between all pairs of heads, and their embedding."""
 
     name = "clustering"
     title = "Clustering"
-    summary = "How alike heads are: Jensen-Shannon divergences between all pairs, and a picture (section 6; Figure 6)."
+    summary = "How alike heads are: Jensen-Shannon divergences of all pairs, and an embedding (section 6; Figure 6)."
     section = "Section 6, Figure 6"
     icon = ":material/scatter_plot:"
     result_class = Clustering
     view = ClusteringView
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     overhead = 2.0
 
-    def accumulator(self, model: AttentionModel, request: Request) -> DivergenceSums:
-        from bertviz_core.analyses.clustering import measure
-
-        return measure.accumulator(model, request)
-
-    def finish(self, accumulator: DivergenceSums, examples: Any, provenance: dict[str, Any]) -> Clustering:
-        from bertviz_core.analyses.clustering import measure
-
-        return measure.finish(accumulator, examples, provenance)
-
     def cost(self, checkpoint: Checkpoint) -> float:
-        """The pass that gives the maps, and the divergences of all pairs of heads."""
+        """The pass that computes the maps, and the divergences of all pairs of heads."""
         return 1 + (checkpoint.layers * checkpoint.heads) ** 2 / 20_000

@@ -42,7 +42,7 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
     Args:
         maps: (head, position) float32, position = (row, key), changed in place (0 becomes TINY); a position that holds
             0 for every head counts nothing.
-        rows: How many of the rows are real, to decide which pairs are close.
+        rows: Number of rows that are not padding, to decide which pairs are close.
     """
     sums = mixture_sums(maps.clamp_(min=TINY))
     own = sums.diagonal()
@@ -112,7 +112,7 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
 
 @cache
 def build_kernel() -> Kernel | None:
-    """The compiled function, or None where it cannot be had."""
+    """Compile the kernel; None if that is not possible."""
     compiler = shutil.which("g++") or shutil.which("c++")
     if compiler is None:
         return None

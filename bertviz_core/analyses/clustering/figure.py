@@ -17,6 +17,7 @@ from bertviz_core.plotting.palette import SEQUENTIAL, finish
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
+NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11
 LAYER = "layer"
@@ -39,7 +40,7 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def more_figures(result: Clustering) -> dict[str, go.Figure]:
-    """The matrix of all pairs of heads, by its title."""
+    """The matrix of all pairs of heads, keyed by its title."""
     return {"All pairs, ordered by a dendrogram": matrix(result)}
 
 
@@ -98,7 +99,7 @@ def _dots(points: np.ndarray, data: np.ndarray, **options: Any) -> go.Scatter:
 def _words(
     points: np.ndarray, words: list[str], group: str, font: dict[str, Any], position: list[str] | str = ""
 ) -> go.Scatter:
-    """A trace of texts that belong to a group of markers; they take no clicks."""
+    """A trace of texts for a group of markers; the texts are not clickable."""
     return go.Scatter(
         x=points[:, 0],
         y=points[:, 1],
@@ -136,7 +137,7 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
 def matrix(result: Clustering, base: int = 1) -> go.Figure:
     """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, and the divergences.
 
-    Clicks on a heatmap reach no one: the squares are what to click on.
+    Plotly reports no clicks on a heatmap, so readers click on the squares.
     """
     figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
     figure.add_trace(_tree(result), row=1, col=1)
@@ -186,10 +187,10 @@ def _cells(result: Clustering, base: int) -> go.Heatmap:
         z=result.divergence[np.ix_(result.order, result.order)],
         customdata=np.array([[f"{a} and {b}" for b in labels] for a in labels]),
         hovertemplate=f"%{{customdata}}: %{{z:.3g}} {result.unit}<extra></extra>",
-        colorscale=SEQUENTIAL,
+        colorscale=NEAR,
         zmin=0,
         zmax=None if result.summed else math.log(2),
-        colorbar=COLORBAR | {"title": {"text": result.unit, "side": "bottom"}, "len": 0.4, "x": 0.5},
+        colorbar=COLORBAR | {"title": {"text": f"{result.unit}; blue = alike", "side": "bottom"}, "len": 0.4, "x": 0.5},
     )
 
 
@@ -211,7 +212,7 @@ def _axes(figure: go.Figure, result: Clustering, base: int) -> None:
 
 
 def hover_data(result: Clustering, base: int) -> np.ndarray:
-    """(head, 2): the label counted from 1, for clicks, and what hovering says."""
+    """(head, 2): the label counted from 1, for clicks, and the hover text."""
     rows = []
     for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1), strict=True):
         text = _text(result, head, str(behavior))

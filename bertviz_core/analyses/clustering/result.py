@@ -62,7 +62,7 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _turned(points: np.ndarray) -> np.ndarray:
-    """Centered, on principal axes, the first head on the positive side of both: MDS leaves all this open."""
+    """Center and rotate to principal axes, the first head on the positive side of both: MDS fixes none of this."""
     centered = points - points.mean(0)
     _, _, axes = np.linalg.svd(centered, full_matrices=False)
     turned = centered @ axes.T
@@ -82,7 +82,7 @@ class LayerDivergence(NamedTuple):
         return self.within / self.between if self.between else float("nan")
 
     def text(self, unit: str) -> str:
-        """Both means in words; which pairs there are none of, where a layer has one head, or a model one layer."""
+        """Both means as a sentence, which also says if layers have one head, or the model has one layer."""
         if not np.isnan([self.within, self.between]).any():
             return (
                 f"Two heads of one layer differ by {self.within:.3g} {unit} on average, two heads of different layers "
@@ -117,7 +117,7 @@ class Clustering(Result):
             nats (at most log 2); the sum over tokens in mode "as in the paper".
         tokens: How many tokens the corpus has.
         averages: (quantity, layer, head) document averages of QUANTITIES, which decide behaviors.
-        embedding: (head, 2) places in the plane.
+        embedding: (head, 2) positions in the plane.
         stress: Stress of the embedding.
         linkage: (head - 1, 4) the dendrogram.
         order: (head,) from left to right in the dendrogram.

@@ -1,17 +1,13 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.coreference_heads.baselines import score
 from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.coreference_heads.findings import STATEMENTS
 from bertviz_core.analyses.coreference_heads.guesses import check_candidates
@@ -19,32 +15,20 @@ from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
-from bertviz_core.corpora.source import from_path
-from bertviz_core.models.model import AttentionModel
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.coreference_heads.measure import Selections
 
 
 @dataclass(frozen=True)
 class CoreferenceView(View):
-    """Which of the counts are shown, and another system's beside them."""
+    """Which of the counts are shown."""
 
     candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
-    predictions: Annotated[Path | None, Doc("Another system's chains for the same documents.")] = None
 
     def check(self) -> None:
         check_candidates(self.candidates)
-        if self.predictions:
-            from_path(self.predictions)
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, CoreferenceHeads)
-        shown = result.show(self.candidates)
-        if not self.predictions:
-            return shown
-        predictions = from_path(self.predictions)
-        return shown.with_predictions(predictions, *score(request, predictions))
+        return result.show(self.candidates)
 
 
 def _antecedents(result: CoreferenceHeads) -> np.ndarray:
@@ -72,17 +56,7 @@ class CoreferenceAnalysis(Analysis):
     view = CoreferenceView
     columns = (HeadColumn("all", "antecedents found", _antecedents, _head_match, percent=True),)
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     prefix = "coreference_"
-
-    def accumulator(self, model: AttentionModel, request: Request) -> Selections:
-        from bertviz_core.analyses.coreference_heads import measure
-
-        return measure.accumulator(model, request)
-
-    def finish(self, accumulator: Selections, examples: Any, provenance: dict[str, Any]) -> CoreferenceHeads:
-        from bertviz_core.analyses.coreference_heads import measure
-
-        return measure.finish(accumulator, examples, provenance)

@@ -1,21 +1,25 @@
-"""Right guesses by head, direction and group of items, for one set of candidates: accuracies and their intervals."""
+"""Right guesses by head, direction and group of items, for one set of candidates: accuracies, and their intervals over
+documents, for mentions of one document are alike (docs/methods.md, uncertainty).
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.document_counts import (
-    COLUMNS,
-    TYPED,
-    Sums,
-    by_row,
-    interval_by_document,
-    joint,
-    pooled,
+from bertviz_core.analyses.coreference_heads.guesses import (
+    BIN_NAMES,
+    DIRECTIONS,
+    DISTANCE,
+    FOLDS,
+    GENDERS,
+    TYPE_ROWS,
+    by_type,
 )
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, FOLDS, TYPE_ROWS, by_type
-from bertviz_core.analyses.proportions import share
+from bertviz_core.analyses.document_sums import DocumentSums
+from bertviz_core.analyses.proportions import effective_n, share, t_quantile, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, Head, highest
 
@@ -27,13 +31,13 @@ class ItemCounts(Result):
     Attributes:
         correct: (direction, group, layer, head) right guesses.
         group_n: (group,) items.
-        systems: Names of chance levels, baselines and uploaded predictions.
+        systems: Names of chance levels and baselines.
         system_correct: (system, group) right guesses, those of CHANCE and RANDOM as means of random draws.
         moments: (2, direction, layer, head, row) sums over documents of n c and c^2, for c right guesses among n items.
-            Rows are those of `document_counts.by_row`.
+            Rows are those of `by_row`.
         system_moments: (2, system, row) the same; NaN for CHANCE and RANDOM.
         item_moments: (2, row) how many documents have items, and the sum of n^2.
-        single: Items with exactly one word to choose from.
+        single: Number of items with exactly one candidate.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
@@ -46,6 +50,15 @@ class ItemCounts(Result):
     system_moments: np.ndarray
     item_moments: np.ndarray
     single: int
+
+    @property
+    def is_causal(self) -> bool:
+        return bool(self.provenance["model"]["causal"])
+
+    @property
+    def of_all(self) -> int:
+        """Mentions with an antecedent, whether a causal model can see it or not."""
+        return int(self.provenance["items"])
 
     @property
     def documents(self) -> np.ndarray:
@@ -64,12 +77,6 @@ class ItemCounts(Result):
         low, high = interval_by_document(*self.sums_of(at), comparisons)
         return float(low[TYPE_ROWS.index(kind)]), float(high[TYPE_ROWS.index(kind)])
 
-    def heldout_interval(
-        self, picked_on: str = "all", direction: int = 0, comparisons: int = 1
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high), both (type,), of what `heldout` gives."""
-        return interval_by_document(*self.sums_held_out(picked_on, direction), comparisons)
-
     @property
     def n(self) -> np.ndarray:
         """(type,) items of each of TYPE_ROWS."""
@@ -84,7 +91,7 @@ class ItemCounts(Result):
     @property
     def directions(self) -> tuple[str, ...]:
         """Those of DIRECTIONS that have counts: in a causal model earlier words attend to no later ones."""
-        return DIRECTIONS[:1] if self.provenance["model"]["causal"] else DIRECTIONS
+        return DIRECTIONS[:1] if self.is_causal else DIRECTIONS
 
     def best(self, kind: str = "all", direction: int = 0) -> DirectedHead:
         """The head with the most right guesses on one type, the first of equals.
@@ -134,13 +141,16 @@ class ItemCounts(Result):
         n, documents = (int(counts[TYPE_ROWS.index(kind)]) for counts in (self.n, self.documents))
         low, high = self.interval(at, kind)
         values = {"accuracy": right / n if n else np.nan, "low": low, "high": high, "heldout_accuracy": float(heldout)}
-        return {"system": system, "type": kind, "n": n, "documents": documents, **values, "direction": direction}
+        row = {"system": system, "type": kind, "n": n, "documents": documents, **values, "direction": direction}
+        if self.is_causal and kind == "all":
+            row |= {"n_of_all_mentions": self.of_all, "accuracy_of_all_mentions": right / self.of_all}
+        return row
 
     @property
     def known(self) -> np.ndarray:
         """`correct`; NaN where a causal model cannot look ahead."""
         known = self.correct.astype(float)
-        if self.provenance["model"]["causal"]:
+        if self.is_causal:
             known[1] = np.nan
         return known
 
@@ -172,3 +182,57 @@ class ItemCounts(Result):
         correct = np.where(np.isnan(self.heldout(picked_on, direction)), np.nan, correct)
         shared = pooled(self.item_moments)[:, COLUMNS["type"]]
         return correct, self.n, joint(shared, added(self.moments[:, direction]))
+
+
+Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `proportions.effective_n`
+TYPED = len(TYPE_ROWS) * FOLDS
+ROWS = TYPED + len(BIN_NAMES) + len(GENDERS)
+# Of the last axis of `pooled`.
+COLUMNS = {
+    "type": slice(0, len(TYPE_ROWS)),
+    "distance": slice(len(TYPE_ROWS), len(TYPE_ROWS) + len(BIN_NAMES)),
+    "gender": slice(len(TYPE_ROWS) + len(BIN_NAMES), None),
+}
+
+
+class CountSums(DocumentSums):
+    """Rows are counts (window, system, group), of right guesses and as the last system of all items."""
+
+    @staticmethod
+    def expanded(rows: np.ndarray) -> np.ndarray:
+        return rows.astype(np.float64)
+
+    @staticmethod
+    def moments(sums: np.ndarray) -> np.ndarray:
+        """(4, system, row) from (document, system, group): sums over documents of 1 (where n > 0), n^2, n c and c^2 for
+        c right guesses among n items."""
+        counts = by_row(sums)
+        correct, n = counts[:, :-1], counts[:, -1:]
+        shared = (np.broadcast_to(each, correct.shape) for each in (n > 0, n * n))
+        return np.stack([each.sum(0) for each in (*shared, n * correct, correct * correct)])
+
+
+def by_row(counts: np.ndarray) -> np.ndarray:
+    """(..., group) to (..., row): each type in each fold, "all" first; then the bins of distance, then the genders."""
+    typed = by_type(counts)
+    return np.concatenate([typed.reshape(*typed.shape[:-2], TYPED), counts[..., DISTANCE:]], -1)
+
+
+def pooled(rows: np.ndarray) -> np.ndarray:
+    """(..., row) to (..., column), both folds of each type added; COLUMNS says what the columns are."""
+    typed = rows[..., :TYPED].reshape(*rows.shape[:-1], len(TYPE_ROWS), FOLDS).sum(-1)
+    return np.concatenate([typed, rows[..., TYPED:]], -1)
+
+
+def joint(shared: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """(4, ..., column) moments from those of the items (2, column) and those of the right guesses (2, ..., column)."""
+    middle = (1,) * (own.ndim - 2)
+    return np.concatenate([np.broadcast_to(shared.reshape(2, *middle, -1), own.shape), own])
+
+
+def interval_by_document(
+    correct: np.ndarray, n: np.ndarray, moments: np.ndarray, comparisons: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """(low, high) of shares: Wilson's interval of the effective counts, with the quantile of Student's t."""
+    size, freedom = effective_n(correct, n, moments)
+    return wilson(share(correct, n) * size, size, t_quantile(freedom, comparisons))

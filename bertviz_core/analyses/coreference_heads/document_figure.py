@@ -5,41 +5,42 @@ the mention that a head guesses. Built as a tree of elements, so that no word ca
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import accumulate, chain, count
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from bertviz_core.analyses.coreference_heads.documents import Guess
+from bertviz_core.analyses.coreference_heads.guesses import Guess
 from bertviz_core.errors import shorten
 from bertviz_core.models.labels import PICTURES, columns, isolated, right_to_left
 
-COLUMNS = 104  # letters in a line
-BESIDE = 30  # pixels at the right, for the weight of a line's last word
+COLUMNS = 94  # letters in a line
+BESIDE = 48  # pixels at the right, for the weight of a line's last word
 LETTER = 8.4  # pixels, of a monospaced letter
-LINE = 56  # pixels from one line to the next
-TEXT = 36  # from the top of a line to the feet of its letters
+LANE = 6  # pixels between curves that run side by side
+TEXT = 32  # from the lowest lane above a line to the feet of its letters; between them stand marks and weights
+BELOW = 20  # pixels under the feet, for underlines
 RISE = 13  # of the letters, with a little air
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
 RIGHT, WRONG = "#2b9348", "#e03131"
 DEEPEST = 3  # underlines below one another
+Point = tuple[float, float]  # pixels from the left and from the top
+Span = tuple[int, float, float]  # of a curve: the line or side where it runs, from and to
 
 
 @dataclass(frozen=True)
-class Place:
-    """A word's letters: pixels from the left, width, and line."""
+class WordBox:
+    """A word's letters: pixels from the left, width, line, and pixels from the top to their feet."""
 
     x: float
     width: float
     line: int
+    feet: float = 0.0
 
     @property
     def middle(self) -> float:
         return self.x + self.width / 2
-
-    @property
-    def feet(self) -> float:
-        return self.line * LINE + TEXT
 
 
 def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2430") -> str:
@@ -48,12 +49,14 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     ink: the color of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
     cross, at the mention; the fainter, the less attention.
     """
-    boxes = _flow(document["words"], set(document["sentences"]))
-    height = (boxes[-1].line + 1) * LINE if boxes else LINE
-    width = COLUMNS * LETTER + BESIDE
+    flowed = _flow(document["words"], set(document["sentences"]))
+    boxes, curves = _laid_out(flowed, document["mentions"], guesses)
+    x, end = (edge((x for curve in curves for x, _ in curve), default=0.0) for edge in (min, max))
+    left, height = min(0.0, x - LANE), max((box.feet for box in boxes), default=TEXT) + BELOW
+    width = max(COLUMNS * LETTER + BESIDE, end + LANE) - left
     attributes = {
         "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": f"0 0 {width:.0f} {height}",
+        "viewBox": f"{left:.0f} 0 {width:.0f} {height:.0f}",
         "width": f"{width:.0f}",
         "role": "img",
         "fill": ink,
@@ -69,23 +72,22 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     heads = {mention[3] for mention in document["mentions"]}
     for index, (word, position) in enumerate(zip(document["words"], boxes, strict=True)):
         _word(svg, _shown(word), position, index in heads)
-    free = rooms(boxes)
-    for guess in guesses:
-        _curve(svg, document, boxes, free, guess)
+    for guess, curve in zip(guesses, curves, strict=True):
+        _curve(svg, document, curve, guess)
     return ET.tostring(svg, encoding="unicode")
 
 
-def _flow(words: Sequence[str], starts: set[int]) -> list[Place]:
+def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
     """Words one after the other, a new line for each sentence and where a line is full; from the right where the
     writing begins there."""
-    boxes: list[Place] = []
+    boxes: list[WordBox] = []
     column, line, mirrored = 0, -1, right_to_left(words)
     for index, word in enumerate(words):
         length = columns(_shown(word))
         if index in starts or line < 0 or column + length > COLUMNS:
             column, line = 0, line + 1
         first = COLUMNS - column - length if mirrored else column
-        boxes.append(Place(first * LETTER, length * LETTER, line))
+        boxes.append(WordBox(first * LETTER, length * LETTER, line))
         column += length + 1
     return boxes
 
@@ -105,7 +107,7 @@ def _colors(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
 
 
 def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
-    """How deep each mention's underline is: the number of mentions nested inside it, the innermost closest to the
+    """Depth of each mention's underline: the number of mentions nested inside it, the innermost closest to the
     words.
 
     One sweep from the last start to the first, shorter spans before longer ones of the same start: what stands inside a
@@ -122,9 +124,9 @@ def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
     return [depth[mention[0], mention[1]] for mention in mentions]
 
 
-def _underline(svg: ET.Element, boxes: Sequence[Place], mention: Sequence[Any], depth: int, color: str) -> None:
+def _underline(svg: ET.Element, boxes: Sequence[WordBox], mention: Sequence[Any], depth: int, color: str) -> None:
     """Draw a bar under the mention's words in every line that it touches."""
-    spans: dict[int, list[Place]] = {}
+    spans: dict[int, list[WordBox]] = {}
     for position in boxes[mention[0] : mention[1]]:
         spans.setdefault(position.line, []).append(position)
     for words in spans.values():
@@ -133,7 +135,7 @@ def _underline(svg: ET.Element, boxes: Sequence[Place], mention: Sequence[Any], 
         _add(svg, "rect", x=x, y=y, width=end - x, height="2.5", rx="1", fill=color)
 
 
-def _word(svg: ET.Element, word: str, position: Place, is_head: bool) -> None:
+def _word(svg: ET.Element, word: str, position: WordBox, is_head: bool) -> None:
     bold = {"font_weight": "700"} if is_head else {}
     size = {"textLength": position.width, "lengthAdjust": "spacingAndGlyphs"}
     _add(svg, "text", word, x=position.x, y=position.feet, **size, **bold)
@@ -147,69 +149,86 @@ def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: An
     return element
 
 
-def _curve(
-    svg: ET.Element,
-    document: Mapping[str, Any],
-    boxes: Sequence[Place],
-    free: Mapping[int, set[float]],
-    guess: Guess,
-) -> None:
-    """Draw the curve from above the mention's head word to above the guessed one's."""
-    source, target = (boxes[document["mentions"][index][3]] for index in (guess.mention, guess.guessed))
-    (x1, y1), (x2, y2) = ((position.middle, position.feet - RISE) for position in (source, target))
-    if source.line == target.line:
-        lift = 8 + min(12, abs(x1 - x2) / 14)
-        path = f"M{x1:.1f},{y1:.1f} C{x1:.1f},{y1 - lift:.1f} {x2:.1f},{y2 - lift:.1f} {x2:.1f},{y2:.1f}"
-    else:
-        points = route(free, source, target, 5 + 3 * (guess.mention % 4))
-        path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+def _curve(svg: ET.Element, document: Mapping[str, Any], corners: Sequence[Point], guess: Guess) -> None:
+    """Draw a guess along its corners, from above the mention's head word to above the guessed one's."""
+    (x1, y1), (x2, y2) = corners[0], corners[-1]
     color, mark = (RIGHT, "✓") if guess.right else (WRONG, "✗")
     dashed = {} if guess.right else {"stroke_dasharray": "4 3"}
     stroke = {"stroke": color, "stroke_width": "1.6", "stroke_linejoin": "round"}
     group = _add(svg, "g")
     _add(group, "title", described(document, guess))
     opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"
+    path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in corners)
     _add(group, "path", d=path, fill="none", **stroke, **dashed, opacity=opacity)
     _add(group, "circle", cx=x2, cy=y2, r="2.2", fill=color)
     label = _add(group, "text", mark, x=x1 + 3, y=y1 + 1, font_size="13", font_weight="700")
     _add(label, "tspan", f" {guess.weight:.2f}", font_size="11", font_weight="400")
 
 
-def rooms(boxes: Sequence[Place]) -> dict[int, set[float]]:
-    """Line -> pixels from the left at which something can pass between its words, or after them."""
-    free: dict[int, set[float]] = {}
-    for position in boxes:
-        beside = (position.x - LETTER / 2, position.x + position.width + LETTER / 2)
-        free.setdefault(position.line, set()).update(x for x in beside if x > 0)
-    return free
-
-
-def route(free: Mapping[int, set[float]], source: Place, target: Place, lift: float) -> list[tuple[float, float]]:
-    """The way of a curve from above one word to above a word of another line: along the gaps between lines, and through
-    each line that lies between where two words leave room.
-
-    Args:
-        free: As `rooms` gives it.
-        source, target: Words of different lines.
-        lift: Pixels above the words' tops at which the way runs along.
+def _laid_out(
+    boxes: Sequence[WordBox], mentions: Sequence[Sequence[Any]], guesses: Sequence[Guess]
+) -> tuple[list[WordBox], list[list[Point]]]:
+    """Make room above the lines for the guesses, and beside the text for those that lead to another line.
 
     Returns:
-        Corners (x, y) in pixels.
+        The words with their feet, and for each guess the corners (x, y) of its curve, which crosses no word.
     """
-    up = target.line < source.line
-    crossed = range(source.line - 1, target.line - 1, -1) if up else range(source.line, target.line)
-    x, y = source.middle, source.feet - RISE - lift
-    points = [(source.middle, source.feet - RISE), (x, y)]
-    for line in crossed:
-        x = min(free[line], key=lambda room: (abs(room - x) + abs(room - target.middle), room))
-        points.append((x, y))
-        y += -LINE if up else LINE
-        points.append((x, y))
-    return [*points, (target.middle, y), (target.middle, target.feet - RISE)]
+    ends = [(boxes[mentions[guess.mention][3]], boxes[mentions[guess.guessed][3]]) for guess in guesses]
+    right = max((box.x + box.width for box in boxes), default=0.0)
+    runs = [_runs(*pair, x) for pair, x in zip(ends, _beside(ends, right), strict=True)]
+    levels = iter(lanes([run for pair in runs for run in pair]))
+    level = [[next(levels) for _ in pair] for pair in runs]
+    used = Counter({box.line: 0 for box in boxes})
+    for run, lane in zip(chain(*runs), chain(*level), strict=True):
+        used[run[0]] = max(used[run[0]], lane + 1)
+    heights = accumulate(LANE * used[line] + TEXT + BELOW for line in sorted(used))
+    feet = [height - BELOW for height in heights]
+    curves = [_corners(*each, feet) for each in zip(runs, level, strict=True)]
+    return [replace(box, feet=feet[box.line]) for box in boxes], curves
+
+
+def _beside(ends: Sequence[tuple[WordBox, WordBox]], right: float) -> list[float]:
+    """For each curve the pixels from the left at which it passes lines: beside the text, on the nearer side."""
+    sides = [int(source.middle + target.middle > right) for source, target in ends]
+    lines = [sorted((source.line, target.line)) for source, target in ends]
+    spans = [(side, first, last) for side, (first, last) in zip(sides, lines, strict=True) if first != last]
+    free = iter(lanes(spans))
+    passing = [next(free) if first != last else 0 for first, last in lines]
+    return [
+        right + BESIDE + LANE * lane if side else -LANE * (lane + 2) for side, lane in zip(sides, passing, strict=True)
+    ]
+
+
+def _runs(source: WordBox, target: WordBox, beside: float) -> list[Span]:
+    """The parts of a curve that run above a line; it ends a little before the middle of a word, where others begin."""
+    start, end = source.middle + 1, target.middle - 3
+    if source.line == target.line:
+        return [(source.line, start, end)]
+    return [(source.line, start, beside), (target.line, beside, end)]
+
+
+def _corners(runs: Sequence[Span], levels: Sequence[int], feet: Sequence[float]) -> list[Point]:
+    tops = [feet[line] - TEXT - LANE * lane for (line, *_), lane in zip(runs, levels, strict=True)]
+    along = [(x, y) for (_, *ends), y in zip(runs, tops, strict=True) for x in ends]
+    (first, start, _), (last, _, end) = runs[0], runs[-1]
+    return [(start, feet[first] - RISE), *along, (end, feet[last] - RISE)]
+
+
+def lanes(spans: Sequence[Span]) -> list[int]:
+    """The lowest lane of its group in which each span (group, from, to) meets no other, the shortest spans first."""
+    taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    chosen = [0] * len(spans)
+    for index in sorted(range(len(spans)), key=lambda i: abs(spans[i][2] - spans[i][1])):
+        group, *ends = spans[index]
+        low, high = sorted(ends)
+        lane = next(n for n in count() if all(high < a or b < low for a, b in taken.get((group, n), ())))
+        taken.setdefault((group, lane), []).append((low, high))
+        chosen[index] = lane
+    return chosen
 
 
 def described(document: Mapping[str, Any], guess: Guess) -> str:
-    """The guess as text, for those who cannot see the curve."""
+    """The guess as text, for screen readers."""
     source, target = (mention_text(document, index) for index in (guess.mention, guess.guessed))
     return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 

@@ -7,9 +7,9 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, GENDERS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.head_map import value_map
@@ -78,7 +78,7 @@ def compared(result: AntecedentCounts) -> list[str]:
 
 
 def _name(choice: DirectedHead | str, base: int) -> str:
-    """A system's name may be a file's: it must not be read as markup. The paper's direction goes unsaid."""
+    """A system's name may be a file's: it must not be read as markup. The paper's direction is omitted."""
     if isinstance(choice, str):
         return escape(choice)
     return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")

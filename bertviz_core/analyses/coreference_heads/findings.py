@@ -6,10 +6,19 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.findings import (
+    HELD_OUT,
+    NOT_SHOWN,
+    SHOWN,
+    UNDECIDED,
+    Answer,
+    Finding,
+    Statement,
+    decide,
+)
 from bertviz_core.analyses.proportions import MIN_SCORED
 from bertviz_core.heads import arrow
 
@@ -28,12 +37,18 @@ def beside(
     row, other = counts.head_row(best), counts.of_system(system)[0]
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
     interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
-    few = f" Fewer than {MIN_SCORED} mentions decide nothing." if row["n"] < MIN_SCORED else ""
+    few = f" Fewer than {MIN_SCORED} mentions are too few to decide." if row["n"] < MIN_SCORED else ""
+    side = whole = ""
+    if counts.is_causal:
+        side = " (only those with an antecedent that comes earlier count)"
+        share = row["accuracy_of_all_mentions"]
+        whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {share:.1%}."
+    gap = row["accuracy"] - other
+    distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {name.format(system)} ({other:.1%})"
     return Answer(
         decide(counts.gain(system, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
-        f"of {row['n']:,} mentions ({interval} over {counts.over}{heldout}); "
-        f"{name.format(system)} finds {other:.1%}.{few}",
+        f"of {row['n']:,} mentions{side} ({interval} over {counts.over}{heldout}), {distance}.{whole}{few}",
         best.head,
     )
 
@@ -41,7 +56,7 @@ def beside(
 def best_baseline(counts: AntecedentCounts, base: int, direction: int = 0) -> Answer:
     """The best head of one direction beside the best of the baselines."""
     system = max(BASELINES, key=lambda name: float(counts.of_system(name)[0]))
-    return beside(counts, base, system, direction=direction, name="the best baseline, {},")
+    return beside(counts, base, system, direction=direction, name="the best baseline, {}")
 
 
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
@@ -50,9 +65,18 @@ def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -
     return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
 
 
-def above(counts: AntecedentCounts, direction: int) -> list[str]:
-    """The systems that the best head of a direction is shown to be above."""
-    return [name for name in (RANDOM, *BASELINES) if counts.is_above(name, direction)]
+def standing(counts: AntecedentCounts, direction: int) -> str:
+    """Beside which systems the best head of a direction is held out, in one sentence."""
+    standings = {SHOWN: "clearly above", NOT_SHOWN: "clearly below", UNDECIDED: "undecided beside"}
+    groups: dict[str, list[str]] = {}
+    for name in (RANDOM, *BASELINES):
+        groups.setdefault(str(decide(counts.gain(name, direction))), []).append(name)
+    parts = [
+        f"{standing_text} {' and '.join(groups[state])}"
+        for state, standing_text in standings.items()
+        if state in groups
+    ]
+    return f"Held out, the best head is {'; '.join(parts)}."
 
 
 STATEMENTS = (

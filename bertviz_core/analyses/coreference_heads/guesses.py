@@ -1,21 +1,25 @@
-"""The items of a batch of windows as arrays, every head's guesses for them (4.3), and the groups that items are in."""
+"""The items of a batch of windows as arrays, every head's guesses for them (4.3), and the groups that items are in; and
+items with the documents that they stand in: what a page draws.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bertviz_core.corpora.coreference.agreement import pronoun_gender
+from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import TYPES, mention_type
+from bertviz_core.corpora.coreference.mentions import Item, pronoun_gender
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.annotated import Window
 from bertviz_core.models.words import Membership, membership
 
 if TYPE_CHECKING:
     from torch import Tensor
+
 
 DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
 CANDIDATES = ("mentions", "words")
@@ -35,9 +39,9 @@ BREAKDOWNS = {"distance": (slice(DISTANCE, GENDER), BIN_NAMES), "gender": (slice
 
 
 def check_candidates(candidates: str) -> str:
-    """The name of the candidates, checked to be one of CANDIDATES; raises SettingsError for another."""
+    """Return `candidates` if it is one of CANDIDATES; raises SettingsError otherwise."""
     if candidates not in CANDIDATES:
-        raise SettingsError(f"There are no candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
+        raise SettingsError(f"Unknown candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
     return candidates
 
 
@@ -63,8 +67,22 @@ def by_type(counts: np.ndarray) -> np.ndarray:
     return np.concatenate([typed.sum(-2, keepdims=True), typed], -2)
 
 
+def earlier_antecedents(window: Window) -> Window:
+    """A window as a causal model reads it: what may be guessed for a mention stands before its head word, and mentions
+    that then have no antecedent are no items."""
+    heads, items = window.heads, []
+    for item in window.items:
+        candidates, antecedents = (
+            tuple(other for other in chosen if heads[other] < heads[item.mention])
+            for chosen in (item.candidates, item.antecedents)
+        )
+        if antecedents:
+            items.append(Item(item.mention, candidates, antecedents))
+    return replace(window, items=tuple(items))
+
+
 @dataclass(frozen=True)
-class Questions:
+class ItemBatch:
     """The items of a batch, padded to the most that a window has.
 
     mention: (batch, item, word) the preceding mention that a candidate word heads (an antecedent first), else -1.
@@ -100,8 +118,8 @@ class Questions:
         return np.einsum("sbci,big->scg", shares, self.groups.cpu().double().numpy())
 
 
-def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Questions:
-    """The items of one batch's windows, in order."""
+def questions(windows: Sequence[Window], device: str, *, first_piece: bool, causal: bool = False) -> ItemBatch:
+    """The items of one batch's windows, in order; in a causal model other words are those before a mention."""
     import torch
 
     count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)
@@ -115,7 +133,7 @@ def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Q
         for column, item in enumerate(window.items):
             index = np.array(window.heads) - window.span[0]
             head[row, column] = index[item.mention]
-            others[row, column, : window.span[1] - window.span[0]] = True
+            others[row, column, : index[item.mention] if causal else window.span[1] - window.span[0]] = True
             others[row, column, index[item.mention]] = False
             for chosen in (item.candidates, item.antecedents):
                 mention[row, column, index[list(chosen)]] = chosen
@@ -123,10 +141,10 @@ def questions(windows: Sequence[Window], device: str, *, first_piece: bool) -> Q
     allowed = np.stack([mention >= 0, others], 1)[:, None]
     whole = membership(windows, device, first_piece=first_piece)
     tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-    return Questions(whole, mention, *tensors)
+    return ItemBatch(whole, mention, *tensors)
 
 
-def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def answers(questions: ItemBatch, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, direction, candidates, head, item): the guessed word, its weight, and whether it heads an antecedent.
 
     The guess is the allowed word with the largest weight, the first of equals."""
@@ -135,3 +153,91 @@ def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tens
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)
     right = questions.right[:, None, None, None].expand(*guess.shape, -1)
     return guess, best, right.gather(-1, guess[..., None])[..., 0]
+
+
+KEPT = 1000  # the guesses for so many items are kept in the result; those for all are kept on disk beside it
+COLUMNS = 5
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A mention, the mention guessed for it (places in the document's list), the attention, and whether it is right."""
+
+    mention: int
+    guessed: int
+    weight: float
+    right: bool
+
+
+@dataclass(frozen=True)
+class Items:
+    """Consecutive items of a corpus with guesses among the preceding mentions.
+
+    Attributes:
+        table: (item, COLUMNS) the number of the document; the mention; the first word of its passage; the first word of
+            the window in which it is scored, and one past that window's last.
+        guess: (..., item) the mention guessed; its first axes are (direction, layer, head), or missing for one head.
+        weight: (..., item) the attention that it has.
+        right: (..., item) bool.
+    """
+
+    table: np.ndarray
+    guess: np.ndarray
+    weight: np.ndarray
+    right: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @classmethod
+    def empty(cls, *shape: int) -> Self:
+        """Items of a corpus without any."""
+        guess = np.zeros((*shape, 0), dtype=np.uint16)
+        return cls(np.zeros((0, COLUMNS), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
+
+    def joined(self, others: Iterable[Items]) -> Self:
+        """These items and then those of the others."""
+        every: list[Items] = [self, *others]
+        table = np.concatenate([items.table for items in every])
+        rows = zip(*map(_rows, every), strict=True)
+        return type(self)(table, *(np.concatenate(each, -1) for each in rows))
+
+    def take(self, index: np.ndarray | slice) -> Self:
+        """The items with these indices."""
+        return type(self)(self.table[index], *(array[..., index] for array in _rows(self)))
+
+    def by_passage(self) -> Self:
+        """The items in the order of passages; within one passage in their own order."""
+        return self.take(np.argsort(self.passages(), kind="stable"))
+
+    def passages(self) -> np.ndarray:
+        """(item,) int64 a number for each passage, which grows with its document and place in it."""
+        return self.table[:, 0].astype(np.int64) << 32 | self.table[:, 2]
+
+    def values(self) -> dict[str, np.ndarray]:
+        """The arrays and lists of the items by name, for `packing.pack`."""
+        return {"items": self.table, "guess": self.guess, "weight": self.weight, "right": self.right}
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Self:
+        """Create items from what `values` returned."""
+        return cls(*(values[name] for name in ("items", "guess", "weight", "right")))
+
+
+def _rows(items: Items) -> Sequence[np.ndarray]:
+    return items.guess, items.weight, items.right
+
+
+def shown(document: CoreferenceDocument, heads: Sequence[int]) -> dict[str, Any]:
+    """`{"number", "name", "words", "sentences", "mentions"}`, a mention being [start, end, cluster, head, type]."""
+    mentions = [
+        [mention.start, mention.end, mention.cluster, head, TYPES[mention_type(document, head)]]
+        for mention, head in zip(document.mentions, heads, strict=True)
+    ]
+    return {
+        "number": document.number,
+        "name": document.name,
+        "words": list(document.words),
+        "sentences": list(document.sentences),
+        "mentions": mentions,
+    }

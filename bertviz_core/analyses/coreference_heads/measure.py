@@ -12,16 +12,19 @@ import numpy as np
 import torch
 
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
-from bertviz_core.analyses.coreference_heads.document_counts import CountSums
-from bertviz_core.analyses.coreference_heads.documents import KEPT, Items, shown
+from bertviz_core.analyses.coreference_heads.counts import CountSums
 from bertviz_core.analyses.coreference_heads.guesses import (
     CANDIDATES,
     DIRECTIONS,
     GROUPS,
-    Questions,
+    KEPT,
+    ItemBatch,
+    Items,
     answers,
+    earlier_antecedents,
     groups_of,
     questions,
+    shown,
 )
 from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
@@ -35,7 +38,7 @@ from bertviz_core.models.model import AttentionModel
 SUMS = ("right", "total", "systems", "chance", "single")
 
 
-class Selections:
+class AntecedentSums:
     """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
 
     blocks: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
@@ -59,7 +62,7 @@ class Selections:
         self.blocks: dict[int, Items] = {}
         self.documents: dict[int, dict[str, Any]] = {}
         self.starts = {} if starts is None else starts
-        self.questions: Questions | None = None
+        self.questions: ItemBatch | None = None
         self.open: tuple[np.ndarray, ...] = ()
 
     def fresh(self) -> Self:
@@ -67,7 +70,8 @@ class Selections:
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if self.questions is None:
-            self._ask(cast("tuple[Window, ...]", batch.examples))
+            windows = cast("tuple[Window, ...]", batch.examples)
+            self._ask(tuple(map(earlier_antecedents, windows)) if attention.causal else windows, attention.causal)
         assert self.questions is not None
         guess, weight, right = answers(self.questions, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
@@ -81,10 +85,10 @@ class Selections:
         for array, values in zip(self.open, values_of_layer, strict=True):
             array[:, :, attention.layer] = values
 
-    def _ask(self, windows: tuple[Window, ...]) -> None:
-        """Set up the items of the one batch that a fresh accumulator reads, layer by layer; `others` (batch, system,
+    def _ask(self, windows: tuple[Window, ...], causal: bool) -> None:
+        """Prepare the items of the single batch that a new accumulator reads, layer by layer; `others` (batch, system,
         group) are what the baselines get right, and last how many items there are."""
-        self.questions = questions(windows, self.device, first_piece=self.first_piece)
+        self.questions = questions(windows, self.device, first_piece=self.first_piece, causal=causal)
         self.chance = self.questions.chance()
         self.single = int(((self.questions.mention >= 0).sum(-1) == 1).sum())
         shape = (len(windows), len(DIRECTIONS), self.layers, self.heads, max(len(window.items) for window in windows))
@@ -154,12 +158,12 @@ class Selections:
         return full
 
 
-def accumulator(model: AttentionModel, request: Request) -> Selections:
+def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:
     """The accumulator for one pass; it counts both sets of candidates, and `CoreferenceHeads.show` picks one."""
-    return Selections(model.layers, model.heads, model.device, request.settings.paper)
+    return AntecedentSums(model.layers, model.heads, model.device, request.settings.paper)
 
 
-def finish(accumulator: Selections, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
+def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
     """The result, with the first items and their documents."""
     items, numbers = accumulator.items().take(slice(KEPT)), sorted(accumulator.documents)
     items.table[:, 0] = np.searchsorted(numbers, items.table[:, 0])

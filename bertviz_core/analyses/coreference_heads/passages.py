@@ -1,4 +1,4 @@
-"""Passages of a coreference corpus with one head's guesses: a page of those that a reader asks for, of any corpus.
+"""Passages of a coreference corpus with one head's guesses: one page of a filtered list, for a corpus of any size.
 
 A passage is a run of whole sentences of one document. The first ones are in the result; the guesses in all of them are
 on disk, chunk by chunk, and their words are read from the corpus.
@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.document_figure import mention_text
-from bertviz_core.analyses.coreference_heads.documents import Guess, Items, shown
+from bertviz_core.analyses.coreference_heads.guesses import Guess, Items, shown
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument
@@ -68,7 +68,7 @@ def cut(
 
 @dataclass(frozen=True)
 class ListedGuess:
-    """A guess in words, and where it was made.
+    """A guess as words, with its window.
 
     Attributes:
         mention: The words of the mention.
@@ -94,12 +94,12 @@ class PassageExample:
     """One passage with a head's guesses.
 
     Attributes:
-        document: The passage as a document of its own, see `documents.shown`.
+        document: The passage as a document of its own, see `guesses.shown`.
         span: Its first word in its document, from 0, and one past its last.
         total: How many of its mentions are scored.
         right: How many of them the head guesses right.
         drawn: The listed guesses whose two mentions stand in the passage.
-        listed: The guesses that the reader asks for.
+        listed: The guesses selected by the query.
     """
 
     document: dict[str, Any]
@@ -122,7 +122,7 @@ class Block:
     Attributes:
         items: The items.
         text: Name, beginnings of sentences and words of a document, by its number in the items.
-        document: A document as `documents.shown` gives it.
+        document: A document as `guesses.shown` gives it.
     """
 
     items: Items
@@ -203,8 +203,8 @@ class PassageQuery(GuessQuery[PassageExample]):
         return Block(items, text, documents.__getitem__)
 
     def _stored(self, parts: StoredParts) -> Iterator[Block]:
-        """A chunk's items, from the disk, see `Selections.take_detail`; a passage on the border of two chunks is in the
-        first of them."""
+        """A chunk's items, from the disk, see `AntecedentSums.take_detail`; a passage on the border of two chunks is in
+        the first of them."""
         last: Block | None = None
         documents = InOrder(CoreferenceCorpus(parts.source).documents(Skipped()))
         for values in parts.read(("guess", "weight", "right"), self.choice.at):
@@ -223,7 +223,7 @@ class PassageQuery(GuessQuery[PassageExample]):
 
 
 def _block(items: Items, documents: InOrder[CoreferenceDocument]) -> Block:
-    """Items whose documents are read when they are needed."""
+    """A block of items whose documents are read on demand."""
 
     @cache
     def read() -> dict[int, CoreferenceDocument]:

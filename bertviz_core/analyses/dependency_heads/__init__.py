@@ -1,19 +1,15 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.dependency_heads import measure
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.dependency_heads.findings import STATEMENTS
-from bertviz_core.analyses.dependency_heads.guesses import Guesses
 from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.result import (
     DependencyHeads,
@@ -24,7 +20,6 @@ from bertviz_core.analyses.dependency_heads.result import (
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
-from bertviz_core.models.model import AttentionModel
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class DependencyOptions(Options):
 class DependencyView(View):
     """Options that select which counts are shown."""
 
-    view: Annotated[str, Doc("Trees: function-heads (function words as governors) or as-is.")] = DEFAULT_VIEW
+    view: Annotated[str, Doc("Trees: function-heads (function words govern) or as-is (as annotated).")] = DEFAULT_VIEW
     min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None
     offsets: Annotated[int, Doc("Largest distance of the fixed-offset baselines.")] = 5
     merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
@@ -55,13 +50,13 @@ class DependencyView(View):
 def _uas(result: DependencyHeads) -> np.ndarray:
     """(layer, head) UAS of each head alone, in its better direction."""
     shown = result.default_view()
-    accuracy: np.ndarray = shown.accuracy[:, shown.relations.index("UAS")].max(0)
+    accuracy: np.ndarray = shown.better[0][shown.relations.index("UAS")]
     return accuracy
 
 
 def _best_offset(result: DependencyHeads) -> tuple[float, str]:
     shown = result.default_view()
-    return float(shown.offset_accuracy[:, shown.relations.index("UAS")].max()), "best offset"
+    return float(shown.baseline[shown.relations.index("UAS")]), "best offset"
 
 
 class DependencyAnalysis(Analysis):
@@ -73,7 +68,7 @@ class DependencyAnalysis(Analysis):
     section = "Section 4.2, Table 1"
     icon = ":material/account_tree:"
     corpus = "treebank"
-    forwards = 1.4
+    forward_passes = 1.4
     result_class = DependencyHeads
     options = DependencyOptions
     view = DependencyView
@@ -81,13 +76,7 @@ class DependencyAnalysis(Analysis):
         HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
     )
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     prefix = ""
-
-    def accumulator(self, model: AttentionModel, request: Request) -> Guesses:
-        return measure.accumulator(model, request)
-
-    def finish(self, accumulator: Guesses, examples: Any, provenance: dict[str, Any]) -> DependencyHeads:
-        return measure.finish(accumulator, examples, provenance)

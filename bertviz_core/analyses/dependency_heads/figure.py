@@ -7,9 +7,11 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts, ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.analyses.details import page, tally
+from bertviz_core.corpora.treebank.glossary import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
@@ -17,12 +19,14 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import BEST, map_figure, percent, percent_decimals, scores, tabular
 
-GREY = "#8c8c8c"
+GRAY = "#8c8c8c"
 
 
-def paper_figure(result: RelationCounts) -> go.Figure:
-    """A line for each relation: its best head with the 95% interval, the best fixed offset, the paper's best head."""
+def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go.Figure:
+    """A line for each relation, or the `most` frequent ones: its best head with the 95% interval, the best fixed
+    offset, the paper's best head."""
     frame = result.to_frame()
+    frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
     labels = frame["relation"].map(escape)  # a treebank's, and no markup
@@ -33,7 +37,7 @@ def paper_figure(result: RelationCounts) -> go.Figure:
             ("accuracy", "low", "high"),
             name="best head",
             marker={"color": BEST, "size": 10},
-            customdata=frame[["head", "direction", "n"]],
+            customdata=frame[["head", "direction", "n", "relation"]],
             hovertemplate="%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}"
             "<extra></extra>",
         )
@@ -43,7 +47,7 @@ def paper_figure(result: RelationCounts) -> go.Figure:
         y=labels,
         mode="markers",
         name="best fixed offset",
-        marker={"color": GREY, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
+        marker={"color": GRAY, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
         customdata=frame["baseline_offset"],
         hovertemplate="%{y}: %{x:.1f}% at offset %{customdata:+d}<extra></extra>",
     )
@@ -55,22 +59,28 @@ def paper_figure(result: RelationCounts) -> go.Figure:
         marker={"color": "#e8890c", "size": 8, "symbol": "diamond-open"},
         hovertemplate="%{y}: %{x:.1f}% in the paper<extra></extra>",
     )
-    figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
-    figure.update_yaxes(autorange="reversed", type="category")
-    return finish(figure, 110 + 22 * len(frame), margin={"l": 10})
+    counted = "; only arcs to an earlier word" if result.is_causal else ""
+    figure.update_xaxes(title=f"accuracy, percent{counted}; trees: {result.trees}", range=[-2, 102])
+    figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
+    for relation, label in zip(frame["relation"], labels, strict=True):
+        position = {"x": 0, "xref": "paper", "xanchor": "right", "y": label, "showarrow": False}
+        figure.add_annotation(text=label, hovertext=explained(relation, "<b>{}</b>", "<i>{}</i>"), **position)
+    return finish(figure, 110 + 22 * len(frame), margin={"l": 24 + 8 * int(labels.str.len().max())})
 
 
-def offset_figure(result: RelationCounts, relation: str) -> go.Figure:
-    """Accuracy of every fixed offset for one relation, percent, and the line of its best head."""
+def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> go.Figure:
+    """Accuracy of every fixed offset for one relation, percent, and the line of its best head; of a causal model among
+    the words that a direction counts."""
     row = result.relations.index(relation)
-    values = 100 * result.offset_accuracy[:, row]
+    values = 100 * result.offset_accuracy(direction)[:, row]
     best = values.argmax()
-    best_head = 100 * float(result.accuracy[:, row].max())
+    heads = result.accuracy[direction, row] if result.is_causal else result.accuracy[:, row]
+    best_head = 100 * float(heads.max())
     figure = go.Figure(
         go.Bar(
             x=[f"{offset:+d}" for offset in result.offsets],
             y=values,
-            marker={"color": [BEST if index == best else GREY for index in range(len(values))]},
+            marker={"color": [BEST if index == best else GRAY for index in range(len(values))]},
             hovertemplate="offset %{x}: %{y:.1f}%<extra></extra>",
         )
     )
@@ -92,12 +102,15 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     shown = arrow(DIRECTIONS[direction])
     values = result.accuracy[direction, result.relations.index(relation)]
     squares = map_figure(value_map(values, f"of {relation}", unit="accuracy"))
-    return {f"Heads: {relation}, {shown}": squares, f"Fixed offsets: {relation}": offset_figure(result, relation)}
+    return {
+        f"Heads: {relation}, {shown}": squares,
+        f"Fixed offsets: {relation}": offset_figure(result, relation, direction),
+    }
 
 
 def examples(result: ShownRelations, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
-    query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation)
+    query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation, causal=result.is_causal)
     counts = tally(result, query)
     return page(result, query, counts, 0, int(counts.sum()))
 
@@ -125,11 +138,15 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     frame = result.to_frame()
     paper_values = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
     shown = frame[["relation", "n"]].copy()
+    shown.insert(1, "meaning", frame["relation"].map(meaning))
     shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
     shown["direction"] = frame["direction"].map(arrow)
     shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
     shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
     shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
+    if result.is_causal:
+        shown["counted"] = frame["counted"]
+        shown["of all words"] = _percents(frame["accuracy_of_all_words"], frame["n_of_all_words"])
     shown["offset"] = frame["baseline_offset"]
     shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
     shown["paper"] = [row[1] for row in paper_values]
@@ -149,6 +166,8 @@ def latex(result: RelationCounts) -> str:
         "Baseline": 100 * frame["baseline_accuracy"],
         "Offset": frame["baseline_offset"],
     }
+    if result.is_causal:
+        columns |= {"Counted": frame["counted"], "Of all words": 100 * frame["accuracy_of_all_words"]}
     return f"% trees: {result.trees}\n{tabular(pd.DataFrame(columns))}"
 
 

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
 from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, UAS, RelationCounts
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
 from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, wilson
@@ -22,17 +22,21 @@ def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
     """What the best head of a relation finds, and the best fixed offset."""
     row, choice = shown.row(relation), shown.best_choice(relation)
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
-    few = f" Fewer than {MIN_SCORED} words decide nothing." if row["n"] < MIN_SCORED else ""
+    few = f" Fewer than {MIN_SCORED} words are too few to decide." if row["n"] < MIN_SCORED else ""
+    side = whole = ""
+    if shown.is_causal:
+        side = f" (only those whose governor comes {SIDES[choice.direction]} count)"
+        whole = f" Of all {row['n_of_all_words']:,} words the head finds {row['accuracy_of_all_words']:.1%}."
     return (
         f"Head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, finds {row['accuracy']:.1%} of "
-        f"{row['n']:,} {TOTALS.get(relation, relation)} (95% interval {row['low']:.1%} to {row['high']:.1%}{heldout}); "
-        f"the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}. Trees: "
-        f"{shown.trees}.{few}"
+        f"{row['n']:,} {TOTALS.get(relation, relation)}{side} (95% interval {row['low']:.1%} to {row['high']:.1%}"
+        f"{heldout}); the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}.{whole} "
+        f"Trees: {shown.trees}.{few}"
     )
 
 
 def relation_answer(shown: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
-    """Whether the best head of a relation is more than so much above the best fixed offset."""
+    """Whether the best head of a relation is more than `points` above the best fixed offset."""
     state = decide(shown.gain(), points)[shown.relations.index(relation)]
     return Answer(state, relation_sentence(shown, relation, base), shown.best_choice(relation).head)
 
@@ -57,7 +61,10 @@ def no_head_parses(shown: RelationCounts, base: int) -> Answer:
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
-    """Among relations with a verdict: most best heads would be of one direction by chance too."""
+    """Only relations that are decided count: by chance, too, most best heads may be of one direction. Of a causal model
+    each arc has one direction alone, whatever its heads do."""
+    if shown.is_causal:
+        raise KeyError("direction")
     above, directions = shown.above(), shown.best()[:, 0]
     rows = [row for row, name in enumerate(shown.relations) if name not in NO_RELATION and above[row]]
     forward, n = int((directions[rows] == 0).sum()), len(rows)
@@ -96,8 +103,8 @@ STATEMENTS = (
     Statement(
         "direction",
         "4.2",
-        "Dependents attend to their heads rather than the other way around, since a word has one head and any number "
-        "of dependents.",
+        "Dependents attend to their governors rather than the other way around, since a word has one governor and any "
+        "number of dependents.",
         "Of the relations whose best head is above the best fixed offset, more than half have one that reads "
         f"dependent → governor, with the interval of that share; at least {MIN_UNITS} relations.",
         dependents_attend,

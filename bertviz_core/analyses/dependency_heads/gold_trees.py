@@ -13,20 +13,27 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+def view_of_side(view: str, side: str) -> str:
+    """Name under which the words of a view are counted whose governor stands on one of SIDES."""
+    return f"{view}, governor {side}"
+
+
 @dataclass(frozen=True)
 class Rules:
     """Rules by which guesses are scored.
 
     Attributes:
-        views: Name -> what the view makes of a sentence's tree; all are scored, for the guesses are the same.
+        views: Name -> function that transforms a sentence's tree; all views are scored, as their guesses are the same.
         possessives: Words that, after a word of relation `poss`, make the guess for it, where its own guess is not the
-            last word; none switches that rule off.
+            last word; empty to disable that rule.
         first_piece: Whether a split word's row is that of its first piece.
+        causal: Whether words are counted apart by the side on which their governor stands.
     """
 
     views: Mapping[str, Callable[[Sentence], Sentence]]
     possessives: tuple[str, ...] = ()
     first_piece: bool = False
+    causal: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees, best_words
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees, best_words, view_of_side
+from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, ClassName, WordClasses
+from bertviz_core.corpora.treebank.trees import Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")
+SIDES = ("earlier", "later")  # where a causal model's direction can find a governor, in the order of DIRECTIONS
 FOLDS = 2  # by the parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
 COUNTS = ("correct", "offsets", "n")
@@ -43,12 +45,14 @@ class Guesses:
 
     Attributes:
         rules: How guesses are scored.
-        names: (view, relation) in order of appearance, shared by the accumulators of one pass.
+        names: (view, relation) in order of appearance, shared by the accumulators of one pass; of a causal model's
+            words the views are those of `view_of_side`, of its roots the view itself.
         kept: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the first
             EXAMPLES of the corpus. The arrays have axes (direction, layer, head, word).
         correct: (relation, fold, direction, layer, head) int64.
         offsets: (relation, fold, offset) int64.
         n: (relation, fold) int64.
+        classes: What words are attended to.
     """
 
     rules: Rules
@@ -66,16 +70,21 @@ class Guesses:
 
         self.correct = zeros(0, FOLDS, len(DIRECTIONS), self.layers, self.heads)
         self.offsets, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS)
+        self.classes = WordClasses(self.layers, self.heads)
         self.open: tuple[Batch, GoldTrees, np.ndarray, np.ndarray] | None = None
 
     def fresh(self) -> Self:
         return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        self.score(batch, attention.layer, self._opened(batch)[0].words.maps(attention.weights))
+        maps = self._opened(batch)[0].words.maps(attention.weights)
+        if attention.layer == 0:
+            self.classes.open(list(map(self._classes, batch.examples)), attention.causal)
+        self.classes.update(attention.layer, maps.sum(2).cpu().numpy())
+        self.score(batch, attention.layer, maps)
 
     def score(self, batch: Batch, layer: int, maps: Tensor) -> None:
-        """Take in word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
+        """Score word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
         gold, guesses, weights = self._opened(batch)
         weight, guess = best_words(maps, gold.last)
         for trees in gold.trees:
@@ -93,6 +102,7 @@ class Guesses:
         for name in COUNTS:
             getattr(self, name).index_add_(0, index, getattr(other, name).to(self.device))
         self.kept |= other.kept
+        self.classes.merge(other.classes)
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk in file order, as `sentences.SentenceQuery` reads them; without its words, so that a
@@ -123,7 +133,8 @@ class Guesses:
         numbers = list(self.kept)
         sentences = [asdict(self.kept[number][0]) for number in numbers]
         counts = {**self.counts(), "names": list(self.names)}
-        return pack(counts | {"kept": numbers, "sentences": sentences} | self.joined(numbers))
+        kept = {"kept": numbers, "sentences": sentences} | self.joined(numbers)
+        return pack(counts | kept | self.classes.values())
 
     def from_bytes(self, data: bytes) -> Self:
         import torch
@@ -132,7 +143,8 @@ class Guesses:
         full.names = {(view, relation): row for row, (view, relation) in enumerate(state["names"])}
         for name in COUNTS:
             setattr(full, name, torch.from_numpy(state[name]).to(self.device))
-        sentences = [_sentence(**fields) for fields in state["sentences"]]
+        full.classes = WordClasses.read(state)
+        sentences = [sentence_of(fields) for fields in state["sentences"]]
         ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
         guesses, weights = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
         full.kept = dict(zip(state["kept"], zip(sentences, guesses, weights, strict=False), strict=True))
@@ -144,7 +156,7 @@ class Guesses:
         return {name: getattr(self, name) for name in COUNTS}
 
     def _opened(self, batch: Batch) -> tuple[GoldTrees, np.ndarray, np.ndarray]:
-        """The batch's trees, made when its first layer comes; words and offset baselines are counted then."""
+        """The batch's trees, built at its first layer, when words and offset baselines are counted too."""
         if self.open is None or self.open[0] is not batch:
             gold = self._gold(batch.examples)
             self.open = batch, gold, *self._room(batch.examples, gold.words.mask.shape[1])
@@ -166,12 +178,30 @@ class Guesses:
         governor, bucket, ruled = np.zeros((3, len(examples), size), dtype=np.int64)
         for row, example in enumerate(examples):
             sentence, fold = self.rules.views[view](example.sentence), example.number % FOLDS
-            relations = [self.names.setdefault((view, name), len(self.names)) for name in sentence.relations]
+            named = zip(self._views(view, sentence), sentence.relations, strict=True)
+            relations = [self.names.setdefault(name, len(self.names)) for name in named]
             governor[row, : len(sentence)] = np.array(sentence.governors) - 1
             bucket[row, : len(sentence)] = np.array(relations) * FOLDS + fold
             ruled[row, : len(sentence)] = self._ruled(sentence)
         moved = [torch.from_numpy(array).to(self.device) for array in (governor, bucket, ruled)]
         return Trees(moved[0], moved[1], moved[2].bool())
+
+    def _views(self, view: str, sentence: Sentence) -> list[str]:
+        """The view under which each word is counted."""
+        if not self.rules.causal:
+            return [view] * len(sentence)
+        sides = [view_of_side(view, side) for side in SIDES]
+        return [
+            sides[governor > word] if governor else view for word, governor in enumerate(sentence.governors, start=1)
+        ]
+
+    def _classes(self, example: Any) -> list[list[ClassName]]:
+        """The classes of every word of a sentence."""
+        sentence: Sentence = example.sentence
+        labels = {view: of(sentence).relations for view, of in self.rules.views.items()}
+        if sentence.tags:
+            labels[PART_OF_SPEECH] = sentence.tags
+        return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
 
     def _ruled(self, sentence: Sentence) -> list[bool]:
         following = (*sentence.words[1:], "")
@@ -217,7 +247,3 @@ class Guesses:
             guess, weight = (array[row, ..., : len(example.sentence)] for array in room)
             self.kept[example.number] = (example.sentence, guess, weight)
         return room
-
-
-def _sentence(words: list[str], governors: list[int], relations: list[str], **position: int) -> Sentence:
-    return Sentence(words=tuple(words), governors=tuple(governors), relations=tuple(relations), **position)

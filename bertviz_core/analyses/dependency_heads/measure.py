@@ -4,12 +4,13 @@ Definitions: docs/methods.md, section 6.
 """
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.gold_trees import Rules
-from bertviz_core.analyses.dependency_heads.guesses import EXAMPLES, OFFSETS, Guesses
+from bertviz_core.analyses.dependency_heads.gold_trees import Rules, view_of_side
+from bertviz_core.analyses.dependency_heads.guesses import EXAMPLES, OFFSETS, SIDES, Guesses
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
 from bertviz_core.analyses.request import Request
@@ -26,14 +27,15 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
     Option `possessives`: apply that rule in corrected mode too.
     """
     words = POSSESSIVES if request.options.get("possessives") else ()
-    rules = Rules(VIEWS, RELEASE_POSSESSIVES if request.settings.paper else words, request.settings.paper)
+    possessives = RELEASE_POSSESSIVES if request.settings.paper else words
+    rules = Rules(VIEWS, possessives, request.settings.paper, model.causal)
     return Guesses(rules, model.layers, model.heads, model.device)
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
     """The result, with the first sentences and the guesses made in them."""
     values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
-    names, rows = _rows_of(list(accumulator.names), values["n"].sum(1))
+    names, rows = _rows_of(list(accumulator.names), values["n"].sum(1), accumulator.rules.causal)
     counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
     numbers = [number for number in sorted(accumulator.kept) if number < EXAMPLES]
     sentences, joined = [accumulator.kept[number][0] for number in numbers], accumulator.joined(numbers)
@@ -49,15 +51,27 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         sentences=list(map(described, sentences)),
         guesses=joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
         weights=joined["weights"],
+        **accumulator.classes.values(),
     )
 
 
-def _rows_of(names: Sequence[tuple[str, str]], n: np.ndarray) -> tuple[list[tuple[str, str]], list[list[int]]]:
-    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each."""
+def _rows_of(
+    names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool
+) -> tuple[list[tuple[str, str]], list[list[int]]]:
+    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each. Of a causal
+    model the words of each of SIDES have views of their own, with the same relations."""
     rows: dict[tuple[str, str], list[int]] = {}
     for view in VIEWS:
-        rows_of = {name: row for row, (its_view, name) in enumerate(names) if its_view == view}
-        rows[view, ALL] = list(rows_of.values())
-        rows[view, UAS] = [row for name, row in rows_of.items() if name.split(":")[0] != "punct"]
-        rows |= {(view, name): [rows_of[name]] for name in by_size(list(rows_of), n[list(rows_of.values())])}
+        parts = (view, *(view_of_side(view, side) for side in SIDES if causal))
+        members: dict[str, list[int]] = {}
+        for row, (part, name) in enumerate(names):
+            if part in parts:
+                members.setdefault(name, []).append(row)
+        order = by_size(list(members), np.array([n[own].sum() for own in members.values()]))
+        for part in parts:
+            of_part = {name: [row for row in own if part in (view, names[row][0])] for name, own in members.items()}
+            rows[part, ALL] = list(chain.from_iterable(of_part.values()))
+            counted = (own for name, own in of_part.items() if name.split(":")[0] != "punct")
+            rows[part, UAS] = list(chain.from_iterable(counted))
+            rows |= {(part, name): of_part[name] for name in order}
     return list(rows), list(rows.values())

@@ -1,13 +1,13 @@
 """Right guesses by relation, as tables, figures and pages show them: one view of what the analysis has counted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.findings import SHOWN, Interval, decide, of_gain, of_share
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
+from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
 from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, of_heads, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
@@ -17,6 +17,12 @@ ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}  # the default is the first
 DEFAULT_VIEW = next(iter(VIEW_NAMES))
+COUNTED = "governor {}"
+CAUSAL = (
+    "A token of this model sees only what comes earlier, so a head finds an arc from its later word alone: dependent → "
+    "governor counts the words whose governor comes earlier, governor → dependent those whose governor comes later; "
+    "heads and fixed offsets alike. Beside it stands the share of all words."
+)
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
@@ -29,7 +35,10 @@ class RelationCounts(Result):
         n: (fold, relation) words.
         correct: (fold, direction, relation, layer, head) guesses that are right.
         offsets: (offset,) the fixed offsets that compete as baselines.
-        offset_correct: (offset, relation) right guesses of each.
+        offset_correct: (offset, relation) right guesses of each; of a causal model (direction, offset, relation), among
+            the words that the direction counts.
+        visible: (fold, direction, relation) of a causal model, the words that a direction counts: those whose governor
+            comes earlier, or later, so that the later word of the two attends. None where every word is counted.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -38,6 +47,7 @@ class RelationCounts(Result):
     correct: np.ndarray
     offsets: np.ndarray
     offset_correct: np.ndarray
+    visible: np.ndarray | None = field(default=None, kw_only=True)
 
     @property
     def paper(self) -> bool:
@@ -50,37 +60,91 @@ class RelationCounts(Result):
 
     @property
     def notes(self) -> list[str]:
-        return [f"Trees: {self.trees}."]
+        return [f"Trees: {self.trees}.", *super().notes]
+
+    @property
+    def restriction(self) -> str:
+        return CAUSAL if self.is_causal else ""
+
+    @property
+    def is_causal(self) -> bool:
+        return self.visible is not None
+
+    @property
+    def counted(self) -> np.ndarray:
+        """(fold, direction, relation) words of which right guesses are a share."""
+        repeated = np.broadcast_to(self.n[:, None], (len(self.n), len(DIRECTIONS), len(self.relations)))
+        return repeated if self.visible is None else self.visible
 
     @property
     def accuracy(self) -> np.ndarray:
-        """(direction, relation, layer, head), fractions."""
-        return share(self.correct.sum(0), self.n.sum(0)[:, None, None])
+        """(direction, relation, layer, head), fractions of the words that are counted."""
+        return share(self.correct.sum(0), self.counted.sum(0)[:, :, None, None])
+
+    @property
+    def better(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(relation, layer, head) accuracy in each head's better direction, that with more right guesses; how many
+        words are counted there; and the direction."""
+        direction = self.correct.sum(0).argmax(0)
+        accuracy = np.take_along_axis(self.accuracy, direction[None], 0)[0]
+        return accuracy, self.counted.sum(0)[direction, np.arange(len(self.relations))[:, None, None]], direction
 
     def best(self) -> np.ndarray:
-        """(relation, 3): direction, layer and head of the highest accuracy, the first of equals."""
+        """(relation, 3): direction, layer and head of the most right guesses, the first of equals."""
         return best_heads(self.correct.sum(0))
+
+    @property
+    def best_n(self) -> np.ndarray:
+        """(relation,) words that are counted in the direction of the best head."""
+        return self.counted.sum(0)[self.best()[:, 0], np.arange(len(self.relations))]
+
+    @property
+    def best_accuracy(self) -> np.ndarray:
+        """(relation,) accuracy of the best head."""
+        return share(of_heads(self.correct.sum(0), self.best()), self.best_n)
+
+    @property
+    def baseline(self) -> np.ndarray:
+        """(relation,) accuracy of the best fixed offset, on the words that the best head is scored on."""
+        return share(self._of_best(self.offset_correct).max(0), self.best_n)
+
+    @property
+    def best_offset(self) -> np.ndarray:
+        """(relation,) that offset."""
+        return self.offsets[self._of_best(self.offset_correct).argmax(0)]
+
+    def _of_best(self, offset_correct: np.ndarray) -> np.ndarray:
+        """(offset, relation) in the direction of the best head."""
+        rows = np.arange(len(self.relations))
+        return offset_correct[self.best()[:, 0], :, rows].T if self.is_causal else offset_correct
 
     def heldout(self) -> np.ndarray:
         """(relation,) accuracy where each half's best head, picked on it, is scored on the other half; both pooled.
         NaN where a half has no such word."""
-        right = sum(of_heads(self.correct[fold], best_heads(self.correct[other])) for fold, other in ((0, 1), (1, 0)))
-        return np.where((self.n > 0).all(0), share(right, self.n.sum(0)), np.nan)
+        right, n = self._held_out()
+        return np.where((n > 0).all(0), share(right.sum(0), n.sum(0)), np.nan)
+
+    def _held_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """(fold, relation) right guesses of each half by the best heads of the other, and the words counted."""
+        best = [best_heads(self.correct[other]) for other in (1, 0)]
+        right = [of_heads(self.correct[fold], each) for fold, each in enumerate(best)]
+        rows = np.arange(len(self.relations))
+        return np.stack(right), np.stack([self.counted[fold, each[:, 0], rows] for fold, each in enumerate(best)])
 
     def gain(self, comparisons: int | None = None) -> Interval:
         """(relation,) how far the best heads' held-out accuracies are above the best fixed offsets, corrected for the
         number of relations unless `comparisons` says another."""
-        n, heldout, offset = self.n.sum(0), self.heldout(), self.offset_accuracy.max(0)
+        n, heldout, offset = self._held_out()[1].sum(0), self.heldout(), self.baseline
         count = comparisons or len(self.relations)
-        held_out = of_share(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
-        return of_gain(heldout, held_out, offset, of_share(offset, n, count))
+        held_out = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
+        return gain_interval(heldout, held_out, offset, share_interval(offset, self.best_n, count))
 
     def above(self) -> np.ndarray:
         """(relation,) whether the best head is above the best fixed offset."""
         return decide(self.gain()) == SHOWN
 
     def best_choice(self, relation: str) -> DirectedHead:
-        """The head with the highest accuracy on a relation, in its better direction, the first of equals."""
+        """The head with the most right guesses on a relation, in its better direction, the first of equals."""
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
         return DirectedHead(direction, Head(layer, head))
 
@@ -92,17 +156,16 @@ class RelationCounts(Result):
         """The row of `to_frame` for a relation."""
         return self.to_frame().iloc[self.relations.index(relation)]
 
-    @property
-    def offset_accuracy(self) -> np.ndarray:
-        """(offset, relation), fractions."""
-        return share(self.offset_correct, self.n.sum(0))
+    def offset_accuracy(self, direction: int = 0) -> np.ndarray:
+        """(offset, relation), fractions of the words that a direction counts."""
+        right = self.offset_correct[direction] if self.is_causal else self.offset_correct
+        return share(right, self.counted[:, direction].sum(0))
 
     def by_gain(self) -> list[int]:
         """Rows of the relations, those first whose best head is the furthest beyond the best offset on held-out text,
         and of all those with a verdict; where no relation is in both halves, on the whole treebank."""
-        offset = self.offset_accuracy.max(0)
-        heldout_gain = np.nan_to_num(self.heldout() - offset, nan=-np.inf)
-        keys = list(zip(self.above(), heldout_gain, self.accuracy.max((0, 2, 3)) - offset, strict=True))
+        heldout_gain = np.nan_to_num(self.heldout() - self.baseline, nan=-np.inf)
+        keys = list(zip(self.above(), heldout_gain, self.best_accuracy - self.baseline, strict=True))
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
 
@@ -112,8 +175,12 @@ class RelationCounts(Result):
 
     def estimates(self) -> dict[str, Estimate]:
         """Accuracy of each head on each relation, in the head's better direction."""
-        best, n = self.accuracy.max(0), self.n.sum(0)
-        return {name: Estimate(best[row], n=int(n[row])) for row, name in enumerate(self.relations) if n[row]}
+        (accuracy, counted, _), n = self.better, self.best_n
+        return {
+            name: Estimate(accuracy[row], n=int(n[row]), effective_n=counted[row].astype(float))
+            for row, name in enumerate(self.relations)
+            if n[row]
+        }
 
     def arrays(self) -> dict[str, Any]:
         return {
@@ -121,17 +188,30 @@ class RelationCounts(Result):
             "directions": list(DIRECTIONS),
             "relations": self.relations,
             "n": self.n.sum(0).tolist(),
-            "offset_accuracy": to_lists(self.offset_accuracy),
+            "offset_accuracy": to_lists(self.offset_accuracy()),
             "offsets": self.offsets.tolist(),
+        } | self._visible_arrays()
+
+    def _visible_arrays(self) -> dict[str, Any]:
+        """Of a causal model: "n" by direction, beside all words, and the offsets' accuracy in both directions."""
+        if not self.is_causal:
+            return {}
+        offsets = np.stack([self.offset_accuracy(direction) for direction in range(len(DIRECTIONS))])
+        return {
+            "counted": [COUNTED.format(side) for side in SIDES],
+            "n": self.counted.sum(0).tolist(),
+            "n_of_all_words": self.n.sum(0).tolist(),
+            "accuracy_of_all_words": to_lists(share(self.correct.sum(0), self.n.sum(0)[:, None, None])),
+            "offset_accuracy": to_lists(offsets),
         }
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
-        n, best, heldout = self.n.sum(0), self.best(), self.heldout()
+        n, best, heldout = self.best_n, self.best(), self.heldout()
         right = of_heads(self.correct.sum(0), best)
         low, high = wilson(right, n)
-        heldout_low, heldout_high = wilson(heldout * n, n)
-        offset = self.offset_correct.argmax(0)
+        heldout_n = self._held_out()[1].sum(0)
+        heldout_interval = wilson(heldout * heldout_n, heldout_n)
         columns = {
             "relation": self.relations,
             "n": n,
@@ -141,42 +221,30 @@ class RelationCounts(Result):
             "low": low,
             "high": high,
             "heldout_accuracy": heldout,
-            "heldout_low": heldout_low,
-            "heldout_high": heldout_high,
-            "baseline_offset": self.offsets[offset],
-            "baseline_accuracy": self.offset_accuracy.max(0),
+            **dict(zip(("heldout_low", "heldout_high"), heldout_interval, strict=True)),
+            "baseline_offset": self.best_offset,
+            "baseline_accuracy": self.baseline,
             "above_baseline": self.above(),
         }
+        if self.is_causal:
+            columns["counted"] = [COUNTED.format(SIDES[direction]) for direction in best[:, 0]]
+            columns["n_of_all_words"] = self.n.sum(0)
+            columns["accuracy_of_all_words"] = share(right, self.n.sum(0))
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every relation in both directions, and every fixed offset on every relation."""
-        n, right = self.n.sum(0), self.correct.sum(0)
+        n, right = self.counted.sum(0), self.correct.sum(0)
         names = [head.label() for head in all_heads(*right.shape[2:])]
         right = right.reshape(*right.shape[:2], -1)
-        offsets = {"n": np.broadcast_to(n, self.offset_correct.shape), "right": self.offset_correct}
+        heads = scored(right, n[:, :, None])
+        axes = {"offset": self.offsets.tolist(), "relation": self.relations}
+        of_offsets = np.broadcast_to(n[0], self.offset_correct.shape)
+        if self.is_causal:
+            heads["accuracy_of_all_words"] = share(right, self.n.sum(0)[:, None])
+            axes, of_offsets = {"direction": DIRECTIONS, **axes}, np.broadcast_to(n[:, None], self.offset_correct.shape)
+        offsets = {"n": of_offsets, "right": self.offset_correct, "accuracy": share(self.offset_correct, of_offsets)}
         return {
-            "heads": tidy(
-                {"direction": DIRECTIONS, "relation": self.relations, "head": names}, scored(right, n[:, None])
-            ),
-            "offsets": tidy(
-                {"offset": self.offsets.tolist(), "relation": self.relations},
-                offsets | {"accuracy": self.offset_accuracy},
-            ),
+            "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, heads),
+            "offsets": tidy(axes, offsets),
         }
-
-
-@dataclass(frozen=True)
-class ShownRelations(RelationCounts):
-    """The counts, and the first sentences of the treebank with every head's guesses.
-
-    Attributes:
-        sentences: {"number", "line", "words", "governors", "relations"} of each.
-        guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
-            within its sentence.
-        weights: (direction, layer, head, word) the attention that it has, in steps of 1/255.
-    """
-
-    sentences: list[dict[str, Any]]
-    guesses: np.ndarray
-    weights: np.ndarray

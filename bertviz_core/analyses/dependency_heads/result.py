@@ -1,4 +1,4 @@
-"""What the dependency analysis finds: right guesses by relation, head, direction and half of the treebank."""
+"""The result of the dependency analysis: right guesses by relation, head, direction and half of the treebank."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -6,12 +6,15 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from bertviz_core.analyses.dependency_heads.guesses import OFFSETS
-from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, ROOT, RelationCounts, ShownRelations
+from bertviz_core.analyses.dependency_heads.gold_trees import view_of_side
+from bertviz_core.analyses.dependency_heads.guesses import OFFSETS, SIDES
+from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, ROOT, RelationCounts
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.results import ViewedResult
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.corpora.treebank.trees import Sentence, function_heads
+from bertviz_core.corpora.treebank.trees import Sentence, function_heads, sentence_of
 from bertviz_core.errors import SettingsError
 
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
@@ -23,7 +26,7 @@ MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
 
 
 class RelationFilter(NamedTuple):
-    """Which of the counts are shown.
+    """Which counts are shown.
 
     Attributes:
         view: One of VIEWS.
@@ -39,11 +42,36 @@ class RelationFilter(NamedTuple):
 
 
 @dataclass(frozen=True)
+class ShownRelations(RelationCounts):
+    """Right guesses, with the first sentences of the treebank and every head's guesses in them.
+
+    Attributes:
+        sentences: {"number", "line", "words", "governors", "relations"} of each.
+        guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
+            within its sentence.
+        weights: (direction, layer, head, word) the attention to that word, in steps of 1/255.
+        classes, class_counts, class_sums: What words are attended to, see WordClasses.
+    """
+
+    sentences: list[dict[str, Any]]
+    guesses: np.ndarray
+    weights: np.ndarray
+    classes: list[list[str]]
+    class_counts: np.ndarray
+    class_sums: np.ndarray
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Those of the counts, and how every head's attention to words divides."""
+        return super().tables() | {"attended": WordClasses.of(self).frame(self.provenance["options"]["view"])}
+
+
+@dataclass(frozen=True)
 class DependencyHeads(ViewedResult):
     """Right guesses for every view of the trees, relation and head, counted in words.
 
     Attributes:
-        views: (relation,) the view that each row belongs to.
+        views: (relation,) the view that each row belongs to; a causal model has further views of the words whose
+            governor comes earlier, and of those whose governor comes later (`gold_trees.view_of_side`).
         relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
         sentences: The first ones of the treebank, before any view.
 
@@ -60,6 +88,9 @@ class DependencyHeads(ViewedResult):
     sentences: list[dict[str, Any]]
     guesses: np.ndarray
     weights: np.ndarray
+    classes: list[list[str]]
+    class_counts: np.ndarray
+    class_sums: np.ndarray
 
     def counts(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
@@ -67,13 +98,18 @@ class DependencyHeads(ViewedResult):
         check_choice(view, offsets)
         paper = self.provenance["settings"]["mode"] == "paper"
         shown = RELEASE_OFFSETS if paper else [o for o in self.offsets if 0 < abs(o) <= offsets]
-        rows = [row for row, its_view in enumerate(self.views) if its_view == view]
-        names, n, correct = [self.relations[row] for row in rows], self.n[:, rows], self.correct[:, :, rows]
-        offset_correct = self.offset_correct[:, rows][np.isin(self.offsets, shown)]
+        rows = self._rows(view)
+        names, n = [self.relations[row] for row in rows], self.n[:, rows]
+        member = np.eye(len(names), dtype=np.int32)
         if merge_subtypes:
             names, member = _merged(names, n.sum(0))
-            n, offset_correct = n @ member.T, offset_correct @ member.T
-            correct = np.einsum("mr,fdrlh->fdmlh", member, correct)
+        n, correct, offset_correct, visible = n @ member.T, self.correct[:, :, rows], self._offsets(rows, shown), None
+        if sides := [self._rows(view_of_side(view, side)) for side in SIDES if view_of_side(view, side) in self.views]:
+            correct = np.stack([self.correct[:, d, rows] for d, rows in enumerate(sides)], 1)
+            offset_correct = np.stack([self._offsets(rows, shown) for rows in sides])
+            visible = np.stack([self.n[:, rows] for rows in sides], 1) @ member.T
+        offset_correct = offset_correct @ member.T
+        correct = np.einsum("mr,fdrlh->fdmlh", member, correct) if merge_subtypes else correct
         totals = zip(names, n.sum(0), strict=True)
         keep = [
             row
@@ -86,8 +122,16 @@ class DependencyHeads(ViewedResult):
             n=n[:, keep],
             correct=correct[:, :, keep],
             offsets=np.array(shown),
-            offset_correct=offset_correct[:, keep],
+            offset_correct=offset_correct[..., keep],
+            visible=None if visible is None else visible[..., keep],
         )
+
+    def _rows(self, view: str) -> list[int]:
+        return [row for row, its_view in enumerate(self.views) if its_view == view]
+
+    def _offsets(self, rows: Sequence[int], shown: Sequence[int]) -> np.ndarray:
+        """(offset, row) right guesses of the offsets shown."""
+        return self.offset_correct[:, rows][np.isin(self.offsets, shown)]
 
     def show(self, chosen: RelationFilter) -> ShownRelations:
         """The counts of one view together with its sentences, which take most of the time."""
@@ -97,10 +141,13 @@ class DependencyHeads(ViewedResult):
             sentences=[viewed(view(sentence_of(each)), chosen.merge_subtypes) for each in self.sentences],
             guesses=self.guesses,
             weights=self.weights,
+            classes=self.classes,
+            class_counts=self.class_counts,
+            class_sums=self.class_sums,
         )
 
     def default_filter(self) -> RelationFilter:
-        """What is shown at first: function words as governors, and relations that are not too rare."""
+        """The default filter: function words as governors, and relations that are not too rare."""
         return RelationFilter(min_count=default_min_count(self.provenance["corpus"]["name"]))
 
     def default_view(self) -> RelationCounts:
@@ -142,12 +189,6 @@ def viewed(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
     """A sentence of one view as a result keeps it."""
     names = tuple(name.split(":")[0] if merge_subtypes else name for name in sentence.relations)
     return described(replace(sentence, relations=names))
-
-
-def sentence_of(described: dict[str, Any]) -> Sentence:
-    """The sentence that `described` gave; its lists may come from JSON."""
-    values: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in described.items()}
-    return Sentence(**values)
 
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:

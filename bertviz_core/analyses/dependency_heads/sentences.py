@@ -1,4 +1,4 @@
-"""Sentences of a treebank with one head's guesses: a page of those that a reader asks for, of any treebank.
+"""Sentences of a treebank with one head's guesses: one page of a filtered list, for a treebank of any size.
 
 The first sentences are in the result. The guesses in all of them are on disk, chunk by chunk, and their words are read
 from the treebank in one go, as far as they are needed; of both only one chunk is in memory at a time.
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS, ShownRelations
-from bertviz_core.analyses.dependency_heads.result import VIEWS, viewed
+from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS
+from bertviz_core.analyses.dependency_heads.result import VIEWS, ShownRelations, viewed
 from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
@@ -87,14 +87,16 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     above `minimum`.
 
     Attributes:
-        relation: What a sentence must have, "all" and "UAS" among them.
+        relation: The relation that a sentence must contain; may also be "all" or "UAS".
         view: One of VIEWS.
         merge_subtypes: Whether `nmod:poss` counts as `nmod`.
+        causal: Whether only words count whose arc the direction of a causal model can see.
     """
 
     relation: str = ALL
     view: str = DEFAULT_VIEW
     merge_subtypes: bool = False
+    causal: bool = False
 
     def blocks(self, collection: ShownRelations | StoredParts) -> Iterator[Block]:
         if isinstance(collection, StoredParts):
@@ -107,6 +109,9 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     def ranked(self, block: Block) -> Ranked:
         chosen = np.array([self._concerns(name) for name in block.names], dtype=bool)[block.relations]
         starts = np.append(0, block.ends[:-1]).astype(np.int64)
+        if self.causal:
+            words = 1 + np.arange(len(chosen)) - np.repeat(starts, np.diff(block.ends, prepend=0))
+            chosen &= self._is_visible(words, block.governors)
         highest = np.maximum.reduceat(np.where(chosen, block.weights.astype(np.int64), -1), starts)
         keep = (highest >= 0) & (highest / 255 > self.minimum)
         if self.which != "all":
@@ -120,8 +125,15 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     def entry(self, block: Block, index: int) -> SentenceExample:
         sentence, end = block.sentence(index), int(block.ends[index])
         span = slice(end - len(sentence["words"]), end)
-        chosen = [i for i, name in enumerate(sentence["relations"]) if self._concerns(name)]
+        concerned = np.array([self._concerns(name) for name in sentence["relations"]], dtype=bool)
+        if self.causal:
+            concerned &= self._is_visible(1 + np.arange(len(concerned)), np.array(sentence["governors"]))
+        chosen = np.flatnonzero(concerned).tolist()
         return SentenceExample(sentence, block.guesses[span], block.weights[span], chosen)
+
+    def _is_visible(self, words: np.ndarray, governors: np.ndarray) -> np.ndarray:
+        """Whether the governor of each word, both counted from 1, is on the side that the direction finds."""
+        return np.asarray((governors > 0) & ((governors > words) == bool(self.choice.direction)))
 
     def _concerns(self, name: str) -> bool:
         """Whether a word of relation `name` counts."""

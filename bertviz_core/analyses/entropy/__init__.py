@@ -1,14 +1,9 @@
-"""Entropy: how broadly each head looks (section 3.3; Figure 4)."""
-
-from __future__ import annotations
+"""Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.findings import STATEMENTS
 from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
-from bertviz_core.analyses.request import Request
-from bertviz_core.models.model import AttentionModel
 
 
 class EntropyAnalysis(Analysis):
@@ -22,13 +17,8 @@ class EntropyAnalysis(Analysis):
     result_class = Entropy
     columns = COLUMNS
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     control = "of"
     formula = r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}"
     shared = True
     prefix = ""
-
-    def accumulator(self, model: AttentionModel, request: Request) -> SegmentAverages:
-        from bertviz_core.analyses.entropy import measure
-
-        return measure.accumulator(model, request)

@@ -2,7 +2,7 @@
 
 from bertviz_core import paper
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, of_heads, of_layers, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, layer_intervals, of_heads, present
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
@@ -28,11 +28,12 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
 def broad_from_cls(result: Entropy, base: int) -> Answer:
     """Entropy from [CLS] in the last layer beside all layers."""
     means = present(result, "from_cls").mean(1)
-    low, high, enough = of_layers(result, "from_cls")
+    low, high, enough = layer_intervals(result, "from_cls")
     last, everywhere = Interval(low[-1], high[-1], enough), Interval(low.mean(), high.mean(), enough)
     return Answer(
         decide(last.minus(everywhere)),
-        f"From [CLS] the last layer has {means[-1]:.2f} nats, all layers have {means.mean():.2f} on average.",
+        f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, "
+        f"{means.mean():.2f} on average over all layers.",
         None,
         "from_cls",
     )

@@ -1,4 +1,4 @@
-"""Entropy of attention: how broad each head looks (3.3; Figure 4). In nats."""
+"""Entropy of attention: how broadly each head attends (3.3; Figure 4). In nats."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""What the entropy analysis stores, in nats."""
+"""The result of the entropy analysis, in nats."""
 
 from dataclasses import dataclass
 from typing import ClassVar

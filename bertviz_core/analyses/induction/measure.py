@@ -1,4 +1,4 @@
-"""Attention from each token of a repetition to three places: after its first occurrence, there, and just before it."""
+"""Attention from each repeated token to three positions: after its first occurrence, at it, and before the token."""
 
 from typing import Any
 
@@ -30,6 +30,6 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
 
 
 def finish(accumulator: SegmentAverages, examples: RandomSequences, provenance: dict[str, Any]) -> Induction:
-    """The result: every sequence is drawn for itself, and so a unit."""
+    """Create the result; every sequence is drawn independently, and so is a unit."""
     values = accumulator.result() | {"unit": "sequences", "texts": accumulator.texts(examples.tokens)}
     return Induction(provenance=provenance, length=examples.size, **values)

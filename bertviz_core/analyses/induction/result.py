@@ -1,4 +1,4 @@
-"""What the search for induction heads stores."""
+"""The result of the search for induction heads."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,10 +13,10 @@ KINDS = {  # quantity -> its words, name and marker
 }
 CONTROL = "{}_control"  # the same places in sequences that repeat nothing
 COLUMNS = (
-    *(averaged_column(name, label, name=short, marker=marker, maximum=1.0,
+    *(averaged_column(name, f"attention {label} ({short})", name=short, marker=marker, maximum=1.0,
                       overview=name != "previous")  # surface patterns have it on text
       for name, (label, short, marker) in KINDS.items()),
-    *(averaged_column(CONTROL.format(name), f"{label}, if nothing is repeated", name=f"{short}, control",
+    *(averaged_column(CONTROL.format(name), f"attention {label}, if nothing is repeated", name=f"{short}, control",
                       marker=marker, maximum=1.0, overview=False)
       for name, (label, short, marker) in KINDS.items()),
 )  # fmt: skip

@@ -14,7 +14,6 @@ import numpy as np
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.probes import measure
-from bertviz_core.analyses.probes.features import WordMaps
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.probes.findings import STATEMENTS
 from bertviz_core.analyses.probes.result import ProbeOptions, Probes
@@ -45,17 +44,14 @@ class ProbesAnalysis(Analysis):
     options = ProbeOptions
     columns = (HeadColumn("weight", "weight in the attention-only probe", _weight),)
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     latex = staticmethod(latex)
     prefix = "probe_"
-    forwards = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
+    forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     overhead = 8.0
     chunked = False
     staged = True
-
-    def accumulator(self, model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
-        return measure.accumulator(model, request)
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
         return measure.model_of(model, request)
@@ -72,6 +68,3 @@ class ProbesAnalysis(Analysis):
 
     def take_details(self, accumulator: ProbeRun) -> Iterable[dict[str, Any]]:
         return measure.take_details(accumulator)
-
-    def finish(self, accumulator: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
-        return measure.finish(accumulator, provenance)

@@ -1,7 +1,7 @@
 """Word-level maps of all heads, computed once: what the attention probes read (docs/methods.md, sections 5 and 8).
 
-Sentences of exactly the same number of words share an array, so nothing is padded. Maps are float16, in a
-file that is removed at the end of the run.
+Sentences of exactly the same number of words share an array, so nothing is padded. Maps are float16, in memory
+or in a temporary file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Self
 
 import numpy as np
@@ -29,41 +28,22 @@ MAX_ON_DISK = 1 << 35  # bytes that may go there
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
-class ScratchArrays:
-    """Room for what is computed once and read many times: in memory where it is small, else in a memory-mapped file.
-
-    `arrays` has float16 zeros of each of the shapes. A context that removes its file when left. Raises SettingsError
-    where there is no room; `what` says of what.
-    """
-
-    def __init__(self, shapes: Sequence[tuple[int, ...]], what: str) -> None:
-        self._folder: tempfile.TemporaryDirectory | None = None
-        ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-        flat = self._flat(ends[-1], what)
-        self.arrays = [
-            flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)
-        ]
-
-    def _flat(self, total: int, what: str) -> np.ndarray:
-        if 2 * total <= IN_MEMORY:
-            return np.zeros(total, dtype=np.float16)
-        self._folder = tempfile.TemporaryDirectory(prefix="bertviz-probes-")
-        if 2 * total > min(MAX_ON_DISK, shutil.disk_usage(self._folder.name).free * 0.8):
-            self._folder.cleanup()
-            raise SettingsError(
-                f"The {what} of this treebank needs {2 * total / 1e9:,.0f} GB, more than is free.",
-                where=tempfile.gettempdir(),
-                hint="Use --limit, or free space in the temporary folder.",
-            )
-        return np.memmap(Path(self._folder.name) / "flat", np.float16, "w+", shape=(total,))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.arrays = []
-        if self._folder:
-            self._folder.cleanup()
+def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndarray]:
+    """Room for what is computed once and read many times: float16 zeros of each of the shapes, in memory where they are
+    small, else in a memory-mapped file that goes with them. Raises SettingsError where there is no room for `what`."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
+    size, folder = 2 * ends[-1], tempfile.gettempdir()
+    if size <= IN_MEMORY:
+        flat = np.zeros(ends[-1], dtype=np.float16)
+    elif size > min(MAX_ON_DISK, shutil.disk_usage(folder).free * 0.8):
+        raise SettingsError(
+            f"The {what} of this treebank needs {size / 1e9:,.0f} GB, more than is free.",
+            where=folder,
+            hint="Use --limit, or free space in the temporary folder.",
+        )
+    else:
+        flat = np.memmap(tempfile.TemporaryFile(), np.float16, "w+", shape=(ends[-1],))  # noqa: SIM115
+    return [flat[end - math.prod(shape) : end].reshape(shape) for shape, end in zip(shapes, ends, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -89,7 +69,7 @@ class Group:
         return self.governors.shape[1]
 
 
-class Features(ScratchArrays):
+class Features:
     """The groups of all sentences, shortest first.
 
     The sentences' numbers are their places in the list: 0, 1, 2.
@@ -98,17 +78,13 @@ class Features(ScratchArrays):
     def __init__(self, sentences: Sequence[EncodedSentence], rows: Sequence[np.ndarray], heads: int) -> None:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
         sizes = [(int(n), np.flatnonzero(lengths == n)) for n in np.unique(lengths)]
-        super().__init__([(len(each), k, n, heads) for n, each in sizes for k in (n, ROOT_ROWS)], "maps")
+        arrays = scratch_arrays([(len(each), k, n, heads) for n, each in sizes for k in (n, ROOT_ROWS)], "maps")
         self.groups: list[Group] = []
         self.row: dict[int, tuple[int, int]] = {}
-        for (_, members), maps, root in zip(sizes, self.arrays[::2], self.arrays[1::2], strict=True):
+        for (_, members), maps, root in zip(sizes, arrays[::2], arrays[1::2], strict=True):
             governors = np.array([sentences[i].sentence.governors for i in members.tolist()])
             self.row |= {i: (len(self.groups), row) for row, i in enumerate(members.tolist())}
             self.groups.append(Group(members, maps, root, governors, np.stack([rows[i] for i in members.tolist()])))
-
-    def __exit__(self, *error: object) -> None:
-        self.groups = []
-        super().__exit__(*error)
 
     def take(self, part: WordMaps) -> None:
         """Write maps to their places; those of another network replace them."""
@@ -123,7 +99,7 @@ class WordMaps:
     """An accumulator of maps; `merge` joins them, nothing is summed.
 
     Attributes:
-        model: Whose maps they are.
+        model: The model that computes the maps.
         first_piece: Whether a split word is its first piece, as in mode paper.
         maps: By the number of the sentence, (n, n, head) float16, heads of all layers in one axis.
         root: Likewise, (ROOT_ROWS, n, head) float16.

@@ -154,7 +154,7 @@ def title(probe: str, result: Probes | None = None) -> str:
 
 
 def titles(result: Probes) -> list[str]:
-    """The names of all rows."""
+    """Titles of all rows."""
     return [title(probe, result) for probe in result.probes]
 
 

@@ -9,7 +9,7 @@ from bertviz_core.analyses.proportions import MIN_UNITS
 from bertviz_core.heads import highest
 
 POINTS = 0.1  # a substantial difference of two shares
-ENDS = "with a cautious interval, from the ends of both."
+ENDS = "with a conservative interval, from both intervals' end points."
 
 
 def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
@@ -22,7 +22,7 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
     scores = [f"{result.score[i]:.1%} ({result.low[i]:.1%} to {result.high[i]:.1%})" for i in at]
     return Answer(
         decide(first.minus(second), points),
-        f"The probe {probe.replace('-', ' ')} finds {scores[0]} of the governors, {other.replace('-', ' ')} "
+        f"The probe “{probe.replace('-', ' ')}” finds {scores[0]} of the governors, “{other.replace('-', ' ')}” "
         f"{scores[1]}.",
         highest(result.attention.max(0)) if len(result.attention) else None,
         "weight",
@@ -33,7 +33,7 @@ STATEMENTS = (
     Statement(
         "attention_only",
         "5",
-        f"All heads together hold much syntax: attention only has {paper.TABLE_3['attention-only']} UAS, "
+        f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} UAS, "
         f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
         f"Attention only is more than {POINTS:.0%} above right-branching, {ENDS}",
         partial(above, probe="attention-only", other="right-branching", points=POINTS),
@@ -41,7 +41,7 @@ STATEMENTS = (
     Statement(
         "words",
         "5",
-        f"With word vectors attention has {paper.TABLE_3['attention-and-words']} UAS, distances and words "
+        f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
         f"{paper.TABLE_3['distances-and-words']}.",
         f"Attention and words is above distances and words, {ENDS}",
         partial(above, probe="attention-and-words", other="distances-and-words", points=0.0),

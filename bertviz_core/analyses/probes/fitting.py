@@ -1,5 +1,5 @@
-"""Which sentences train, which say when to stop, and which are scored: none is in two parts, nor its double; a control
-task on them, which no syntax solves; and the training of one probe, with its guesses on the test part."""
+"""Splits into training, validation and test sentences, without duplicates across parts; a control task that no
+syntax solves; and the training of one probe, with its guesses on the test part."""
 
 import hashlib
 import time
@@ -75,7 +75,7 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
 
 
 def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
-    """Trees that only memory solves (Hewitt and Liang 2019): each word type is always governed by ROOT, by the first
+    """Trees that can only be memorized (Hewitt and Liang 2019): each word type is always governed by ROOT, by the first
     word or by the last, drawn once for the type; a word that would govern itself is governed by ROOT."""
     trees = []
     for words in sentences:
@@ -128,7 +128,7 @@ class Fitting:
             curve = fit_adam(probe, train, validation, self.schedule(kind), self.progress, text)
         seconds = time.monotonic() - started
         self.progress.start(f"Scoring {text}")
-        return Fitted(probe, guesses(probe, test, self.options.decode, self.progress), curve, seconds)
+        return Fitted(probe, guesses(probe, test, self.progress), curve, seconds)
 
     def probe(self, kind: str, misaligned: bool = False) -> Probe:
         """An untrained probe; `misaligned` reads ROOT as the release does."""
@@ -175,5 +175,5 @@ class Fitting:
 
 
 def kind_of(name: str) -> str:
-    """The probe that a row trains, without its network and its ROOT."""
+    """The kind of probe that a row trains, without the network and the treatment of ROOT."""
     return name.removeprefix(RANDOM).removesuffix(AS_RELEASED)

@@ -15,8 +15,8 @@ import numpy as np
 from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.probes.features import WordMaps
 from bertviz_core.analyses.probes.result import EXAMPLES, Probes, options_of
+from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.trees import Sentence
@@ -32,7 +32,7 @@ NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
-    """The whole work, not yet begun; or the maps of a part, where the option `maps` is the seed of a network."""
+    """The run of all probes, not yet started; or the maps of a part, if the option `maps` is the seed of a network."""
     from bertviz_core.analyses.probes.probe_run import ProbeRun
 
     if "maps" in request.options:
@@ -41,11 +41,11 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
-    """What the maps of a part are computed by: the model, or its layers re-initialized at random by a seed."""
-    return model if request.options["maps"] is None else redrawn(model, request.options["maps"])
+    """The model that computes the maps of a part: the given one, or one with randomly re-initialized layers."""
+    return model if request.options["maps"] is None else reinitialized(model, request.options["maps"])
 
 
-def finish(probe_run: ProbeRun, provenance: dict[str, Any]) -> Probes:
+def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
     """The result of all probes."""
     gold, outcomes, seed = probe_run.gold, probe_run.outcomes, probe_run.settings.seed
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
@@ -101,7 +101,7 @@ def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     return described(sentence, guesses)
 
 
-def redrawn(model: AttentionModel, seed: int) -> AttentionModel:
+def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
     """The model with its layers' weights re-initialized at random by its own initializer; parameters
     outside the layers, above all the embeddings, stay trained."""
     import torch

@@ -15,9 +15,9 @@ from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, control_governors, kind_of, split
 from bertviz_core.analyses.probes.result import ProbeOptions
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, right_branching
+from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.vectors import read_vectors
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.stream import StageFunction
 from bertviz_core.models.annotated import EncodedSentence, Sentences
@@ -34,7 +34,7 @@ class ProbeRun:
 
     Attributes:
         others: Further files, "dev" (a treebank to score on) and "vectors".
-        outcomes: What each probe reached.
+        outcomes: The outcome of each probe.
         about: Facts about the run, as JSON.
         weights: What the probes have learned, by the names of the fields of `result.Probes`.
     """
@@ -75,8 +75,7 @@ class ProbeRun:
         mapped = [name for name in self.names if kind_of(name) in SCHEDULES and name != "structural"]
         if mapped:
             self._vectors(any("words" in name for name in mapped))
-            with Features(self.encoded, self.rows, self.model.layers * self.model.heads) as features:
-                self._mapped(features, mapped)
+            self._mapped(Features(self.encoded, self.rows, self.model.layers * self.model.heads), mapped)
         if "structural" in self.options.probes:
             self._structural(batch_tokens)
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
@@ -153,7 +152,7 @@ class ProbeRun:
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:
-        """Seeds are averaged; parameters and seconds are those of one."""
+        """Add a probe's outcome, averaged over seeds; parameters and seconds are those of one seed."""
         right = np.mean([self.gold.right(each.guesses) for each in fitted], axis=0)
         seconds = float(np.mean([each.seconds for each in fitted]))
         first = fitted[0]
@@ -161,7 +160,7 @@ class ProbeRun:
         self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, size, seconds, curve, first.guesses))
 
     def _look_into(self, features: Features, fitted: Fitted) -> None:
-        """Weights of every head, and selectivity: the score less that of the same probe on the control task."""
+        """Weights of every head, and selectivity: the score minus that of the same probe on the control task."""
         shape = (-1, self.model.layers, self.model.heads)
         values = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
         names = {"weights": "attention", "root": "root"}
@@ -173,7 +172,7 @@ class ProbeRun:
         self.about["control"] = {"accuracy": accuracy, "selectivity": self.outcomes[-1].score - accuracy}
 
     def _keep_pairs(self, probe: Any) -> None:
-        """What says which weights a pair of words gets, for the most frequent words."""
+        """Keep what determines the weights of a pair of words, for the most frequent words."""
         counted = Counter(word for sentence in self.sentences for word in sentence.words)
         names = [word for word, _ in counted.most_common(WORDS)]
         values = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
@@ -187,9 +186,8 @@ class ProbeRun:
         }
 
     def _structural(self, batch_tokens: int | None) -> None:
-        with structural.WordStates(self.model, self.encoded) as words:
-            words.fill(self.progress, batch_tokens)
-            outcome, layers, self.about["structural"] = self.fitting.fit_structural(words.arrays, self.gold)
+        states = structural.word_states(self.model, self.encoded, self.progress, batch_tokens)
+        outcome, layers, self.about["structural"] = self.fitting.fit_structural(states, self.gold)
         self.outcomes.append(outcome)
         self.weights["layers"] = layers
 

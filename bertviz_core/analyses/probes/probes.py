@@ -51,7 +51,7 @@ class ProbeSettings:
 
 
 class Probe(nn.Module):
-    """A linear layer's worth of parameters, and scores from them."""
+    """Base class of the probes: scores from a batch of maps and words."""
 
     def __init__(self, probe_settings: ProbeSettings) -> None:
         super().__init__()
@@ -96,7 +96,7 @@ class AttentionOnly(Probe):
 class AttentionAndWords(Probe):
     """Attention with word vectors: w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" concatenation, a bias learned.
 
-    Factorised: sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is ever built.
+    Factorized: sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is ever built.
     governor, dependent: the parts that read v_i and v_j; each gives w's share, then u's.
     """
 

@@ -1,4 +1,4 @@
-"""The options of the probes, and what they store: Table 3 on one treebank, and what is behind each row."""
+"""The options of the probes and their result: Table 3 on one treebank, with the details behind each row."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +26,9 @@ PROBES = (
     "structural",
 )
 AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the release's misaligned ROOT
-DECODES = ("greedy", "mst")
 OPTIMIZERS = ("lbfgs", "adam")
-WAYS = ("governor->dependent", "dependent->governor")  # of `attention`
-ROOT_WAYS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
+ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # of `attention`
+ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
 EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
 
 
@@ -39,7 +38,6 @@ class ProbeOptions(Options):
 
     probes: Annotated[tuple[str, ...], Doc("Probes to train, separated by commas.")] = PROBES
     epochs: Annotated[int | None, Doc("Maximum epochs of Adam: 5 (structural 20), in mode paper 1.")] = None
-    decode: Annotated[str, Doc("greedy, or mst for maximum spanning trees.")] = "greedy"
     rank: Annotated[int, Doc("Rank of the structural probe.")] = 64
     optimizer: Annotated[str, Doc("Optimizer of attention-only: lbfgs or adam.")] = "lbfgs"
     seeds: Annotated[int, Doc("Number of random networks for the controls.")] = 3
@@ -47,14 +45,13 @@ class ProbeOptions(Options):
     vectors: Annotated[Path | None, Doc("Word vectors in GloVe format; default: the model's.")] = None
 
     def rows(self, paper: bool) -> list[str]:
-        """The names of the result's rows: in mode paper each probe with words is scored as released, too."""
+        """The names of the result's rows: in mode paper each probe with words is also scored as released."""
         endings = ("", AS_RELEASED) if paper else ("",)
         return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
 
     def check(self) -> None:
         for name, value, allowed in (
             *(("probe", probe, PROBES) for probe in self.probes),
-            ("decoding", self.decode, DECODES),
             ("optimizer", self.optimizer, OPTIMIZERS),
         ):
             if value not in allowed:
@@ -73,6 +70,12 @@ class ProbeOptions(Options):
 def options_of(values: dict[str, Any]) -> ProbeOptions:
     """Options from the JSON that `ProbeOptions.to_json` gives."""
     return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})
+
+
+CAUSAL = (
+    "A token of this model sees only what comes earlier: of two words only the later one attends to the other, so that "
+    "a probe reads an arc from one side, and nothing says in advance which. All words are scored."
+)
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,10 @@ class Probes(Result):
     about: dict[str, Any]
     sentences: list[dict[str, Any]]
 
+    @property
+    def restriction(self) -> str:
+        return CAUSAL if self.provenance["model"]["causal"] else ""
+
     def of(self, probe: str) -> float:
         """A probe's score; NaN where it was not asked for."""
         return float(self.score[self.probes.index(probe)]) if probe in self.probes else float("nan")
@@ -161,7 +168,7 @@ class Probes(Result):
 
         names = [head.label() for head in all_heads(*self.attention.shape[1:])]
         weights = np.concatenate([self.attention, self.root]).reshape(-1, len(names))
-        ways = (*WAYS, *ROOT_WAYS)[: len(weights)]  # mode paper has no weights of ROOT's own
+        ways = (*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS)[: len(weights)]  # mode paper has no weights of ROOT's own
         curves = [pd.DataFrame(curve).rename_axis("step").assign(probe=name) for name, curve in self.curves.items()]
         return {
             "relations": shares("relation", self.relations, self.relation_n, self.relation_right),

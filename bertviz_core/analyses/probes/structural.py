@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from torch import Tensor, nn
 
-from bertviz_core.analyses.probes.features import ScratchArrays
+from bertviz_core.analyses.probes.features import scratch_arrays
 from bertviz_core.analyses.probes.training import Curve, Schedule, run_epochs
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
@@ -31,33 +31,29 @@ def tree_distances(governors: np.ndarray) -> np.ndarray:
     return shortest_path(edges, directed=False, unweighted=True)[1:, 1:].astype(np.int16)
 
 
-class WordStates(ScratchArrays):
-    """Hidden states of every word of every sentence, computed once.
+@torch.inference_mode()
+def word_states(
+    model: AttentionModel, sentences: Sequence[EncodedSentence], progress: Progress, batch_tokens: int | None
+) -> list[np.ndarray]:
+    """Hidden states of every word of every sentence, from one pass of the model.
 
-    Attributes:
-        arrays: By sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
+    Returns:
+        By sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
     """
-
-    def __init__(self, model: AttentionModel, sentences: Sequence[EncodedSentence]) -> None:
-        self.model, self.sentences = model, sentences
-        size = model.encoder.config.hidden_size
-        super().__init__([(model.layers + 1, len(each.sentence), size) for each in sentences], "hidden states")
-
-    @torch.inference_mode()
-    def fill(self, progress: Progress, batch_tokens: int | None) -> None:
-        """One pass of the model over the sentences."""
-        model = self.model
-        progress.start("Reading hidden states", len(self.sentences), "sentences")
-        for group in buckets(self.sentences, batch_tokens or model.batch_tokens):
-            batch = collate(group, model.tokens, model.device)
-            states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)
-            for row, example in enumerate(group):
-                owners = torch.from_numpy(np.asarray(example.words)).to(model.device)
-                size = len(example.sentence)  # type: ignore[attr-defined]
-                belongs = (owners[None] == torch.arange(size, device=model.device)[:, None]).float()
-                mean = (belongs / belongs.sum(1, keepdim=True)) @ states[row, :, : len(example)].float()
-                self.arrays[example.number][:] = mean.half().cpu().numpy()
-            progress.advance(len(group))
+    size = model.encoder.config.hidden_size
+    arrays = scratch_arrays([(model.layers + 1, len(each.sentence), size) for each in sentences], "hidden states")
+    progress.start("Reading hidden states", len(sentences), "sentences")
+    for group in buckets(sentences, batch_tokens or model.batch_tokens):
+        batch = collate(group, model.tokens, model.device)
+        states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)
+        for row, example in enumerate(group):
+            owners = torch.from_numpy(np.asarray(example.words)).to(model.device)
+            words = torch.arange(len(example.sentence), device=model.device)  # type: ignore[attr-defined]
+            belongs = (owners[None] == words[:, None]).float()
+            mean = (belongs / belongs.sum(1, keepdim=True)) @ states[row, :, : len(example)].float()
+            arrays[example.number][:] = mean.half().cpu().numpy()
+        progress.advance(len(group))
+    return arrays
 
 
 class StructuralProbe(nn.Module):
@@ -90,7 +86,7 @@ def fit(
     progress: Progress,
 ) -> Curve:
     """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
-    with its lowest validation loss. It ends when no layer has had a better one for too long."""
+    with its lowest validation loss. Training stops when no layer has improved for `patience` epochs."""
     parts, held_out = _minibatches(states, train), _minibatches(states, validation)
 
     def step(chosen: list[int]) -> tuple[Tensor, float]:

@@ -26,8 +26,8 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Schedule:
-    """How Adam goes: `words` to learn from in a step at a rate that falls to 0, or one sentence a step in file order
-    at one rate (`singly`, as the release).
+    """Training schedule of Adam: `words` words a step at a rate that falls to 0, or one sentence a step in file order
+    at a constant rate (`singly`, as in the release).
 
     Attributes:
         patience: Epochs without a better validation loss before it stops; the best epoch's parameters are kept.
@@ -43,7 +43,7 @@ class Schedule:
 
 @dataclass
 class Curve:
-    """Learning: after each epoch (L-BFGS: iteration) the losses in nats a word, and the seconds since the start."""
+    """Learning curve: losses in nats per word after each epoch (L-BFGS: iteration), and seconds since the start."""
 
     train_loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
@@ -215,7 +215,7 @@ class Best:
         self.losses, self.best = torch.tensor(torch.inf), list[Tensor]()
 
     def record(self, losses: Tensor) -> bool:
-        """Take note of losses; true when none has been better for too long."""
+        """Record losses; returns True if none has improved for `patience` calls."""
         better = losses < self.losses
         self.since = 0 if better.any() else self.since + 1
         if better.any():

@@ -1,30 +1,26 @@
 """[SEP] gradients: does attention to [SEP] matter to the predictions? (section 3.2; Figure 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Request, View
+from bertviz_core.analyses.results import Result
 from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
-from bertviz_core.analyses.sep_gradients.findings import STATEMENTS
+from bertviz_core.analyses.sep_gradients.findings import STATEMENTS, sink, sinks
 from bertviz_core.analyses.sep_gradients.result import COLUMNS, SepGradients
-from bertviz_core.models.model import AttentionModel
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.sep_gradients.measure import GradientAverages
 
 
 @dataclass(frozen=True)
 class LabeledInputs(View):
-    """Option of the command that writes the inputs, from which a gradient can be recomputed."""
+    """Option of the command that writes the inputs, to recompute gradients from."""
 
-    examples: Annotated[Path | None, Doc("Also write the inputs and what is asked for to a .json file.")] = None
+    examples: Annotated[Path | None, Doc("Also write the inputs and their masked words to a .json file.")] = None
 
     def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
         from bertviz_core.analyses.sep_gradients.measure import labeled_inputs
@@ -44,7 +40,7 @@ class SepGradientsAnalysis(Analysis):
     view = LabeledInputs
     columns = COLUMNS
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     control = "gradient"
     formula = (
@@ -53,17 +49,12 @@ class SepGradientsAnalysis(Analysis):
         r"\frac{1}{N}\sum_{i=1}^{N}\sum_{j \in c} A_{ij}\,G_{ij}"
     )
     prefix = "gradient_"
-    forwards = 2.2
+    forward_passes = 2.2
     language_model = True
     has_own_pass = True
     reads_maps = False
 
-    def accumulator(self, model: AttentionModel, request: Request) -> GradientAverages:
-        from bertviz_core.analyses.sep_gradients import measure
-
-        return measure.accumulator(model, request)
-
-    def finish(self, accumulator: GradientAverages, examples: Any, provenance: dict[str, Any]) -> SepGradients:
-        from bertviz_core.analyses.sep_gradients import measure
-
-        return measure.finish(accumulator, examples, provenance)
+    def default_column(self, result: Result) -> HeadColumn | None:
+        """The gradient to the sink."""
+        assert isinstance(result, SepGradients)
+        return self.column(f"to_{sink(result).token}") if sinks(result) else super().default_column(result)

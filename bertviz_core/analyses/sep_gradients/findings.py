@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, of_layers, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, layer_intervals, present
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.heads import highest
@@ -45,7 +45,7 @@ def sink(result: SepGradients) -> Sink:
 def no_op(result: SepGradients, base: int) -> Answer:
     token, layer, attention, ratio = sink(result)
     name = TOKENS[token][0]
-    there, other = (of_layers(result, quantity).at(layer) for quantity in (f"to_{token}", "to_other"))
+    there, other = (layer_intervals(result, quantity).at(layer) for quantity in (f"to_{token}", "to_other"))
     ends = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
     matters = f"the gradient there is {ratio:.2f} times that to other tokens"
     return Answer(

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages
+from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
@@ -30,7 +30,7 @@ BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than
 
 
 class GradientAverages(SegmentAverages):
-    """Segment averages of the gradients, sums of L, tokens right, tokens asked for and segments; what was skipped."""
+    """Segment averages of the gradients, sums of L, right and predicted tokens, and segments; what was skipped."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -128,7 +128,7 @@ def labeled_inputs(request: Request) -> Iterator[dict[str, list[int]]]:
 
 
 def labeled_examples(segments: Segments, targets: Targets, *, types: bool) -> Iterator[dict[str, list[int]]]:
-    """The inputs whose gradients are taken, in the corpus's order, so that anyone can recompute one: `original_ids`,
+    """The inputs whose gradients are taken, in the corpus's order, to recompute them: `original_ids`,
     `input_ids` as the model sees them, `token_type_ids` (zeros where the model has no `types`), and `labels` (-100
     where a token is not asked for)."""
     for example in with_words(segments, targets, Skipped()):

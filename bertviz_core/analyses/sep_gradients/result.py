@@ -1,4 +1,4 @@
-"""What the gradients of the loss store."""
+"""The result of the [SEP] gradients."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -43,8 +43,8 @@ class LossAverages(HeadAverages):
 
     Attributes:
         loss: The whole model's loss, the mean over segments, in nats.
-        right: How many of the tokens asked for it gets right.
-        predicted: How many tokens are asked for.
+        right: Number of tokens that the model predicts right.
+        predicted: Number of tokens to predict.
     """
 
     loss: float
@@ -53,12 +53,17 @@ class LossAverages(HeadAverages):
 
     @property
     def accuracy(self) -> float:
-        """The share of the tokens asked for that the model gets right."""
+        """The share of the tokens to predict that the model predicts right."""
         return self.right / self.predicted
 
     def counts(self) -> dict[str, Any]:
-        """What is right of what is asked for, as `arrays` lists it."""
+        """Numbers of right predictions and of tokens to predict, as `arrays` lists them."""
         return {"accuracy": self.accuracy, "right_tokens": self.right, "predicted_tokens": self.predicted}
+
+    @property
+    def input_name(self) -> str:
+        """What the model reads: attention differs from that to the same text without masks."""
+        return "text" if self.provenance["model"]["causal"] else "masked text"
 
     @property
     def loss_name(self) -> str:

@@ -1,14 +1,9 @@
-"""Surface patterns: which heads look at neighbors, special tokens and punctuation (sections 3.1 and 3.2; Figure 2)."""
-
-from __future__ import annotations
+"""Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.surface_patterns.columns import COLUMNS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.findings import STATEMENTS
-from bertviz_core.models.model import AttentionModel
 
 
 class SurfacePatternsAnalysis(Analysis):
@@ -21,13 +16,8 @@ class SurfacePatternsAnalysis(Analysis):
     icon = ":material/grid_on:"
     columns = COLUMNS
     statements = STATEMENTS
-    own_figure = staticmethod(paper_figure)
+    main_figure = staticmethod(paper_figure)
     control = "quantity"
     formula = r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}"
     shared = True
     prefix = ""
-
-    def accumulator(self, model: AttentionModel, request: Request) -> SegmentAverages:
-        from bertviz_core.analyses.surface_patterns import measure
-
-        return measure.accumulator(model, request)

@@ -24,7 +24,7 @@ COLUMNS = (
     _share("current", "attention to the token itself", name="the token itself"),
     _share("to_cls", "attention to [CLS]", name="[CLS]", marker=palette.CLS),
     _share("to_sep", "attention to [SEP]", name="[SEP]", marker=palette.SEP),
-    _share("to_punct", "attention to . or ,", name=". or ,", marker=palette.PUNCTUATION),
+    _share("to_punct", "attention to full stops and commas", name="full stops and commas", marker=palette.PUNCTUATION),
     _share("sep_to_sep", "attention from [SEP] to [SEP]", name="[SEP] to [SEP]", marker=palette.SEP, overview=False),
     _share(
         "other_to_sep",

@@ -1,4 +1,6 @@
-"""Figure 2: the release's three panels, rightly labeled."""
+"""Figure 2: the release's three panels, with corrected labels."""
+
+from collections.abc import Sequence
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
@@ -9,24 +11,27 @@ from bertviz_core.plotting.palette import NEUTRAL
 from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
 
 GAP = 0.13  # between panels, as a share of the figure
-PANELS = (
+Panel = tuple[str, tuple[str, ...]]  # title, quantities
+PANELS: tuple[Panel, ...] = (
     ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct", "to_first")),
     ("Attention to [SEP], by where it comes from", ("sep_to_sep", "other_to_sep")),
     ("Attention to neighbors", ("current", "previous", "next")),
 )
 
 
-def paper_figure(result: HeadAverages, base: int = 1, beside: HeadAverages | None = None) -> go.Figure:
+def paper_figure(
+    result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: Sequence[Panel] = PANELS
+) -> go.Figure:
     """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out.
 
     Args:
         result: What is drawn.
         base: The number that heads are counted from.
         beside: Another result of the same quantities, whose layer means are added as dashed lines.
+        panels: Those to draw.
     """
     drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
-    panels = [(title, [key for key in keys if key in drawn]) for title, keys in PANELS]
-    panels = [(title, keys) for title, keys in panels if keys]
+    panels = [(title, shown) for title, keys in panels if (shown := tuple(key for key in keys if key in drawn))]
     titles = [title for title, _ in panels]
     figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
     for row, (_, keys) in enumerate(panels, start=1):
@@ -45,5 +50,5 @@ def paper_figure(result: HeadAverages, base: int = 1, beside: HeadAverages | Non
 
 
 def _maps(result: HeadAverages) -> str:
-    """What the maps hold."""
+    """What the maps contain."""
     return "norms" if result.provenance.get("settings", {}).get("weights") == "norms" else "attention"

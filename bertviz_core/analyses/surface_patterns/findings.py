@@ -1,5 +1,6 @@
 """Findings of sections 3.1 and 3.2: neighbors, special tokens and punctuation (Figure 2)."""
 
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
@@ -13,8 +14,8 @@ from bertviz_core.analyses.findings import (
     Interval,
     Statement,
     decide,
+    layer_intervals,
     of_heads,
-    of_layers,
     present,
 )
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -61,7 +62,7 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
     values = present(result, quantity)
     layer = int(values.mean(1).argmax())
     return Answer(
-        decide(of_layers(result, quantity), threshold)[layer],
+        decide(layer_intervals(result, quantity), threshold)[layer],
         f"{_upper(BY_QUANTITY[quantity].label)} is highest in layer {layer + base}, with a mean of "
         f"{values[layer].mean():.2f}.",
         highest(values),
@@ -70,10 +71,20 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
 
 
 def sinks(result: HeadAverages) -> list[str]:
-    """Attention to the special tokens, the first token included: that with the highest mean of a layer first."""
-    own_first = "to_cls" not in result.present  # else the first token is CLS
-    names = [name for name in SINKS[: 2 + own_first] if name in result.present]
-    return sorted(names, key=lambda name: -result[name].mean(1).max())
+    """`ranked_sinks` of a result."""
+    return ranked_sinks({name: result[name] for name in SINKS if name in result.present})
+
+
+def ranked_sinks(values: Mapping[str, np.ndarray]) -> list[str]:
+    """Quantities of the special tokens, the first token included: that with the highest mean of a layer first.
+
+    Args:
+        values: Quantity -> (layer, head), NaN or missing where no input has the token.
+    """
+    means = {name: values[name].mean(1).max() for name in SINKS if name in values}
+    own_first = np.isnan(means.get("to_cls", np.nan))  # else the first token is CLS
+    names = [name for name in means if not np.isnan(means[name]) and (own_first or name != "to_first")]
+    return sorted(names, key=lambda name: -means[name])
 
 
 def sink(result: HeadAverages, base: int) -> Answer:
@@ -85,7 +96,7 @@ def sink(result: HeadAverages, base: int) -> Answer:
     over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
     return Answer(
-        decide(of_layers(result, quantity, len(ranked)), HALF)[layer],
+        decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
         f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
         f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
         f"layers; more than {HALF} in {where}.",
@@ -97,7 +108,7 @@ def sink(result: HeadAverages, base: int) -> Answer:
 def order_of_layers(result: HeadAverages, base: int) -> Answer:
     """Whether the peaks stand in order, whichever of the layers that may be the highest are."""
     peaks = [int(present(result, name).mean(1).argmax()) + base for name in PEAKS]
-    candidates = [_possible_peaks(of_layers(result, name, len(PEAKS))) for name in PEAKS]
+    candidates = [_possible_peaks(layer_intervals(result, name, len(PEAKS))) for name in PEAKS]
     cls, sep, punct = candidates
     possible = any(cls.min() < layer < punct.max() for layer in sep)
     in_order = cls.max() < sep.min() and sep.max() < punct.min()
@@ -145,8 +156,8 @@ STATEMENTS = (
     Statement(
         "sink",
         "3.2",
-        f"One special token, [SEP], receives most of the attention: up to {max(paper.LAYER_MEANS['to_sep'])} of that "
-        f"of a layer, in layer {PEAKS['to_sep']}.",
+        f"One special token, [SEP], receives most of the attention: up to {max(paper.LAYER_MEANS['to_sep'])} of a "
+        f"layer's attention, in layer {PEAKS['to_sep']}.",
         f"The special token with the highest mean of a layer, the first token included, is above {HALF} there, with an "
         "interval corrected for the number of layers and tokens.",
         sink,
@@ -172,7 +183,7 @@ STATEMENTS = (
         "3.2",
         f"Early heads attend to [CLS], middle ones to [SEP], deep ones to full stops and commas: highest in layers "
         f"{PEAKS['to_cls']}, {PEAKS['to_sep']} and {PEAKS['to_punct']}.",
-        "The layers with the highest means stand in this order, whichever layers within the intervals these are.",
+        "The layers with the highest means stand in this order, and so do all layers that the intervals allow.",
         order_of_layers,
     ),
 )

@@ -114,7 +114,7 @@ class Chains:
 
 @dataclass
 class Draft:
-    """A document while its rows come: a list for each column, for a tuple for each row would keep the garbage collector
+    """A document under construction: a list for each column, as a tuple for each row would keep the garbage collector
     busy.
 
     Attributes:

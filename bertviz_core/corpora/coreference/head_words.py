@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from bertviz_core.corpora.coreference.agreement import PRONOUNS, word_list
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
+from bertviz_core.corpora.coreference.mentions import PRONOUNS, word_list
 
 TYPES = ("pronoun", "proper", "nominal")
 PREPOSITIONS = word_list(

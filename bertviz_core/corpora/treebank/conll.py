@@ -90,13 +90,14 @@ def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
         return None
     for index, (line, row) in enumerate(words, start=1):
         _check_row(line, row, index, universal)
-    lines = [line for line, _ in words]
+    lines, tags = [line for line, _ in words], tuple(row["upos"] for _, row in words)
     sentence = Sentence(
         number,
         lines[0],
         tuple(row["form"] for _, row in words),
         tuple(row["head"] for _, row in words),
         tuple(relation_name(row["deprel"]) for _, row in words),
+        () if "_" in tags else tags,
     )
     return check_tree(sentence, lines, single_root=universal)
 

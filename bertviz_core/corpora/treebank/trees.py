@@ -1,6 +1,7 @@
 """Sentences with a governor and a relation for every word, and the check that they are trees."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bertviz_core.errors import shorten
 
@@ -26,6 +27,7 @@ class Sentence:
         words: Their forms.
         relations: Relation of each word to its governor, see `relation_name`.
         governors: For each word the word that governs it, counted from 1; 0 is the root.
+        tags: Part of speech of each word, as the file has it; none where the file has none for some word.
     """
 
     number: int
@@ -33,6 +35,7 @@ class Sentence:
     words: tuple[str, ...]
     governors: tuple[int, ...]
     relations: tuple[str, ...]
+    tags: tuple[str, ...] = ()
 
     @property
     def where(self) -> str:
@@ -44,6 +47,12 @@ class Sentence:
     def to_json(self) -> dict[str, list]:
         """What the release's preprocessing writes for a sentence; of `heads`, 0 is the root."""
         return {"words": list(self.words), "relns": list(self.relations), "heads": list(self.governors)}
+
+
+def sentence_of(described: dict[str, Any]) -> Sentence:
+    """A sentence from its fields by name; their lists may come from JSON."""
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in described.items()}
+    return Sentence(**fields)
 
 
 class BrokenSentence(Exception):

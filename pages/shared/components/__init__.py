@@ -21,7 +21,7 @@ class Note(NamedTuple):
 
 
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
-    """The component that NAME.js of a folder draws, with its NAME.css or, here, that of all components."""
+    """Load the component NAME.js of a folder with its NAME.css or, in this folder, the shared style sheet."""
     script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", folder / f"{name}.js")))
     style = HERE / "components.css" if folder == HERE else folder / f"{name}.css"
     return st.components.v2.component(name, js=script, css=text_of(style), **options)

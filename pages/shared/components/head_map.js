@@ -33,20 +33,10 @@ class HeadMap {
     this.picture.addEventListener("keydown", (event) => this.key(event));
     this.watcher = new ResizeObserver(() => this.map.clientWidth !== this.width && this.draw());
     this.watcher.observe(this.map);
-    this.listener = ({ detail }) => this.frame(detail); // from the player beside it
-    document.addEventListener("head-map-frame", this.listener);
   }
 
   close() {
     this.watcher.disconnect();
-    document.removeEventListener("head-map-frame", this.listener);
-  }
-
-  frame({ map, frame }) {
-    if (map !== this.data?.key) return;
-    const hover = this.data.hover.map((text) => text.split(":")[0]); // no numbers of another frame
-    this.data = { ...this.data, ...frame, hover };
-    this.draw();
   }
 
   update(data) {
@@ -66,11 +56,12 @@ class HeadMap {
     this.context.font = `${style.fontSize} ${style.fontFamily}`;
     this.left = 3.4 * this.font;
     const room = (this.width - this.left - 4) / layers;
-    const cell = Math.min(room, (27 * this.font) / heads, 3.2 * this.font);
-    this.across = picture || this.data.cards ? room : cell;
-    this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.drawn = [];
     let y = this.legend(groups);
+    const most = this.data.height ? this.data.height - y - (values ? 6.4 : 4.8) * this.font : 27 * this.font; // under it
+    const cell = Math.min(room, most / heads, 3.2 * this.font);
+    this.across = picture || this.data.cards ? room : cell;
+    this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.top = y;
     if (picture) this.thumbnails(picture);
     this.drawn.push(this.grid());

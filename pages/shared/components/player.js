@@ -1,43 +1,34 @@
-// Plays the frames of a map of heads, which draws what it is sent (head_map.js).
+// Plays a training: asks the page for one checkpoint after the other, each when the last one is drawn.
 
-const INTERVAL = 700; // ms that a frame stays
+const INTERVAL = 700; // ms that a checkpoint stays
 
 class Player {
   constructor() {
     this.root = html("div", { class: "player" });
-    this.button = button("", () => (this.timer ? this.stop() : this.play()));
-    this.label = html("span");
-    this.root.append(this.button, this.label);
+    this.button = button("Play", () => (this.playing ? this.ask(this.data.at, false) : this.play()));
+    this.root.append(this.button);
   }
 
   update(data) {
     this.data = data;
-    if (!this.timer) this.show(data.at, false);
+    clearTimeout(this.timer);
+    if (this.playing) this.timer = setTimeout(() => this.ask(Math.min(data.at + 1, data.last), data.at + 1 < data.last), INTERVAL);
   }
 
   close() {
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
   }
 
   play() {
-    const last = this.data.frames.length - 1;
-    this.timer = setInterval(() => (this.at < last ? this.show(this.at + 1, true) : this.stop()), INTERVAL);
-    this.show(this.at < last ? this.at + 1 : 0, true);
+    const { at, last } = this.data;
+    this.ask(at < last ? at + 1 : 0, true);
   }
 
-  stop() {
-    clearInterval(this.timer);
-    this.timer = null;
-    this.show(this.at, false);
-    this.send("at", this.at);
-  }
-
-  show(at, playing) {
-    this.at = at;
+  ask(index, playing) {
+    clearTimeout(this.timer);
+    this.playing = playing;
     this.button.textContent = playing ? "Pause" : "Play";
-    this.label.textContent = playing ? this.data.titles[at] : "";
-    const detail = { map: this.data.map, frame: this.data.frames[at] };
-    if (playing) document.dispatchEvent(new CustomEvent("head-map-frame", { detail }));
+    this.send("at", { index, playing });
   }
 }
 

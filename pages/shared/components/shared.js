@@ -53,7 +53,7 @@ class HeadCard {
     this.preview = new Preview();
   }
 
-  show({ title, behavior, numbers, relation }, preview, index, link) {
+  show({ title, behavior, numbers, relation, attended }, preview, index, link) {
     this.root.replaceChildren(html("strong", {}, title), html("p", {}, behavior));
     if (preview) {
       const { paddingLeft, fontSize } = getComputedStyle(this.root);
@@ -63,7 +63,7 @@ class HeadCard {
     }
     const list = this.root.appendChild(html("dl"));
     for (const [label, value, rank] of numbers) list.append(html("dt", {}, label), html("dd", {}, value), html("dd", {}, rank));
-    if (relation) this.root.append(html("p", {}, relation));
+    for (const line of [relation, attended]) if (line) this.root.append(html("p", {}, line));
     if (link) this.root.append(appLink(link, "Open in the attention viewer"));
   }
 }

@@ -27,11 +27,11 @@ class Address:
 
     Attributes:
         page: The page that is shown.
-        parameters: What the address bar has, or is about to have.
+        parameters: The parameters of the address bar, or those it is about to get.
         restored: Keys of the choices that have taken their values from the address since the arrival.
         defaults: The last default of each choice.
-        explicit: Choices of the reader that stay although their default moves to another value.
-        drawn: The text of each choice of this run; None for a choice at its default.
+        explicit: Choices that the reader made, which stay when their default changes.
+        drawn: The text of each choice drawn in this run; None for a choice at its default.
         shared: Keys of the choices that all pages have.
         implied: Parameters that no address has, as they follow from others of it.
         visited: The own parameters of each page when it was shown last.
@@ -126,13 +126,13 @@ def _leave_alone() -> None:
 
 
 def share() -> None:
-    """The choices drawn until now are those of all pages."""
+    """Mark the choices drawn so far as shared by all pages."""
     address = current()
     address.shared |= address.drawn.keys()
 
 
 def common() -> dict[str, str]:
-    """The choices that go along to every page, as parameters."""
+    """The choices that all pages share, as parameters."""
     address = current()
     texts = {key: address.drawn.get(key, address.parameters.get(key)) for key in address.shared}
     return {key: text for key, text in texts.items() if text is not None}
@@ -148,7 +148,7 @@ def here(**choices: str) -> str:
 
 
 def problems() -> list[str]:
-    """What of the link could not be restored, as long as the reader has not chosen again."""
+    """Which choices of a link could not be restored, until the reader chooses again."""
     values = current().problems
     return [text for key, (text, value) in values.items() if st.session_state.get(key, value) == value]
 

@@ -41,11 +41,11 @@ EXPLORE = (
     VIEWER,
     Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), reads_maps=False),
     Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], reads_maps=False),
-    Entry("tour", "Guided tour", ":material/tour:", "The paper in short steps", EVERY, reads_maps=False),
+    Entry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
 )
 BY_SECTION = sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
 NAMES_HEADS = ("clustering",)  # by what treebank and coreference say of them
-OF_HEADS: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
+HEAD_PAGES: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
 ENTRIES: tuple[Page, ...] = (*EXPLORE, *BY_SECTION)
 
 

@@ -18,7 +18,7 @@ Read = Callable[[str], Any]
 
 
 def selectbox(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
-    """A selectbox."""
+    """Draw a selectbox."""
     if more.get("accept_new_options"):
         return _choice(st.selectbox, label, options, default=default, read=str, **more)
     return _choice(st.selectbox, label, options, default=default, read=_one_of(options), valid=options, **more)
@@ -32,12 +32,12 @@ def segmented(label: str, options: Sequence[T], *, default: T, **more: Any) -> T
 
 
 def select_slider(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
-    """A slider over options."""
+    """Draw a slider over options."""
     return _choice(st.select_slider, label, options, default=default, read=_one_of(options), valid=options, **more)
 
 
 def slider(label: str, low: float, high: float, default: float, step: float, **more: Any) -> float:
-    """A slider over numbers."""
+    """Draw a slider over numbers."""
     return _choice(st.slider, label, low, high, step=step, default=default, read=_between(float, low, high), **more)
 
 
@@ -49,23 +49,23 @@ def number(label: str, low: int, high: int = 10**9, default: int | None = 0, **m
 
 
 def page_of(total: int, size: int, *, key: str) -> int:
-    """The page, from 1, of `total` things of which a page shows `size`; not drawn where one page has them all."""
+    """The number of the page, from 1, of `total` entries with `size` per page; not drawn if one page has them all."""
     pages = max(1, -(-total // size))
     return int(number(f"Page of {pages:,}", 1, pages, 1, key=key, width=140)) if pages > 1 else 1
 
 
 def toggle(label: str, **more: Any) -> bool:
-    """A switch that is off by default."""
+    """Draw a switch that is off by default."""
     return _choice(st.toggle, label, default=False, read=_one_of((True, False)), **more)
 
 
 def checkbox(label: str, **more: Any) -> bool:
-    """A checkbox that is off by default."""
+    """Draw a checkbox that is off by default."""
     return _choice(st.checkbox, label, default=False, read=_one_of((True, False)), **more)
 
 
 def text(label: str, *, default: str, **more: Any) -> str:
-    """A line of text."""
+    """Draw a text field."""
     return _choice(st.text_input, label, default=default, read=str, **more)
 
 
@@ -87,12 +87,12 @@ def _choice(
     Args:
         draw: A widget of Streamlit, which takes the `label`, the `arguments` after it, and `more`.
         key: Key of the widget and of the parameter.
-        default: Without a parameter.
+        default: The value if the address has no parameter.
         read: From the parameter's text; raises ValueError or KeyError.
-        valid: The values there are, where these change.
+        valid: The available values, if these change.
         follows: Whether the choice moves with its default as long as the reader has not chosen.
-        unavailable: Why a value is not there, with {} for it.
-        maximum: So many characters go to the address.
+        unavailable: Message for a value that is not available, with {} for the value.
+        maximum: Maximum number of characters in the address.
     """
     _restore(label, key, default, read, valid, follows, unavailable)
     if follows:

@@ -35,8 +35,9 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     """Draw the choices of these kinds, and the popover that adds a corpus.
 
     Returns:
-        The chosen corpus of every kind; without those of a link or an upload that opens nothing (any more).
+        The chosen corpus of every kind; without those of a link or an upload that cannot be opened.
     """
+    random = "random" in kinds
     kinds = [kind for kind in kinds if kind in KEYS]
     for kind in KEYS:
         _follow_address(kind)
@@ -44,9 +45,9 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     _keep_checked(kinds)
     for kind in kinds:
         _select(kind)
-    if not kinds:
+    if random:
         st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
-    else:
+    if kinds:
         with st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus"):
             _add_corpus(kinds)
     sources: dict[Kind, Source] = {"random": sample("random")}
@@ -60,7 +61,7 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
 
 
 def check(entry: catalogue.Page) -> None:
-    """Draw what became of the last upload; raises InputError where a corpus that the page reads could not be opened."""
+    """Draw the outcome of the last upload; raises InputError where a corpus that the page reads could not be opened."""
     if refused := st.session_state.pop("upload_problem", None):
         messages.error(refused)
     _offer_page(entry)

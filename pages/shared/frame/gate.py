@@ -1,4 +1,4 @@
-"""What passes between the network and Streamlit: from where, how much, how many, and which of its messages."""
+"""Limits on what passes between the network and Streamlit: origins, sizes, rates and kinds of messages."""
 
 import asyncio
 import time
@@ -53,7 +53,7 @@ class Gate:
         self.connected = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on what may pass."""
+        """Forward what is allowed."""
         if scope["type"] == "websocket":
             await self._connect(scope, receive, send)
         elif scope["type"] == "http":

@@ -61,13 +61,13 @@ def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) 
 
 
 def current() -> Selection:
-    """What `draw` has handed over: a page is a script, and takes no arguments."""
+    """The selection that `draw` has stored: a page is a script, and takes no arguments."""
     selection: Selection = st.session_state["selection"]
     return selection
 
 
 def title_line() -> DeltaGenerator:
-    """The line of the title, in which a page may draw what leads on."""
+    """The line of the title, in which a page may draw links."""
     line: DeltaGenerator = st.session_state["title line"]
     return line
 
@@ -173,7 +173,7 @@ def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, 
         width=118,
         disabled=not entry.reads_maps,
         help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
-        "(Kobayashi et al. 2020). It makes no difference to [SEP] gradients and ablation.",
+        "(Kobayashi et al. 2020). It does not affect [SEP] gradients and ablation.",
     )
     with st.popover("", icon=":material/tune:", help="More settings", key="more-settings"):
         length, limit, seed, dtype = _more_settings(checkpoint)
@@ -186,7 +186,7 @@ def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, 
 
 
 def _more_settings(checkpoint: Checkpoint) -> tuple[int, int | None, int, str]:
-    """What is seldom changed; every change is another result, kept beside the others."""
+    """Settings that are seldom changed; each combination has a stored result of its own."""
     max_length = checkpoint.max_length or 512
     length = choices.number(
         MAX_LENGTH,

@@ -1,4 +1,4 @@
-"""What the reader has chosen: model, corpora, mode, head. Pure; the header makes it, the pages read it."""
+"""What the reader has chosen: model, corpora, mode, head. The header creates it, the pages read it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Selection:
     Attributes:
         checkpoint: The model.
         corpora: The chosen corpus of each kind; without a kind whose corpus cannot be opened.
-        settings: Mode, weights and what is seldom changed.
+        settings: Mode, weights and further settings.
         head: The chosen head.
         base: 1, or 0 while labels are shown as arrays count.
     """
@@ -43,7 +43,7 @@ class Selection:
         return Request(analysis, self.checkpoint, source, settings, options or {})
 
     def analyses(self) -> list[Analysis]:
-        """The analyses for whose kind of corpus there is one."""
+        """The analyses whose kind of corpus is chosen."""
         return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]
 
 

@@ -1,17 +1,20 @@
-"""The server around the app: what it does at its start, and the addresses that Streamlit does not know."""
+"""The server around the app: what it does on startup, and routes that Streamlit does not have."""
 
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib import import_module
+from typing import cast
 
 import streamlit as st
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
-from streamlit import cli_util
+from streamlit import cli_util, env_util, runtime
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
+from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 from bertviz_core.analyses.registry import ANALYSES
@@ -26,6 +29,8 @@ SHARED = ("page", "views.overview_view")
 LATER = ("plotly.express", "scipy.cluster.hierarchy", "scipy.spatial.distance", "sklearn.manifold")
 FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
 
+REMEMBERED = 32  # sessions whose browsers may come back; each takes three file descriptors, and Streamlit keeps 128
+
 first_page_served = threading.Event()
 
 
@@ -37,9 +42,15 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     older way, until the first visit to its start.
     """
     PagesManager.uses_pages_directory = False
+    _remember_sessions(REMEMBERED)
     for work in (_get_ready, _import_later):
         threading.Thread(target=work, name=work.__name__, daemon=True).start()
     yield
+
+
+def _remember_sessions(count: int) -> None:
+    storage = MemorySessionStorage(count, st.get_option("server.disconnectedSessionTTL"))
+    cast("WebsocketSessionManager", runtime.get_instance()._session_mgr)._session_storage = storage
 
 
 def _get_ready() -> None:
@@ -50,6 +61,7 @@ def _get_ready() -> None:
         import_module(name)
     for analysis in ANALYSES.values():
         _ = analysis.result_class
+    env_util.is_repl()  # asks for the file of every module, which is remembered; else the first visitor's script does
     find(DEMO).fingerprint()  # remembered
 
 

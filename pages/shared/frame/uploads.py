@@ -1,9 +1,9 @@
-"""The uploads that a reader sees: on a public server those of the own session, else the latest on this machine, and
+"""The uploads that a reader sees: on a public server those of this session, else the latest on this machine, and
 those that a link opened."""
 
 import streamlit as st
 
-from bertviz_core.engine.upload_check import Checked
+from bertviz_core.corpora.upload_check import Checked
 from bertviz_core.engine.uploads import TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import messages, services, session

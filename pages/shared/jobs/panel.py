@@ -1,4 +1,4 @@
-"""This reader's jobs: where they are, how long they take, a way to stop them, and how they ended."""
+"""This reader's jobs: progress, time left, Cancel, and how they ended."""
 
 import streamlit as st
 
@@ -25,7 +25,7 @@ def is_running(job: Job | None, stored: str = "No result was stored; finished pa
 
     Args:
         job: The job, if there was any.
-        stored: What a cancel, which is no error, has left.
+        stored: What is kept after a cancel, which is not an error.
 
     Returns:
         Whether it runs.
@@ -71,7 +71,7 @@ def _waiting(job: Job) -> str:
 
 
 def offer_download(needed: DownloadNeeded, revision: str | None = None) -> None:
-    """Say what a hub model would take, and fetch it only when asked to."""
+    """Show the size of a hub model, and download it only on request."""
     key = f"download/{needed.name}/{revision}"
     if is_running(reader_jobs.job(key), ""):
         return

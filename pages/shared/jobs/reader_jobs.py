@@ -58,7 +58,7 @@ def download(key: str, name: str, revision: str | None) -> None:
 
 
 def cancel(job: Job) -> None:
-    """Take back what this reader asked for. To this reader the job is over, whether others want it or not."""
+    """Withdraw this reader's request. To this reader the job is over, even if others still want it."""
     for queue in (services.jobs(), services.downloads()):
         queue.leave(job, session.current().name)
     if not job.finished:
@@ -66,12 +66,12 @@ def cancel(job: Job) -> None:
 
 
 def job(key: str) -> Job | None:
-    """This reader's last job of that key."""
+    """This reader's last job with this key."""
     return _mine().get(key)
 
 
 def job_of(request: Request) -> Job | None:
-    """This reader's last job that would make this result: one of everything, its own, or one that shares its pass."""
+    """This reader's last job that computes this result: one for everything, its own, or one that shares its pass."""
     keys = [request.key(), *(other.key() for other in shared(request))]
     wider = [job for job in _mine().values() if not job.finished and request.key() in job.key.split("/")]
     return next(filter(None, [*wider, *map(job, keys)]), None)

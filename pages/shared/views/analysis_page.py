@@ -17,7 +17,7 @@ from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import page, services, stored
+from pages.shared import endnotes, page, services, stored
 from pages.shared.frame import header
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
@@ -31,7 +31,7 @@ def _column_map(result: Result, column: HeadColumn, base: int) -> HeadMap:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a page shows beside what its analysis's columns say; each is drawn or computed for a result and selection.
+    """The parts of a page beyond its analysis's columns; each is drawn or computed for a result and selection.
 
     Attributes:
         heads: Draws a threshold for the shown column; the heads beyond it, and what they do.
@@ -59,7 +59,7 @@ class Parts:
 def show(analysis: Analysis, parts: Parts = Parts()) -> None:
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance."""
     selection = header.current()
-    line = st.container(horizontal=True, vertical_alignment="bottom")
+    line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
     with line:
         request = parts.request(selection) if parts.request else selection.request(analysis.name)
     if services.find(request) is None:
@@ -71,19 +71,20 @@ def show(analysis: Analysis, parts: Parts = Parts()) -> None:
             chosen = head_view.choose(analysis, result)
             beyond = parts.heads(result, chosen, selection) if parts.heads else None
         _heads(analysis, result, values, selection, parts, chosen, beyond)
-    elif analysis.own_figure:
-        page.chart(page.drawn(analysis.own_figure, result), f"{analysis.name}-figure", analysis.title)
+    elif analysis.main_figure:
+        page.chart(page.drawn(analysis.main_figure, result), f"{analysis.name}-figure", analysis.title)
     parts.after(result, selection)
     page.downloads(result)
     unit = examples_class(analysis.corpus).unit
-    page.ending(result, analysis.formula, parts.text or plain(analysis.summary), analysis.source, parts.section, unit)
+    text = parts.text or plain(analysis.summary)
+    endnotes.ending(result, analysis.formula, text, analysis.source, parts.section, unit)
 
 
 def _heads(
     analysis: Analysis, result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection, parts: Parts,
     chosen: HeadColumn, beyond: tuple[list[str], str] | None,
 ) -> None:  # fmt: skip
-    """What the columns say of all heads, and of the chosen one."""
+    """Draw the columns for all heads, and for the chosen one."""
     findings_view.headline(analysis.column_finding(chosen, result, selection.base))
     numbers = parts.numbers or (lambda result, selection: _key_numbers(chosen, result, values[chosen], selection))
     entries = numbers(result, selection)
@@ -105,7 +106,7 @@ def _pictures(
 ) -> DeltaGenerator:
     """The figure, where there is one, and the map of the chosen column; the room for the chosen head's numbers."""
     squares, name = memoize(parts.squares, result, chosen, selection.base), analysis.name
-    if own := analysis.own_figure:
+    if own := analysis.main_figure:
         build = parts.figure or (lambda result, selection: page.drawn(own, result, selection.base))
         drawing = build(result, selection)
         return head_view.figure_and_map(drawing, analysis.summary, squares, chosen.label, name, selection)

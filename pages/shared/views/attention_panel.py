@@ -2,21 +2,25 @@
 the downloads."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.results import to_csv
-from bertviz_core.heads import all_heads, highest
+from bertviz_core.heads import all_heads
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction
-from bertviz_core.numbers import plural
 from bertviz_core.plotting.head_map import picture_map
-from bertviz_core.viewer.files import FOLDER, input_html, input_origin, pack, sides
-from bertviz_core.viewer.predictions import ablated_heads, loss, predictions_frame, switches
+from bertviz_core.plotting.palette import OVERLAY
+from bertviz_core.viewer.files import FOLDER, input_html, input_origin, overlay, pack, sides
+from bertviz_core.viewer.predictions import ablated_heads, predictions_frame, switches
+from bertviz_core.viewer.query_key import QueryKey
 from bertviz_core.viewer.view import InputAttention, InputView, shorten, thumbnails
-from pages.shared import files, head_panel, page, stored
+from pages.shared import files, head_panel, page, preview, stored
 from pages.shared.components import component
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
@@ -25,14 +29,14 @@ from pages.shared.messages import plain
 from pages.shared.views import input_choice, token_pair
 from pages.shared.views.side_by_side import ViewerPane
 
-GUESSES = 3
+Overlaid = dict[str, str]  # what `overlay` packs of a head
 
 
 def claim(attention: InputAttention, selection: Selection, view: InputView, min_weight: float) -> None:
-    """What this head does with this input, in one sentence; and where no line has the `min_weight` weight, that."""
+    """What this head does with this input, in one sentence; also says if no weight reaches `min_weight`."""
     weights = attention.weights[selection.head]
     if not weights.size:
-        st.markdown("**There is nothing to show.**")
+        st.markdown("**No attention to show.**")
         return
     what, rest = selection.settings.weights, ""
     if view.sides != "all":
@@ -40,17 +44,16 @@ def claim(attention: InputAttention, selection: Selection, view: InputView, min_
         rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
     elif attention.keys.special.any():
         rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
-    words = np.where(np.outer(~attention.queries.special, ~attention.keys.special), weights, -1)
-    query, key = np.unravel_index(words.argmax(), words.shape)
+    query, key = attention.strongest_pair(selection.head)
     ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
     none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
     st.markdown(f"**Head {selection.label} {most}{rest}.**{none}")
 
 
-def lines(side: ViewerPane, key: str, can_mask: bool, min_weight: float) -> None:
-    """The drawing of one side; only its head's matrix travels. Pins and masks go to the address: one on one side is on
-    the other too, where it has the same tokens."""
+def lines(side: ViewerPane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Overlaid] = ()) -> None:
+    """The drawing of one side, whose head's matrix travels, or those of the heads `overlaid`. Pins and masks go to the
+    address: one on one side is on the other too, where it has the same tokens."""
 
     def pinned() -> None:
         pins = st.session_state[key]["pins"]
@@ -61,6 +64,7 @@ def lines(side: ViewerPane, key: str, can_mask: bool, min_weight: float) -> None
 
     data = sides(side.attention, side.masked) | {
         "weights": pack(side.attention.weights[side.head]),
+        "overlay": overlaid,
         "minWeight": min_weight,
         "title": side.title,
         "name": side.name,
@@ -80,12 +84,13 @@ def pictures(attention: InputAttention, selection: Selection) -> None:
         "attention-heads",
         alt,
         selection,
+        lines=preview.of_input(attention),
         own=False,
     )
 
 
 def table(attention: InputAttention, selection: Selection) -> None:
-    """Three heaviest lines of each token, as a plain table that a screen reader reads row by row."""
+    """The three largest weights of each token, as a plain table for screen readers."""
     weights = attention.weights[selection.head]
     rows = []
     for query, label in enumerate(attention.queries.labels):
@@ -96,78 +101,56 @@ def table(attention: InputAttention, selection: Selection) -> None:
     st.table(rows, hide_index=True, alt=f"The three tokens to which each token attends most in head {selection.label}")
 
 
-def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection: Selection) -> None:
-    """How far attention moved, and what the model would write instead, the token that stood there in bold."""
-    head = selection.head
-    top = highest(difference)
-    st.markdown(
-        f"**Masking** shifted {difference[head]:.0%} of head {selection.label}'s attention, and "
-        f"{difference[top]:.0%} of head {top.label(selection.base)}'s, the largest shift of any "
-        "head."
+def choose_masked(place: DeltaGenerator) -> bool:
+    """Draw the choice to see the input as it was, and the way back to it."""
+    with place.container(horizontal=True, vertical_alignment="center"):
+        before = choices.toggle("Before masking", key="before")
+        st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
+    return before
+
+
+def choose_overlaid(attention: InputAttention, selection: Selection, model: AttentionModel) -> list[Overlaid]:
+    """Draw the choice of the heads that are drawn over the chosen one, each in its color; [] for none."""
+    chosen = _choose_heads(
+        "Heads overlaid in color",
+        "overlay",
+        selection,
+        model,
+        f"Counted from 1. They are drawn over the chosen head; at most {len(OVERLAY)} heads in all.",
     )
-    lines = []
-    for prediction in predictions:
-        best = [f"{quoted(label, label == prediction.original)} {share:.1%}" for label, share in prediction.best]
-        was = f"{quoted(prediction.original, True)}, {prediction.probability:.1%}, rank {prediction.rank:,}"
-        lines.append(f"- Position {prediction.position + 1} ({was}): the model expects {', '.join(best)}")
-    st.markdown("\n".join(lines))
-    if not predictions:
-        st.caption("This model has no masked-language-modeling (MLM) head, so it makes no predictions.")
-
-
-def quoted(label: str, bold: bool) -> str:
-    """A token's label between quotation marks, as Markdown."""
-    return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
+    if chosen is None:
+        return []
+    heads = [head for head in all_heads(*chosen.shape) if chosen[head] and head != selection.head]
+    if len(heads) >= len(OVERLAY):
+        st.caption(f"The first {len(OVERLAY) - 1} of {len(heads)} heads are drawn over head {selection.label}.")
+    return overlay(attention, [selection.head, *heads], selection.base) if heads else []
 
 
 def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarray | None:
     """Draw the choice; (layer, head) bool, or None where no head is switched off, or none can be."""
     if model.language_model is None or not model.observable:
         return None
-    labels = memoize(head_panel.labels_of, stored.results(selection), Thresholds())
-    named = switches(model.layers, model.heads, labels)
-    chosen = choices.multiselect(
+    return _choose_heads(
         "Heads switched off",
-        list(named),
-        key="off",
-        default=[],
-        placeholder="Heads, layers or behaviors",
-        help="Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
+        "off",
+        selection,
+        model,
+        "Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand "
         "beside those of the whole model. Lines and pictures stay those of the whole model.",
     )
-    return ablated_heads(chosen, named)
+
+
+def _choose_heads(label: str, key: str, selection: Selection, model: AttentionModel, about: str) -> np.ndarray | None:
+    """(layer, head) bool of the heads, layers and behaviors chosen together; None for none."""
+    labels = memoize(head_panel.labels_of, stored.results(selection), Thresholds())
+    named = switches(model.layers, model.heads, labels)
+    look: dict[str, Any] = {"placeholder": "Heads, layers or behaviors", "help": about}
+    return ablated_heads(choices.multiselect(label, list(named), key=key, default=[], **look), named)
 
 
 def names_of(off: np.ndarray) -> str:
     """The heads that are switched off, as "3-5 4-1"."""
     return " ".join(head.label() for head in all_heads(*off.shape) if off[head])
-
-
-def compared_guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.ndarray) -> None:
-    """What the model guesses for each masked word, with all heads and without those that are switched off."""
-    count = int(off.sum())
-    if not whole:
-        off_now = f"{plural(count, 'heads')} {'is' if count == 1 else 'are'} switched off"
-        st.caption(
-            f"{off_now}. Mask a word (select it, then M) to see the guesses without {'it' if count == 1 else 'them'}."
-        )
-        return
-    rows = [_row(before, after, count) for before, after in zip(whole, without, strict=True)]
-    st.table(rows, hide_index=True, alt="The guesses for each masked word, with all heads and without some")
-
-
-def _row(before: Prediction, after: Prediction, count: int) -> dict[str, str]:
-    return {
-        "masked word": f"{before.position + 1}: **“{plain(shorten(before.original))}”**",
-        "whole model": _best(before),
-        f"without {count} head{'s' if count > 1 else ''}": _best(after),
-        "change of its loss": f"{loss(after) - loss(before):+.2f} nats",
-    }
-
-
-def _best(prediction: Prediction) -> str:
-    shown = prediction.best[:GUESSES]
-    return ", ".join(f"{quoted(label, label == prediction.original)} {share:.1%}" for label, share in shown)
 
 
 def downloads(
@@ -176,17 +159,24 @@ def downloads(
     pair: tuple[int, int],
     shape: str,
     guesses: Mapping[str, Sequence[Prediction]],
+    product: tuple[QueryKey, int] | None = None,
 ) -> None:
     """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
     (query, key) as CSV, and the guesses for masked words; lines, one `shape` of the drawing, have buttons of their own.
 
     Args:
         guesses: Heads switched off, empty for the whole model -> the predictions.
+        product: What makes the weights of the token at a position, where that is shown.
     """
     attention, head, digest = side.attention, side.head, side.shown.digest()
     about = input_origin(selection.checkpoint, selection.settings, digest)
     name = f"{side.name}-{digest[:8]}"
     masked = {"CSV: guesses": (f"{name}.guesses.csv", lambda: to_csv(predictions_frame(guesses).assign(**about)))}
+    products = {}
+    if product is not None:
+        (found, position), tokens = product, side.shown.layout.tokens
+        build = partial(found.to_csv, tokens, position, {"head": head.label(), **about})
+        products = {"CSV: query × key": (f"{name}.query-key.csv", build)}
     files.offer(
         {
             "CSV": (f"{name}.csv", lambda: attention.to_csv(head, {"head": head.label(), **about})),
@@ -195,11 +185,12 @@ def downloads(
             "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
         }
         | (masked if any(guesses.values()) else {})
+        | products
     )
     pictures = " SVG and PNG: the buttons below the lines." if shape == "lines" else ""
     asked = "; guesses: what the model expects of masked words" * any(guesses.values())
     st.caption(
-        f"CSV: this head, as shown; heads: all heads from the one token to the other{asked}. "
+        f"CSV: this head, as shown; heads: all heads from one token to the other{asked}. "
         "HTML: the lines of every head, to hover over. safetensors: every head." + pictures
     )
 

@@ -33,7 +33,7 @@ def _slider(name: str, default: float) -> float:
 
 
 def papers_heads(selection: Selection) -> dict[str, str] | None:
-    """The paper's linguistic heads, for the paper's model and where the reader wants them."""
+    """The paper's linguistic heads, if the paper's model is chosen and the switch is on; else None."""
     has_them = set(paper.LINGUISTIC_HEADS) <= set(head_options(selection.checkpoint))
     if not has_them or "bert-base" not in selection.checkpoint.name:
         return None

@@ -1,4 +1,4 @@
-"""Which two stored runs are compared, and what their page shows of them."""
+"""The choice of two stored runs, and the parts of the page that compares them."""
 
 from collections.abc import Mapping
 from operator import itemgetter
@@ -20,7 +20,7 @@ from bertviz_core.numbers import number
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
-from pages.shared import page, services, stored
+from pages.shared import page, preview, services, stored
 from pages.shared.frame import address, choices, uploads
 from pages.shared.frame.selection import Selection
 from pages.shared.messages import plain
@@ -33,8 +33,8 @@ Runs = dict[str, str]  # address -> name
 
 
 def choose(selection: Selection) -> tuple[Result, Result]:
-    """Draw the choice of an analysis and of two of its runs, at first of the chosen model; the page stops where
-    there are no two.
+    """Draw the choice of an analysis and of two of its runs, at first of the chosen model; the page stops if
+    there are fewer than two.
 
     Returns:
         The results of A and B.
@@ -61,7 +61,8 @@ def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> st
 
 def _runs(analysis: str, chosen: Checkpoint) -> Runs:
     """Address -> name of what this reader may see: own models and corpora, the samples, and the training that ships.
-    Those of the chosen model come first, then those of the demo model; of these the plain ones."""
+    Those of the chosen model come first, then those of the demo model; of these the plain ones, and mode paper last: it
+    differs least."""
     corpora, access = _corpora(analysis), services.access()
     models = None if access.folders is None else {DEMO, *allowed.models(access)}
     stored_runs, ranked = services.runs(), []
@@ -74,7 +75,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> Runs:
             name = _name(origin, shown[origin["model"]["name"]], corpora)
             changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
             others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
-            ranked.append(((*others, changed, name), run.key[:16]))
+            ranked.append(((*others, changed, origin["settings"]["mode"] == "paper", name), run.key[:16]))
     runs = {run_address: name for (*_, name), run_address in sorted(ranked, key=itemgetter(0))}
     return runs | checkpoint_names(services.shipped_emergence(), analysis)
 
@@ -111,8 +112,9 @@ def _result(analysis: str, run_address: str) -> Result:
 
 
 def quantity(comparison: Comparison) -> str:
-    """The choice of the quantity that is shown."""
-    options, default = list(comparison.a), comparison.opens_on
+    """The choice of the quantity that is shown, at first the one in which the most heads differ."""
+    options, marked = list(comparison.a), {key: int(change.marked.sum()) for key, change in comparison.changes.items()}
+    default = max(options, key=lambda key: marked.get(key, 0))
     look: dict[str, Any] = {"format_func": comparison.label, "width": 230}
     return choices.selectbox("Quantity", options, key="compared", default=default, follows=True, **look)
 
@@ -122,7 +124,7 @@ def notes(comparison: Comparison) -> None:
     st.caption(plain(" ".join(comparison.notes)))
     if not checkpoint_names(services.shipped_emergence(), comparison.compared):
         titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
-        st.caption(f"No checkpoints are offered here: a training keeps of its checkpoints {titles}.")
+        st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
 
 
 def numbers(change: Change, selection: Selection) -> list[tuple[str, str, str]]:
@@ -162,7 +164,8 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
             values, label = getattr(change, name), comparison.label(key)
             described = value_map(values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
-            page.head_map(described, f"compare-map-{name}", alt, selection, own=False)
+            lines = preview.of_run(comparison.provenance if name == "a" else comparison.other, selection)
+            page.head_map(described, f"compare-map-{name}", alt, selection, lines=lines, own=False)
 
 
 def table(change: Change, selection: Selection) -> None:

@@ -7,29 +7,25 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM, score
+from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.document_figure import draw
-from bertviz_core.analyses.coreference_heads.documents import KEPT
-from bertviz_core.analyses.coreference_heads.findings import above, direction_finding
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.findings import direction_finding, standing
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, KEPT, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.errors import BertvizError
 from bertviz_core.heads import DirectedHead, arrow, ranks
 from bertviz_core.models.labels import isolated
 from bertviz_core.plotting.style import percent
 from pages.shared import messages
 from pages.shared.components import Note, drawings
-from pages.shared.frame import address, choices, links, uploads
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.views import findings_view, guess_list
 
-PREDICTIONS, CHECKED = "predictions", "checked predictions"
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
@@ -64,17 +60,16 @@ def headline(result: AntecedentCounts, direction: int, selection: Selection) -> 
         st.button(f"Choose head {label}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
 
 
-def say_read(result: AntecedentCounts, direction: int, base: int) -> None:
-    """What the best head is above, chance, whether the other direction is better, and how the file was read."""
+def describe_reading(result: AntecedentCounts, direction: int, base: int) -> None:
+    """Say which baselines the best head beats, chance, whether the other direction is better, and the file's format."""
     n, origin = int(result.n[0]), result.provenance
     chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
     outside = " The paper does not measure this direction." if direction else ""
-    beaten = ", ".join(memoize(above, result, direction)) or "neither a random candidate nor any baseline"
     st.caption(
-        f"Candidates: {AMONG[result.candidates]}. Held out the best head is shown to be above {beaten}.{outside} "
+        f"Candidates: {AMONG[result.candidates]}. {memoize(standing, result, direction)}{outside} "
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
-        f"{messages.plain(origin['format'])}; head words found by {origin['head_words']}."
+        f"{messages.plain(origin['format'])}; head words: {origin['head_words']}."
     )
 
 
@@ -94,6 +89,9 @@ def metrics(result: AntecedentCounts, direction: int, base: int) -> list[tuple[s
     accuracy = result.head_row(best)["accuracy"]
     cited = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
     entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), "" if direction else cited[PAPER_HEAD])]
+    if result.is_causal:
+        of_all_mentions = percent(result.head_row(best)["accuracy_of_all_mentions"], result.of_all)
+        entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
     for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
         if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
             entries.append((name.capitalize(), percent(share, n), cited.get(name, "")))
@@ -149,34 +147,6 @@ def numbers(result: AntecedentCounts, choice: DirectedHead, selection: Selection
             rows.append({"mentions": kind, "accuracy": f"{percent(share, n)}{interval}", "rank": rank})
     st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}; 95% intervals over {result.over}")
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
-
-
-def with_uploaded_predictions(result: AntecedentCounts, request: Request) -> AntecedentCounts:
-    """The result with another system's chains scored beside it, where the reader has given some."""
-    with st.popover("Compare another system", icon=":material/compare_arrows:"):
-        label = "Its chains for the same documents, in any supported format"
-        st.file_uploader(label, key=PREDICTIONS, on_change=_check_predictions)
-    try:
-        if checked := uploads.take(PREDICTIONS):
-            st.session_state[CHECKED] = from_bytes(checked.data, checked.name)
-        given: Source | None = st.session_state.get(CHECKED)
-        if given is not None:
-            return result.with_predictions(given, *_score(request.key(), given.digest, request, given))
-    except BertvizError as problem:
-        messages.error(problem)
-    return result
-
-
-def _check_predictions() -> None:
-    st.session_state.pop(CHECKED, None)
-    if file := st.session_state[PREDICTIONS]:
-        uploads.begin([(file.name, file.getvalue())], "coreference", PREDICTIONS, fixed=True)
-
-
-@st.cache_data(max_entries=16, show_spinner="Scoring the predictions")
-def _score(key: str, digest: str, _request: Request, _predictions: Source) -> tuple[np.ndarray, np.ndarray]:
-    """Right items of uploaded predictions, and their moments; cached by the request's key and the file's digest."""
-    return score(_request, _predictions)
 
 
 SHOWN = 3  # passages on one page

@@ -17,13 +17,13 @@ MAX_LETTERS = 60
 
 
 def words(key: str) -> tuple[str, ...]:
-    """The words for which the reader searches, lower case; none where nothing is searched."""
+    """The words of the reader's search, in lower case; empty without a search."""
     return tuple(searched_words(box(key)))
 
 
 def box(key: str) -> str:
     """The box of a search; returns its text as the reader typed it."""
-    help_text = "A word, or several that stand one after the other. * stands for any ending."
+    help_text = "A word, or several consecutive words. * matches any ending."
     return choices.text("Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
 
 
@@ -37,13 +37,13 @@ def draw(source: Source, choose: Callable[[Hit], None]) -> None:
     with panel:
         text = box("find")
         if not text.strip():
-            st.caption("Finds every line of the corpus that has these words one after the other.")
+            st.caption("Finds every line of the corpus that contains these words in sequence.")
             return
         total, hits = _search(source.digest, text, 0, source)
         number = choices.page_of(total, SHOWN, key="find_page")
         if number > 1:
             total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
-        st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line has these words.")
+        st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line contains these words.")
         for index, hit in enumerate(hits):
             left, right = st.columns([1, 4], vertical_alignment="center")
             label = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"

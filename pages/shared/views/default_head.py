@@ -18,7 +18,7 @@ from pages.shared import services, stored
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
-from pages.shared.views import relation_view, tour_view
+from pages.shared.views import input_choice, relation_view, tour_view
 
 
 def of(page: str, selection: Selection) -> Head:
@@ -36,8 +36,10 @@ def _of_columns(page: str, selection: Selection) -> Head | None:
     if result is None:
         return None
     read = {column.quantity: values for column in analysis.columns if (values := column.read(result)) is not None}
-    values = read.get(choices.ahead(analysis.control_key, ""), next(iter(read.values()), None))
-    return None if values is None or np.isnan(values).all() else highest(values)
+    if (first := analysis.default_column(result)) is None:
+        return None
+    values = read.get(choices.ahead(analysis.control_key, ""), read[first.quantity])
+    return None if np.isnan(values).all() else highest(values)
 
 
 def _of_all(selection: Selection) -> Head | None:
@@ -56,6 +58,16 @@ def _coreference(selection: Selection) -> Head | None:
     return shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], index).head
 
 
+def _viewer(selection: Selection) -> Head | None:
+    """The head that is best at what the viewer's example is of, where a stored result says so."""
+    if choices.ahead("input", input_choice.KINDS[0]) != input_choice.KINDS[0]:
+        return None
+    example = choices.ahead("example", input_choice.COREFERENCE)
+    if example == input_choice.COREFERENCE:
+        return _coreference(selection)
+    return relation_view.best_head(selection, input_choice.RELATIONS.get(example, ()))
+
+
 def _probes(selection: Selection) -> Head | None:
     result = services.find(selection.request("probes"))
     return highest(result.attention.max(0)) if isinstance(result, Probes) and len(result.attention) else None
@@ -70,6 +82,7 @@ def _clustering(selection: Selection) -> Head | None:
 OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "dependency_heads": relation_view.default_head,
     "coreference_heads": _coreference,
+    "attention_viewer": _viewer,
     "probes": _probes,
     "clustering": _clustering,
     "tour": tour_view.default_head,

@@ -1,4 +1,4 @@
-"""Which training the page of emergence shows: the one that ships, or a folder that a job can work on."""
+"""The choice of a training for the emergence page: the shipped one, or a folder of checkpoints."""
 
 from collections import Counter
 from pathlib import Path
@@ -14,7 +14,7 @@ from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.models.allowed import trainings
-from bertviz_core.models.checkpoint import short_names
+from bertviz_core.models.checkpoint import Checkpoint, short_names
 from pages.shared import messages, services, stored
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
@@ -23,7 +23,7 @@ from pages.shared.jobs import reader_jobs
 from pages.shared.memoize import memoize
 
 SHIPPED = "small-bert"
-ABOUT = "A small BERT (6 × 8 heads) learning from nothing on Wikipedia and novels. It is not the demo model."
+ABOUT = "A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model."
 HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
 
 
@@ -54,6 +54,15 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
     return memoize(_named, result, ((series.text.digest, series.text.name), (treebank.digest, treebank.name)))
 
 
+def checkpoint(step: int) -> Checkpoint | None:
+    """The model of a step; None of the training that ships, which has results alone."""
+    chosen = st.session_state.get("training") or SHIPPED
+    if chosen == SHIPPED:
+        return None
+    training = find_training(chosen, services.access())
+    return dict(zip(training.steps, training.checkpoints, strict=True)).get(step)
+
+
 def _named(result: Emergence, names: tuple[tuple[str, str], ...]) -> Emergence:
     """The emergence with this reader's names of its corpora: others may have uploaded the same under theirs."""
     named = renamed(result, dict(names))
@@ -80,7 +89,7 @@ def _choose() -> str:
         format_func=lambda name: names.get(name, name),
         help=f"`{SHIPPED}` ships with the project. "
         + ("" if folders_limited else HOW_TO_NAME)
-        + "Corpora, mode and settings under the title apply to all others.",
+        + "The corpora, mode and settings under the title apply to all other trainings.",
     )
     return chosen or SHIPPED
 

@@ -1,7 +1,7 @@
 """Parts of the page of emergence: the claim, the slider over the training and what moves with it; relations, the chosen
 head and the table, which no step changes."""
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
@@ -15,14 +15,15 @@ from bertviz_core.overview.figure import behavior_map
 from bertviz_core.overview.head_summary import behavior_counts
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
-from pages.shared import messages, page
+from pages.shared import messages, page, preview
 from pages.shared.components import component
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
+from pages.shared.views import emergence_choice
 
-LINEAR = "linear"
 MAP, PLAYER = "emergence-map", "emergence-player"  # keys of components
+PLAYING = "emergence plays"
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 BY_BEHAVIOR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
@@ -30,7 +31,7 @@ MAX_RELATIONS = 6
 
 
 def origin(result: Emergence) -> None:
-    """What the numbers rest on, in two quiet lines; the second one signs the figures too."""
+    """What the numbers are computed from, in two captions; the second is also printed on the figures."""
     provenance = result.provenance
     settings, treebank = provenance["settings"], provenance["others"]["treebank"]
     mode = "as in the paper" if settings["mode"] == "paper" else "corrected"
@@ -39,19 +40,20 @@ def origin(result: Emergence) -> None:
     st.caption(
         messages.plain(
             f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
-            f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences. {result.notes[0]}"
+            f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences. {' '.join(result.notes)} "
+            "Antecedents are not looked for here: the overview counts the coreference head besides."
         )
     )
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
 
 
 def claim(result: Emergence) -> None:
-    """What this training shows, in one sentence."""
+    """Draw the main result of this training in one sentence."""
     first, last = (f"{step:,}" for step in result.steps[[0, -1]])
     began, ended, offset = (_uas(result, index) for index in (0, -1, None))
     loss = ""
     if not np.isnan(result.loss[[0, -1]]).any():
-        loss = f"the masked-word loss goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
+        loss = f"the {result.loss_name} goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
     st.markdown(
         f"**Steps {first} to {last}: {loss}the best head's UAS from {began} to {ended} (fixed offset: {offset}).**"
     )
@@ -65,7 +67,7 @@ def _uas(result: Emergence, index: int | None = None) -> str:
 
 
 def appearances(result: Emergence, labels: np.ndarray) -> None:
-    """How many heads have a behavior, and when each behavior came; labels: (step, layer, head)."""
+    """How many heads have a behavior, and when each behavior first appeared; labels: (step, layer, head)."""
     first, last = (with_behavior(labels[index]) for index in (0, -1))
     came: dict[int, list[str]] = {}  # step at which some head first has a behavior -> behaviors
     for name in behavior_counts(labels):
@@ -78,45 +80,40 @@ def appearances(result: Emergence, labels: np.ndarray) -> None:
     )
 
 
-def linear() -> bool:
-    """Whether steps stand at even distances."""
-    return bool(st.session_state.get(LINEAR))
-
-
 @address.fragment
 def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None:
-    """The slider, and everything that moves with it; a move runs this part of the page alone."""
+    """The slider, and everything that moves with it; a move, or a frame of the player, runs this part of the page
+    alone."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
         st.rerun()
-    line = st.container(horizontal=True, vertical_alignment="bottom")
-    with line:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         index = _index(result)
-    left, right = st.columns(2, gap="medium")
+        if len(result.steps) > 1:
+            data = {"at": index, "last": len(result.steps) - 1}
+            component("player")(data=data, key=PLAYER, on_at_change=lambda: _played(result), width="content")
+    left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
-        shown = _map(result, labels, index, selection)
-    if len(result.steps) > 1:
-        with line:
-            frames = memoize(film, result, labels, shown, selection.base)
-            titles = [f"step {step:,}" for step in result.steps]
-            data = {"frames": frames, "titles": titles, "at": index, "map": MAP}
-            component("player")(data=data, key=PLAYER, on_at_change=lambda: _stopped(result), width="content")
-    with right:
-        alt = "The masked-word loss, and the number of heads with each behavior, over the training"
-        figure = page.drawn(course_figure, result, labels, index, linear=linear())
-        page.chart(figure, "course-figure", alt, clickable=False)
-    page.metrics(_numbers(result, labels[index], index))
+        _map(result, labels, index, selection)
+    with middle:
+        alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
+        page.chart(page.drawn(course_figure, result, labels, index), "course-figure", alt, clickable=False)
+    with right.container(key="tiles", gap="xsmall"):
+        for label, here, beside in _numbers(result, labels[index], index):
+            st.metric(label, here, beside, delta_color="off", delta_arrow="off", border=True)
 
 
-def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection) -> str:
-    """Draw the map of heads by behavior or by one quantity; returns the name of what it shows."""
+def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection) -> None:
+    """Draw the map of heads by behavior or by one quantity."""
     known = [column.spec.label for column in columns(result, index)]
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Head map**", width="content")  # of the step of the slider, or of the player beside it
-        options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 220}
+        st.markdown("**Head map**", width="content")
+        options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 180}
         shown = choices.selectbox("Show on the map", options, key="map_of", default=BY_BEHAVIOR, **look)
     figure = memoize(map_at, result, labels, shown, index, selection.base)
-    page.head_map(figure, MAP, f"Map of all heads, layer by head: {shown}", selection, own=False)
-    return str(shown)
+    model = emergence_choice.checkpoint(int(result.steps[index]))
+    lines = preview.of(replace(selection, checkpoint=model)) if model else None
+    title = f"Map of all heads, layer by head: {shown}"
+    page.head_map(figure, MAP, title, selection, lines=lines, own=False, height=370)
 
 
 def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: int) -> HeadMap:
@@ -129,20 +126,11 @@ def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: 
     return value_map(column.values, shown, base=base, limits=limits)
 
 
-def film(result: Emergence, labels: np.ndarray, shown: str, base: int) -> list[dict[str, Any]]:
-    """What changes in the map from step to step, for the browser to play."""
-    if shown == BY_BEHAVIOR:  # without what the heads say when they are pointed at
-        maps = (behavior_map(at_step, [], {}, base, behavior_counts(labels)) for at_step in labels)
-    else:
-        maps = (map_at(result, labels, shown, index, base) for index in range(len(result.steps)))
-    return [{name: described[name] for name in ("values", "groups")} for described in (each.to_json() for each in maps)]
-
-
-def _stopped(result: Emergence) -> None:
-    """Move the slider to the step at which the player stopped."""
-    index = st.session_state[PLAYER]["at"]
-    if index is not None:
-        st.session_state[STEP] = int(result.steps[index])
+def _played(result: Emergence) -> None:
+    """Move the slider to the step that the player asks for; the address follows when it stops."""
+    at = st.session_state[PLAYER]["at"]
+    if at is not None:
+        st.session_state[STEP], st.session_state[PLAYING] = int(result.steps[at["index"]]), at["playing"]
 
 
 def _index(result: Emergence) -> int:
@@ -151,18 +139,20 @@ def _index(result: Emergence) -> int:
     if len(steps) == 1:
         return 0
     step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1])
+    if st.session_state.get(PLAYING) and not address.current().is_running:  # the history is for the reader's own steps
+        address.current().drawn.pop(STEP)
     return steps.index(step)
 
 
 def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
-    """(label, value at this step, note beside it) for each number above the map; labels: (layer, head)."""
+    """(label, value at this step, note beside it) for each number beside the map; labels: (layer, head)."""
     tokens = result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
     entries = [("Training step", f"{result.steps[index]:,}", of_all)]
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
-        entries.append(("Masked-word loss", f"{result.loss[index]:.2f} nats", accuracy))
+        entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
     rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)
     return [
         *entries,
@@ -187,7 +177,7 @@ def relations(result: Emergence, selection: Selection) -> None:
         label_visibility="collapsed",
     )
     if chosen:
-        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base, linear=linear())
+        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
         page.chart(figure, "emergence-relations-figure", alt, clickable=False)
 
@@ -203,7 +193,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
         return
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention and entropy of head {selection.label} over the training"
-    figure = page.drawn(head_figure, result, selection.head, linear=linear())
+    figure = page.drawn(head_figure, result, selection.head)
     page.chart(figure, "emergence-head", alt, clickable=False)
 
 

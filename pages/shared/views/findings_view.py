@@ -10,7 +10,7 @@ ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/ca
 
 
 def headline(finding: Finding) -> None:
-    """The sentence of a finding with the icon of its state; its rule and the paper's statement on pointing."""
+    """The sentence of a finding with the icon of its state; its rule and the paper's statement on hover."""
     st.markdown(f"{icon(finding)} **{plain(finding.sentence)}**", help=_explained(finding))
 
 
@@ -26,7 +26,7 @@ def plainly(finding: Finding) -> None:
 
 
 def icon(finding: Finding) -> str:
-    """Of the finding's state."""
+    """Icon of the finding's state."""
     return ICONS.get(finding.state, UNKNOWN)
 
 

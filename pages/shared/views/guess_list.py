@@ -31,12 +31,12 @@ def choose(which: str, order: str, minimum: str, search: str) -> tuple[str, floa
 
 
 def all_parts(request: Request, is_whole: bool) -> StoredParts | None:
-    """What the store has beside a result that `is_whole` says to have only the first entries."""
+    """The stored parts beside a result; None if the result `is_whole`, with all entries."""
     return None if is_whole else stored_parts(services.store(), request.key(), request.source)
 
 
 def shown(collection: Any, query: GuessQuery[Entry], size: int, key: str) -> tuple[int, list[Entry]]:
-    """How many entries of the collection are listed; and one page of them, with its choice."""
+    """The number of listed entries of a collection, and one page of them; draws the choice of the page."""
     counts = memoize(tally, collection, query)
     total = int(counts.sum())
     number = choices.page_of(total, size, key=key)

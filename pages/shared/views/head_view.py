@@ -27,7 +27,7 @@ def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
 
 
 def named(labels: list[str], what: str) -> None:
-    """Draw which heads do something."""
+    """List heads in a caption, after a description of what they do."""
     more = " …" if len(labels) > MAX_NAMED else ""
     st.caption(f"{plain(what)}: {', '.join(labels[:MAX_NAMED]) or 'no head'}{more}.")
 
@@ -58,7 +58,9 @@ def figure_and_map(
 def choose(analysis: Analysis, result: Result) -> HeadColumn:
     """The column that the map shows: a choice where there are several."""
     columns = {column.quantity: column for column in analysis.columns if column.read(result) is not None}
-    quantity = next(iter(columns))
+    first = analysis.default_column(result)
+    assert first is not None, "a result with columns"
+    quantity = first.quantity
     if len(columns) > 1:
         quantity = choices.selectbox(
             "Show on the map",

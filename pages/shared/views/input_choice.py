@@ -1,4 +1,4 @@
-"""Which input is looked at: an example sentence, the reader's own text, or a segment of the loaded corpus; and which of
+"""The choice of the input: an example sentence, the reader's own text, or a segment of the corpus; and which of
 its tokens are masked or pinned."""
 
 import re
@@ -24,8 +24,9 @@ from pages.shared.views import corpus_search
 KINDS = ("example", "own text", "corpus")
 # Sentences to begin with, each for something that heads are known to follow (CC0, written for this project): name shown
 # and used in permalinks -> (segment A, segment B)
+COREFERENCE = "Coreference"
 SENTENCES: dict[str, tuple[str, str]] = {
-    "Coreference": ("Anna lost her keys in the park, so she asked her brother whether he had seen them.", ""),
+    COREFERENCE: ("Anna lost her keys in the park, so she asked her brother whether he had seen them.", ""),
     "Direct objects": ("The gardener planted tulips, watered the young trees and closed the gate.", ""),
     "Possessives": ("The captain's daughter kept her father's letters in the ship's library.", ""),
     "Prepositions": ("The key to the old door lay on a shelf in the kitchen of the house.", ""),
@@ -36,28 +37,35 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
     "Chinese": ("小美愛花。王先生愛書。", ""),
 }
-EACH_ITS_DIRECTION = (
+# Of these sentences the relations, Stanford's label and UD's, whose best head is shown at first.
+RELATIONS = {
+    "Direct objects": ("dobj", "obj"),
+    "Possessives": ("poss", "nmod:poss"),
+    "Prepositions": ("pobj", "case"),
+    "Passives": ("auxpass", "aux:pass"),
+    "Determiners and nouns": ("det",),
+}
+BIDI_STYLE = (
     "<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
 )
 
 
 def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
-    """Draw the choice in one line, and what is seldom changed into `options`; raises as `read`."""
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
-        links.back()
-        if kind == "corpus":
-            choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
-            corpus_search.draw(selection.corpora["text"], lambda hit: _open(hit, _segments(selection, model)))
-        elif kind == "example":
-            names = [*SENTENCES]
-            choices.selectbox("Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280)
-        else:
-            _own(options)
-        single = read(selection, model)
-        if kind == "corpus":
-            st.caption(plain(f"{selection.corpora['text'].name}, {single.example.where}"))
-        return single
+    """Draw the choice, and what is seldom changed into `options`; raises as `read`."""
+    kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], on_change=forget_marks)
+    links.back()
+    if kind == "corpus":
+        choices.number("Segment of the corpus", 1, default=1, key="segment", on_change=forget_marks, width=180)
+        corpus_search.draw(selection.corpora["text"], lambda hit: _open(hit, _segments(selection, model)))
+    elif kind == "example":
+        names = [*SENTENCES]
+        choices.selectbox("Sentence", names, key="example", default=names[0], on_change=forget_marks, width=280)
+    else:
+        _own(options)
+    single = read(selection, model)
+    if kind == "corpus":
+        st.caption(plain(f"{selection.corpora['text'].name}, {single.example.where}"))
+    return single
 
 
 def read(selection: Selection, model: AttentionModel) -> OneInput:
@@ -74,7 +82,7 @@ def read(selection: Selection, model: AttentionModel) -> OneInput:
 
 
 def say_cut(single: OneInput, selection: Selection) -> None:
-    """What of the input is not shown, and the setting that shows it."""
+    """Say which part of the input is not shown, and which setting shows it."""
     state = st.session_state
     if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
         st.warning(
@@ -105,7 +113,7 @@ def forget_masks() -> None:
 
 
 def _own(options: DeltaGenerator) -> None:
-    st.html(EACH_ITS_DIRECTION)
+    st.html(BIDI_STYLE)
     sentence = "The cat sat on the mat because it was warm."
     more: dict[str, Any] = {"maximum": MAX_CHARACTERS, "on_change": forget_marks}
     choices.text("Segment A", key="text", default=sentence, placeholder="A sentence", width="stretch", **more)

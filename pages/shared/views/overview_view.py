@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import streamlit as st
@@ -12,15 +11,15 @@ from bertviz_core import exports, paper
 from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, with_behavior
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
-from bertviz_core.analyses.dependency_heads.relations import ShownRelations
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, ShownRelations
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
+from bertviz_core.analyses.provenance import corpus_size, origin
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
-from bertviz_core.analyses.results import Results, corpus_size, origin
+from bertviz_core.analyses.results import Results
 from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY
 from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import highest
@@ -72,10 +71,16 @@ def key_numbers(
     return entries
 
 
+def stored_results(thresholds: Thresholds, results: Results, selection: Selection) -> None:
+    """What is stored, what is missing, and the table of all heads as files."""
+    panel(selection)
+    downloads(results, thresholds, selection)
+
+
 def downloads(results: Results, thresholds: Thresholds, selection: Selection) -> None:
     """The table of all heads, as the command `overview` writes it."""
     corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
-    name = exports.slug("overview", Path(selection.checkpoint.name).name, *corpora)
+    name = exports.slug("overview", selection.checkpoint.label, *corpora)
 
     def build(suffix: str) -> bytes:
         return summarized(results, thresholds).to_bytes(suffix)
@@ -84,7 +89,7 @@ def downloads(results: Results, thresholds: Thresholds, selection: Selection) ->
 
 
 def panel(selection: Selection) -> None:
-    """A row for each analysis; and what is missing, as one job."""
+    """A row for each analysis, and one job for what is missing."""
     table = [_row(selection.request(analysis.name)) for analysis in selection.analyses()]
     st.dataframe(table, hide_index=True, height="content", alt="Stored results by analysis and corpus")
     compute_missing(selection)
@@ -93,7 +98,7 @@ def panel(selection: Selection) -> None:
 def _row(request: Request) -> dict[str, str]:
     result = services.find(request)
     origin = result.provenance if result is not None else {}
-    lacking = "no head for words" if ANALYSES[request.analysis].language_model else "norms not known"
+    lacking = "no MLM head" if ANALYSES[request.analysis].language_model else "norms not known"
     return {
         "analysis": catalogue.entry(request.analysis).title,
         "corpus": request.source.name,
@@ -132,7 +137,7 @@ def report(selection: Selection) -> None:
     """The download where any result is stored; beside it what is missing and the offer to compute it, or the job."""
     corpora = {str(kind): source for kind, source in selection.corpora.items()}
     request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
-    st.caption("The report retells the paper for this model and these corpora, as one page to read or to print.")
+    st.caption("The report has the paper's figures and tables for this model and these corpora, on one printable page.")
     if job_panel.is_running(reader_jobs.job(st.session_state.get(REPORT, "")), "Finished passes are stored."):
         return
     missing = request.to_compute(services.find)
@@ -145,7 +150,7 @@ def report(selection: Selection) -> None:
             label = f"Compute the report ({request.duration(services.store(), missing)})"
             st.button(label, icon=":material/summarize:", on_click=_compute_report, args=(request,))
         if some:
-            name = exports.slug("report", Path(selection.checkpoint.name).name)
+            name = exports.slug("report", selection.checkpoint.label)
             files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
 
 
@@ -163,8 +168,14 @@ SENTENCE = 70  # characters of a sentence that is seen without scrolling
 BESIDE = 3  # examples in a row
 
 
+def examples_of(results: Results, selection: Selection) -> None:
+    """The strongest heads, and the relations that heads find, each with its clearest text."""
+    strongest_heads(results, selection)
+    relations_found(results, selection)
+
+
 def strongest_heads(results: Results, selection: Selection) -> None:
-    """A card for each behavior: the head, its number, its segments, and links to look closer."""
+    """A card for each behavior: the head, its number, its segments, and links to details."""
     examples = memoize(clearest, results)
     for start in range(0, len(examples), BESIDE):
         for column, example in zip(st.columns(BESIDE, gap="medium"), examples[start : start + BESIDE], strict=False):
@@ -182,7 +193,8 @@ def relations_found(results: Results, selection: Selection) -> None:
         label = head.label(selection.base)
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(
-                f"**{plain(each.name)}: head {label}** finds {each.accuracy:.1%}, the best fixed offset "
+                f"**{plain(each.name)}: head {label}** finds {each.accuracy:.1%}"
+                f"{f' of {each.n:,} with the {each.counted}' if each.counted else ''}, the best fixed offset "
                 f"{each.baseline:.1%}"
             )
             icon = ":material/account_tree:"

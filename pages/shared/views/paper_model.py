@@ -1,4 +1,4 @@
-"""The paper's own model on the overview, where the hub has it and downloads are allowed: all of it as one job."""
+"""The paper's model on the overview, if downloads are allowed: download and all analyses as one job."""
 
 from concurrent.futures import Future
 from dataclasses import replace

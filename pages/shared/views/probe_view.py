@@ -8,9 +8,10 @@ import streamlit as st
 
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
 from bertviz_core.analyses.probes.measure import find, parts_of
-from bertviz_core.analyses.probes.result import AS_RELEASED, DECODES, PROBES, ProbeOptions, Probes
+from bertviz_core.analyses.probes.result import AS_RELEASED, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.treebank.glossary import meaning
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page, services
 from pages.shared.components import drawings
@@ -29,14 +30,11 @@ def choose(selection: Selection) -> Request:
     """The settings of the training; what differs from the defaults makes another result."""
     with st.expander("Training and scoring", icon=":material/tune:"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            decode = choices.segmented(
-                "Trees", DECODES, key="decode", default=DECODES[0], help="mst: maximum spanning trees."
-            )
             epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
             rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
         probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
         others = {role: source for role in FILES if (source := chosen_file(role))}
-    plan = ProbeOptions(tuple(probes) or PROBES, epochs, decode, rank)
+    plan = ProbeOptions(tuple(probes) or PROBES, epochs, rank)
     return replace(selection.request("probes", plan.to_json()), others=others)
 
 
@@ -139,10 +137,15 @@ def _two_maps(values: np.ndarray, key: str, quantity: str, selection: Selection)
 
 def relations(result: Probes) -> None:
     """How many words of each relation each probe finds."""
+    st.caption(
+        "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
+        "words as governors, with the paper's labels: obj is dobj there, and case is prep."
+    )
     shown = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
     n = result.relation_n[:, shown]
     shares = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
-    columns = {"relation": [result.relations[row] for row in shown], "words": n.max(0)}
+    names = [result.relations[row] for row in shown]
+    columns = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
     columns |= {name: shares[index] for index, name in enumerate(titles(result))}
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
     st.dataframe(

@@ -1,6 +1,8 @@
 """Dependency heads: which counts and which relation are shown, the relation's best head in words and numbers, the table
 that chooses it, and sentences with arcs."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from bertviz_core import paper
@@ -13,6 +15,7 @@ from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.treebank.glossary import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow, highest
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.style import percent
@@ -25,7 +28,7 @@ from pages.shared.messages import plain
 from pages.shared.views import findings_view, guess_list
 
 SHOWN = 10  # sentences on one page
-NOT_THERE = "not in the paper"
+NOT_IN_PAPER = "not in the paper"
 
 
 def choose_rule(selection: Selection) -> Request:
@@ -56,6 +59,17 @@ def counts(stored: DependencyHeads, selection: Selection) -> RelationFilter:
     return RelationFilter(view, min_count, offsets, merge)
 
 
+def named(relation: str) -> str:
+    """A relation with its meaning, as Markdown."""
+    return plain(f"{relation} ({meaning(relation)})" if meaning(relation) else relation)
+
+
+def meaning_of(relation: str) -> None:
+    """What the label of a relation means, with an example."""
+    if glossed := explained(relation, "**{}**", "*{}*"):
+        st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
+
+
 def choose(result: RelationCounts) -> tuple[str, int]:
     """Draw the choice of relation and direction. A relation brings its best head's direction along."""
     relation = choices.selectbox(
@@ -64,8 +78,9 @@ def choose(result: RelationCounts) -> tuple[str, int]:
         key="relation",
         default=result.clearest_relation(),
         follows=True,
+        format_func=lambda name: f"{name}: {meaning(name)}" if meaning(name) else name,
         on_change=lambda: address.release("direction"),
-        width=200,
+        width=240,
         label_visibility="collapsed",
     )
     best = DIRECTIONS[result.best_choice(relation).direction]
@@ -110,13 +125,23 @@ def default_head(selection: Selection) -> Head | None:
     return highest(result.correct.sum(0)[DIRECTIONS.index(direction), result.relations.index(relation)])
 
 
+def best_head(selection: Selection, relations: Sequence[str]) -> Head | None:
+    """The best head of the first of some relations that the stored result has."""
+    stored = services.find(selection.request("dependency_heads"))
+    if not isinstance(stored, DependencyHeads):
+        return None
+    result = memoize(DependencyHeads.show_default, stored)
+    known = [relation for relation in relations if relation in result.relations]
+    return result.best_choice(known[0]).head if known else None
+
+
 def caption(result: RelationCounts) -> None:
     """Caption of the table: which trees are shown, how they were read, and how they differ from the paper's."""
     origin = result.provenance
     share = origin["split_words"] / origin["words"]
     st.caption(
         f"Trees: {result.trees}; read as {plain(origin['format'])}; {share:.1%} of the words are split into pieces "
-        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies, in which function words govern; its "
+        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies, with function words as governors; its "
         "numbers are shown for labels of the same name."
     )
 
@@ -133,17 +158,20 @@ def headline(result: RelationCounts, relation: str, choice: DirectedHead, base: 
 def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: str) -> list[tuple[str, str, str]]:
     """Metrics: the best head, its held-out check, the baseline, the shown head; with the paper's numbers."""
     row, share = result.row(relation), result.accuracy_of(choice, relation)
-    n = int(row["n"])
-    interval = " to ".join(percent(float(end), n) for end in wilson(share * n, n))
-    best = offset = NOT_THERE
+    n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, result.relations.index(relation)])
+    interval = " to ".join(percent(float(end), own) for end in wilson(share * own, own))
+    best = offset = NOT_IN_PAPER
     if values := paper.TABLE_1.get(relation):
         best, offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
     entries = [
         ("Best head", percent(row["accuracy"], n), best),
         ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
         (f"Best fixed offset, {offset_name(row['baseline_offset'])}", percent(row["baseline_accuracy"], n), offset),
-        (f"Chosen head {label}", percent(share, n), interval),
+        (f"Chosen head {label}", percent(share, own), interval),
     ]
+    if result.is_causal:
+        of_all_words = percent(row["accuracy_of_all_words"], int(row["n_of_all_words"]))
+        entries.insert(1, ("Best head, of all words", of_all_words, f"of {row['n_of_all_words']:,}"))
     return entries
 
 
@@ -155,7 +183,11 @@ def table(result: RelationCounts, selection: Selection) -> None:
         hide_index=True,
         on_select=lambda: _row_clicked(result),
         selection_mode="single-row",
-        column_config={"offset": st.column_config.NumberColumn(format="%+d")},
+        column_config={
+            "offset": st.column_config.NumberColumn(format="%+d"),
+            "relation": st.column_config.Column(width=70),
+            "meaning": st.column_config.Column(width=120),
+        },
         height=min(420, 37 + 35 * len(result.relations)),
         placeholder="",
         alt="A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
@@ -181,7 +213,8 @@ def sentences(
     is_total = relation in (ALL, UAS)
     st.header(f"Head {label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
     filtered = guess_list.choose("which", ORDERS[0], "weight", "search")
-    query = SentenceQuery(choice, *filtered, relation, chosen.view, chosen.merge_subtypes)
+    causal = bool(stored.provenance["model"]["causal"])
+    query = SentenceQuery(choice, *filtered, relation, chosen.view, chosen.merge_subtypes, causal)
     every, first = stored.provenance["sentences"], len(stored.sentences)
     parts = guess_list.all_parts(request, first == every)
     collection = parts or memoize(DependencyHeads.show, stored, chosen)

@@ -49,7 +49,7 @@ class ViewerPane:
 
 def kind() -> str:
     """Draw the choice of what stands side by side."""
-    return choices.selectbox("ViewerPane by side", KINDS, key="beside", default=ONE, width=180)
+    return choices.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
 
 
 def first_title(kind: str, selection: Selection) -> str:
@@ -124,7 +124,7 @@ def _other_model(
     same = other.layout.tokens.labels == original.layout.tokens.labels
     positions = [position for position in masked if other.can_mask(position, model.tokens)] if same else []
     if not same:
-        st.caption("This model reads other tokens: pins and masks of one side do not serve the other.")
+        st.caption("This model reads other tokens: pins and masks of one side do not apply to the other.")
     title = f"Head {head.label(selection.base)}, {checkpoint.label}"
     return replace(side(there, model, view, head, title, other, positions, before=before), same_tokens=same)
 

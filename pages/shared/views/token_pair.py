@@ -1,4 +1,4 @@
-"""Which heads look from one token to another here: two tokens, and all heads by that weight."""
+"""Which heads attend from one token to another: the choice of two tokens, and all heads by that weight."""
 
 import streamlit as st
 
@@ -6,7 +6,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer.view import InputAttention, shorten
-from pages.shared import page
+from pages.shared import page, preview
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.messages import plain
@@ -21,7 +21,7 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
     Returns:
         The (query, key) that were chosen.
     """
-    st.header("Which heads look from one token to another?")
+    st.header("Which heads attend from one token to another?")
     opening = _opening(attention)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = _choose("From", attention.queries, KEYS[0], opening[0])
@@ -33,15 +33,15 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
     ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     highest = Head.parse(best["label"]).label(selection.base)
     st.markdown(
-        f"**Head {highest} looks most from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
+        f"**Head {highest} attends most strongly from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
         f"{selection.label}: {mine['weight']:.2f}, rank {mine['rank']} of {len(frame)}."
     )
     left, right = st.columns([2, 3], gap="medium")
     with left:
         weights = attention.weights[:, :, query, key]
-        squares = value_map(weights, "from the one to the other", base=selection.base, unit=selection.settings.weights)
-        alt = "Map of all heads, layer by head, colored by the weight from the one token to the other"
-        page.head_map(squares, "pair-map", alt, selection, own=False)
+        squares = value_map(weights, "from one to the other", base=selection.base, unit=selection.settings.weights)
+        alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
+        page.head_map(squares, "pair-map", alt, selection, lines=preview.of_input(attention), own=False)
     with right:
         columns = ["weight", "rank", "rank of target"]
         page.table(None, columns, selection, "pair-table", frame.rename(columns={"rank_of_target": columns[-1]}))
@@ -65,7 +65,7 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 
 
 def _opening(attention: InputAttention) -> tuple[int, int]:
-    """The last pins on either side; where one is missing, the largest weight of any head says it."""
+    """The last pin on each side; for a missing one, the token with the largest weight of any head."""
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
     pins = input_choice.placed(address.get("pin"))
     last = {side: starts[side].index(start) for side, start in pins if start in starts[side]}

@@ -1,27 +1,36 @@
-"""Parts of the tour: where the reader is, a step with its live figure, and the page at its end."""
+"""Parts of the tour: where the reader is, the terms, a slide with its answer, the ledger at the end, and the reader's
+own sentence."""
 
 from collections import Counter
 from dataclasses import replace
+from typing import Literal
 
 import streamlit as st
 
 from bertviz_core.analyses.findings import STATES, Finding
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
-from bertviz_core.tour import STEPS, Step, answers
+from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, heads_found
 from bertviz_core.tour import address as address_of
 from pages.shared import stored
+from pages.shared.components import drawings
 from pages.shared.frame import address, catalogue, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import findings_view, overview_view
+from pages.shared.views import findings_view, overview_view, tour_figures
 
-KEY = "step"
+Kind = Literal["primary", "secondary", "tertiary"]  # of a button
+KEY, ANSWER = "step", "answer"
+END = len(STEPS) + 1
+OWN = END + 1
+SENTENCE = "The dog that chased the cats barked at its owner."
+MAX_CHARACTERS = 300  # of a sentence that fits a slide
 
 
 def of_weights(selection: Selection) -> Selection:
@@ -35,100 +44,154 @@ def results_of(selection: Selection) -> Results:
 
 
 def default_head(selection: Selection) -> Head | None:
-    """The head that the step is about, until the reader chooses another."""
-    number = small_int(choices.ahead(KEY, "1")) or 1
+    """The head that the slide is about, until the reader chooses another; where it is the answer, once that is
+    shown."""
+    number, results = _number(choices.ahead(KEY, "")), results_of(selection)  # no choice that every page shares
+    if number == OWN:
+        return next(iter(memoize(heads_found, results, selection.base)), None)
     if not 1 <= number <= len(STEPS):
         return None
-    found = memoize(Step.found, STEPS[number - 1], results_of(selection), selection.base)
-    return head_of(found)
+    step = STEPS[number - 1]
+    findings = memoize(Step.select, step, results, selection.base)
+    return Head(0, 0) if step.asks_for_head and not choices.ahead(ANSWER, "") else _head_of(findings)
 
 
-def head_of(found: list[Finding]) -> Head | None:
+def _head_of(findings: list[Finding]) -> Head | None:
     """The first head that the findings of a step name."""
-    return next((finding.head for finding in found if finding.head), None)
+    return next((finding.head for finding in findings if finding.head), None)
 
 
-def go(number: str | None = None) -> None:
-    """Go to another step, or to the step just chosen, in a callback; the step opens on a head of its own.
+def go(number: int) -> None:
+    """Go to another slide, in a callback; it opens on a head of its own, without its answer.
 
-    The address has the step at once, not when its figure has come: a reader who leaves before that comes back to it.
+    The address has the slide at once, not when its figure has come: a reader who leaves before that comes back to it.
     """
-    if number is not None:
-        st.session_state[KEY] = number
     address.release("head")
-    parameters = {**st.query_params.to_dict(), KEY: st.session_state[KEY]}
-    omitted = {"head"} | ({KEY} if parameters[KEY] == "1" else set())
-    st.query_params.from_dict({name: text for name, text in parameters.items() if name not in omitted})
+    address.put(ANSWER, "")
+    address.put(KEY, str(number) if number else "")
+    parameters = {name: text for name, text in st.query_params.to_dict().items() if name not in ("head", ANSWER, KEY)}
+    st.query_params.from_dict(parameters | ({KEY: str(number)} if number else {}))
 
 
-def navigation(count: int) -> int:
-    """Back, the steps and Next in one row; gives the number of the step, from 1."""
-    numbers = [str(number) for number in range(1, count + 1)]
+def current() -> int:
+    """The number of the slide in the address."""
+    return _number(address.get(KEY))
+
+
+def _number(text: str) -> int:
+    number = small_int(text) or 0
+    return number if 0 <= number <= OWN else 0
+
+
+def navigation() -> int:
+    """Back, the slides and Next in one row, the arrow keys for both; gives the number of the slide."""
+    here = current()
     with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom", key="tour-navigation"
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
     ):
-        back = st.container(width="content")
-        number = choices.segmented(
-            "Step",
-            numbers,
-            key=KEY,
-            default=numbers[0],
-            on_change=go,
-            label_visibility="collapsed",
-        )
-        current = int(number)
-        following = st.container(width="content")
-    before, after = str(max(current - 1, 1)), str(min(current + 1, count))
-    back.button("Back", icon=":material/arrow_back:", on_click=go, args=(before,), disabled=current == 1)
-    following.button(
-        "Next",
-        type="primary",
-        icon=":material/arrow_forward:",
-        icon_position="right",
-        on_click=go,
-        args=(after,),
-        disabled=current == count,
-    )
-    return current
+        st.button("Back", shortcut="Left", on_click=go, args=(here - 1,), disabled=here == 0)
+        with st.container(horizontal=True, gap="xxsmall", width="content", key="tour-steps"):
+            for number in range(OWN + 1):
+                kind: Kind = "primary" if number == here else "tertiary"
+                st.button(str(number), key=f"to-{number}", type=kind, on_click=go, args=(number,))
+        st.button("Next", shortcut="Right", on_click=go, args=(here + 1,), disabled=here == OWN)
+    return here
 
 
-def question(step: Step, number: int, found: list[Finding], base: int) -> None:
-    """What the paper says, what to look at and to answer, and the way to the step's page."""
-    head = head_of(found)
-    at = f" at head {head.label(base)}" if head else ""
-    entry = catalogue.entry(step.page)
-    says = " ".join(filter(None, [step.background, *(finding.statement for finding in found)]))
-    st.markdown(f"**The paper:** {plain(says)}  \n**Look:** {plain(step.look)}")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**Question:** {plain(step.question)}", width="stretch")
-        settings = address_of(step.page, found)
-        links.to(step.page, f"**Open {plain(entry.title)}{at}**", head, entry.icon, **settings, tour=str(number))
+def terms() -> None:
+    """What the other slides take for granted, drawn and in words."""
+    st.header("Four words to begin with", anchor=False)
+    drawings([("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
+    for column, (term, text) in zip(st.columns(len(TERMS)), TERMS.items(), strict=True):
+        column.markdown(f"**{plain(term)}**  \n{text}")
+    st.caption("The model and the corpora above decide every figure and every answer. Turn the pages with ← and →.")
 
 
-def answer(number: int, found: list[Finding], selection: Selection) -> None:
-    """What this model's results say to the question."""
-    with st.expander("Answer", icon=":material/lightbulb:", key=f"answer-{number}"):
-        for finding in answers(found):
-            findings_view.plainly(finding)
-        if selection.checkpoint.note:
-            st.caption(plain(selection.checkpoint.note))
+def slide(step: Step, number: int, results: Results, selection: Selection) -> None:
+    """A step: the question at the left, its figure at the right; the answer when it is asked for."""
+    findings = memoize(Step.select, step, results, selection.base)
+    shown = bool(answers(findings)) and address.get(ANSWER) == "shown"
+    if step.page in ANALYSES:  # the others' figures have room for every corpus
+        _sign(selection.request(step.page), selection)
+    text, figure = st.columns([2, 3], gap="medium")
+    with text:
+        st.header(plain(step.title), anchor=False)
+        st.caption(plain(f"Step {number} of {len(STEPS)} · {step.section}"))
+        if not shown:
+            st.markdown(plain(f"{step.background} {step.look}".strip()))
+        st.markdown(f"**{plain(step.question)}**")
+        if shown:
+            _answer(findings, selection)
+        elif answers(findings):
+            st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
+        head = _head_of(findings) if shown or not step.asks_for_head else None
+        at = f" at head {head.label(selection.base)}" if head else ""
+        entry, settings = catalogue.entry(step.page), address_of(step.page, findings)
+        links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
+    with figure:
+        if answers(findings):
+            tour_figures.draw(step, findings, f"tour-{number}", results, selection, shown)
+        elif not _compute(step, results, selection):
+            st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
 
 
-def compute(step: Step, results: Results, selection: Selection) -> bool:
+def _sign(request: Request, selection: Selection) -> None:
+    """Have the figures say what this slide alone was computed from, which fits under them."""
+    model, source, mode = selection.checkpoint, request.source, selection.settings.mode
+    basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]}), {mode}"
+    st.session_state["origin"] = f"{basis}; after Clark et al. 2019"
+
+
+def _answer(findings: list[Finding], selection: Selection) -> None:
+    """What this model's results say to the question, and the paper."""
+    first, *more = answers(findings)
+    findings_view.with_statement(first)
+    if more:
+        with st.expander(f"More of this section ({len(more)})"):
+            for finding in more:
+                findings_view.with_statement(finding)
+    if selection.checkpoint.note:
+        st.caption(plain(selection.checkpoint.note))
+
+
+def _compute(step: Step, results: Results, selection: Selection) -> bool:
     """Offer the first result that the step lacks; says whether there was one."""
     missing = next((name for name in step.analyses if name not in results), None)
     if missing is None:
         return False
     request = of_weights(selection).request(missing)
     st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(request.source.name)}.")
-    stored.offer(request)
+    if not stored.offer(request):
+        st.caption("The other steps do without it.")
     return True
 
 
+def own_sentence(results: Results, selection: Selection) -> None:
+    """The reader's sentence, and the lines of the heads that the tour has found."""
+    text, figure = st.columns([2, 3], gap="medium")
+    with text:
+        st.header("Now your sentence", anchor=False)
+        st.markdown("Write one, and see what the heads that this tour has found do with it.")
+        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, max_chars=MAX_CHARACTERS)
+        with st.container(horizontal=True, gap="xsmall"):
+            for head, does in memoize(heads_found, results, selection.base).items():
+                label = f"{head.label(selection.base)}: {does}"
+                kind: Kind = "primary" if head == selection.head else "secondary"
+                chosen = {"head": head.label()}
+                st.button(label, type=kind, key=f"found-{label}", on_click=address.choose, kwargs=chosen)
+        claim = st.container()
+        own = {"input": "own text", "text": sentence, "tour": str(OWN)}
+        links.to(links.VIEWER, links.LABEL, selection.head, catalogue.VIEWER.icon, **own)
+    if sentence.strip():
+        with figure:
+            tour_figures.sentence(sentence, claim, of_weights(selection))
+
+
 def end(results: Results, selection: Selection) -> None:
-    """What this model shows of the paper and what not; and the offer to compute what is missing."""
-    found = memoize(every_finding, results, selection.base)
-    of_paper = [finding for finding in found if finding.statement]
+    """Which statements of the paper this model shows, and a button to compute what is missing."""
+    st.header("What this model shows", anchor=False)
+    findings = memoize(every_finding, results, selection.base)
+    of_paper = [finding for finding in findings if finding.statement]
     counts = Counter(finding.state for finding in of_paper)
     text = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
     st.markdown(
@@ -136,7 +199,7 @@ def end(results: Results, selection: Selection) -> None:
         ":gray[A rule with a threshold decides each: point at its question mark.]"
     )
     for state in STATES:
-        group = [finding for finding in found if finding.state == state]
+        group = [finding for finding in findings if finding.state == state]
         if group:
             st.markdown(f"**{state.capitalize()}** ({len(group)})")
         for finding in group:
@@ -150,4 +213,4 @@ def _with_link(finding: Finding) -> None:
     with text:
         findings_view.with_statement(finding)
     with link:
-        links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(len(STEPS) + 1))
+        links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(END))

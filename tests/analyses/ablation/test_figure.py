@@ -38,12 +38,12 @@ def result() -> Ablation:
         {},
     )
     words = (np.zeros((3, 2, 0)), np.zeros((3, 2, 0)), np.zeros((3, 2, 0, 3)), np.zeros((3, 2, 0, 2)), {}, {})
-    return Ablation(*averages, 2.5, 3, 12, GROUPS, np.array([0, 3, 6]), np.array([2.5, 2.4, 7.0]), *words)
+    return Ablation(*averages, 2.5, 3, 12, "sep", GROUPS, np.array([0, 3, 6]), np.array([2.5, 2.4, 7.0]), *words)
 
 
 def test_the_figure_by_layer_has_both_changes(result: Ablation) -> None:
     dots = [trace for trace in paper_figure(result).data if trace.mode == "markers"]
-    for trace, name in zip(dots, ("loss_change", "to_sep_loss_change"), strict=True):
+    for trace, name in zip(dots, ("loss_change", "to_sink_loss_change"), strict=True):
         np.testing.assert_array_equal(trace.y, result[name].reshape(-1))
 
 

@@ -83,11 +83,6 @@ def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None
     assert list(clickable(by_layer(result, base=0))) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
 
 
-def test_later_layers_are_darker(result: Clustering) -> None:
-    dots = next(t for t in by_layer(result).data if t.customdata is not None)
-    assert list(dots.marker.color) == [1, 1, 1, 2, 2, 2]
-
-
 def test_the_papers_figure_shows_both(result: Clustering) -> None:
     drawn = paper_figure(result)
     for axis in ("x", "x2"):
@@ -110,12 +105,6 @@ def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:
     across, down = frame(result, Head(1, 0))
     assert (across["y0"], across["y1"]) == (leaves["2-1"][0] - 0.5, leaves["2-1"][0] + 0.5)
     assert (down["x0"], down["x1"]) == (across["y0"], across["y1"])
-
-
-def test_brackets_end_above_their_leaves(result: Clustering) -> None:
-    tree = matrix(result).data[0]
-    feet = sorted(x for x, y in zip(tree.x, tree.y, strict=True) if y == 0)
-    assert feet == [0, 1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1), (2, 2)])

@@ -120,13 +120,6 @@ def test_twins_are_at_no_distance(way: None) -> None:
     assert mean(accumulate([maps], [[0]]))[1, HEADS] == 0
 
 
-def test_heads_that_never_meet_are_log_2_apart(way: None) -> None:
-    maps = made([8])[0]
-    maps[0, 0], maps[0, 1] = np.eye(8), np.roll(np.eye(8), 1, axis=1)
-    found = mean(accumulate([maps], [[0]]))
-    assert found[0, 1] == pytest.approx(math.log(2), abs=1e-6)
-
-
 def test_as_in_the_paper_smooths_as_the_release_does(way: None) -> None:
     segments = made([7, 10], sharpness=12.0)
     found = accumulate(segments, [[0, 1]], smoothed=True)
@@ -154,19 +147,6 @@ def test_properties(lengths: list[int], seed: int, width: int, sharpness: float,
     assert found.max() <= math.log(2) + 1e-6
     alone = mean(accumulate(segments, [[i] for i in range(len(lengths))]))
     assert np.abs(found - alone).max() < 1e-6
-
-
-def test_merging_is_the_same_in_any_order() -> None:
-    segments = made([5, 8, 11])
-    parts = [accumulate(segments, [[i]]) for i in range(3)]
-    one, other = empty(), empty()
-    for part in parts:
-        one.merge(part)
-    for part in reversed(parts):
-        other.merge(part)
-    assert one.tokens == other.tokens == 24
-    assert torch.allclose(one.sum, other.sum, rtol=1e-14)
-    assert torch.allclose(one.sum, accumulate(segments, [[0, 1, 2]]).sum, atol=1e-5)
 
 
 def test_no_map_outlives_its_batch() -> None:
@@ -255,29 +235,3 @@ def test_nearest_heads(result: Clustering) -> None:
     distances = {(h // 2, h % 2): result.divergence[1, h] for h in (0, 2, 3)}
     assert [(head.layer, head.head) for head, _ in near] == sorted(distances, key=distances.__getitem__)[:2]
     assert [value for _, value in near] == sorted(distances.values())[:2]
-
-
-def test_another_picture_of_the_same_divergences(result: Clustering) -> None:
-    rooted = result.embedded(0, True)
-    assert rooted.root
-    assert rooted.divergence is result.divergence
-    assert rooted.stress == pytest.approx(reference.stress(np.sqrt(result.divergence), rooted.embedding), abs=1e-6)
-    assert rooted.embedded(0, False).stress == pytest.approx(result.stress)
-
-
-def test_bytes_and_back(result: Clustering) -> None:
-    again = Clustering.from_bytes(result.labeled(Thresholds(entropy=1.0), {"1-1": "det"}).to_bytes())
-    assert (again.divergence == result.divergence).all()
-    assert (again.embedding == result.embedding).all()
-    assert again.thresholds["entropy"] == 1.0
-    assert again.named == {"1-1": "det"}
-
-
-def test_table_and_arrays(result: Clustering) -> None:
-    frame, heads = result.to_frame(), math.prod(result.shape)
-    assert list(frame["label"]) == ["1-1", "1-2", "2-1", "2-2"]
-    assert list(frame["x"]) == list(result.embedding[:, 0])
-    assert frame["nearest"][1].split() == [head.label() for head, _ in result.nearest(Head(0, 1))]
-    assert set(result.arrays()) == {"divergence", "embedding"}
-    assert np.shape(result.arrays()["divergence"]) == (heads, heads)
-    assert np.shape(result.arrays()["embedding"]) == (heads, 2)

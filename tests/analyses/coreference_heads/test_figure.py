@@ -1,29 +1,19 @@
-"""Figures of the coreference heads show the result's own numbers, and import no torch."""
+"""Figures of the coreference heads show the result's own numbers."""
 
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads.antecedents import AntecedentCounts
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, more_figures, paper_figure
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import sample
-from bertviz_core.engine.store import Store
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.heads import DirectedHead, Head
-from bertviz_core.models import checkpoint
+from tests import shipped
 
 
 @pytest.fixture(scope="module")
-def result(tmp_path_factory) -> AntecedentCounts:
-    """The result that ships."""
-    store = Store(tmp_path_factory.mktemp("store"))
-    found = find(store, Request("coreference_heads", checkpoint.find("demo"), sample("coreference")))
-    assert found is not None, "compute the shipped results anew"
-    return found.default_view()
+def result() -> AntecedentCounts:
+    return shipped.result("coreference_heads").default_view()
 
 
 def test_a_map_for_each_type(result):
@@ -63,13 +53,3 @@ def test_a_head_read_in_the_other_direction_is_named_so(result):
 def test_a_systems_name_is_no_markup(result):
     named = replace(result, systems=["<a href='x'>", *result.systems[1:]])
     assert by_distance(named, ["<a href='x'>"]).data[0].name == "&lt;a href=&#x27;x&#x27;&gt;"
-
-
-def test_a_stored_result_is_drawn_without_torch():
-    code = (
-        "import sys, bertviz_core.analyses.coreference_heads.figure, "
-        "bertviz_core.analyses.coreference_heads.document_figure, "
-        "bertviz_core.analyses.coreference_heads; print('torch' in sys.modules, 'transformers' in sys.modules)"
-    )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said.strip() == "False False"

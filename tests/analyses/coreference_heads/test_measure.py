@@ -11,11 +11,18 @@ from bertviz_core.analyses.coreference_heads.baselines import (
     CHANCE,
     RANDOM,
     baselines_right,
-    score_windows,
 )
+from bertviz_core.analyses.coreference_heads.counts import interval_by_document
 from bertviz_core.analyses.coreference_heads.findings import direction_finding
-from bertviz_core.analyses.coreference_heads.guesses import BIN_NAMES, CANDIDATES, DIRECTIONS, TYPE_ROWS, by_type
-from bertviz_core.analyses.coreference_heads.measure import Selections, finish
+from bertviz_core.analyses.coreference_heads.guesses import (
+    BIN_NAMES,
+    CANDIDATES,
+    DIRECTIONS,
+    TYPE_ROWS,
+    by_type,
+    earlier_antecedents,
+)
+from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.findings import UNDECIDED
 from bertviz_core.corpora.coreference.head_words import TYPES
@@ -23,13 +30,15 @@ from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import InputError, SettingsError
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.annotated import Windows
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
+from tests import predicting
 from tests.bracketed import conll
 from tests.models.test_annotated import plain
 from tests.oracles import comparison, uncertainty
@@ -66,7 +75,7 @@ def windows(tokens: Tokens, *documents: str, tags: dict[str, str] | None = None,
 
 def analyze(given: Windows, attend, layers: int = 1, heads: int = 2, batch: int = 3) -> CoreferenceHeads:
     """The result where `attend(window)` gives the maps (layer, head, query, key) of each window."""
-    total = Selections(layers, heads, "cpu", given.settings.paper)
+    total = AntecedentSums(layers, heads, "cpu", given.settings.paper)
     examples = list(given)
     for start in range(0, len(examples), batch):
         group = examples[start : start + batch]
@@ -257,7 +266,7 @@ def test_intervals_are_over_documents(tokens):
     check(result.interval("nearest"), list(nearest.values()))
     best = [result.best_of_fold(fold, "all", 0) for fold in (0, 1)]
     numbers = [document["number"] for document in result.first_documents]
-    low, high = result.heldout_interval()
+    low, high = interval_by_document(*result.sums_held_out("all", 0))
     check((low[0], high[0]), [of_head(place, best[1 - number % 2]) for place, number in enumerate(numbers)])
     assert result.documents[0] == len(numbers) == len(nearest)
     wider = result.interval("nearest", comparisons=10)
@@ -304,19 +313,38 @@ def test_baselines_over_ten_documents(tokens):
     np.testing.assert_allclose(result.default_view().systems_accuracy[2:, 0], np.array([1, 3, 4, 12]) / 14)
 
 
-@pytest.mark.parametrize("settings", [{}, {"mode": "paper"}, {"max_length": 40}])
-def test_the_model_equals_the_oracle(demo, settings):
-    model = demo
+@pytest.fixture(scope="module")
+def causal(tmp_path_factory):
+    """A small random Llama, whose tokenizer puts <s> before a text."""
+    folder = predicting.save("llama", tmp_path_factory.mktemp("llama"))
+    return loading.load(checkpoint.find(str(folder)), "cpu")
+
+
+def test_items_of_a_causal_model_have_an_antecedent_before_them(tokens):
+    """ "his" precedes its candidate "man": the mention that contains it comes first, its head word later."""
+    (window,) = windows(tokens, "[1 [1 his ] own man ] saw [1 him ] .")
+    assert [item.mention for item in window.items] == [1, 2]
+    assert [item.mention for item in earlier_antecedents(window).items] == [2]
+
+
+@pytest.mark.parametrize(
+    ("which", "settings"),
+    [("demo", {}), ("demo", {"mode": "paper"}), ("demo", {"max_length": 40}), ("causal", {"max_length": 60})],
+)
+def test_the_model_equals_the_oracle(request, which, settings):
+    model = request.getfixturevalue(which)
     lines = SAMPLE.read_text(encoding="utf-8").split("# newdoc")
     source = from_bytes("# newdoc".join(lines[:4]).encode(), "three documents")
     given = Windows(source, model.tokens, Settings(**settings))
-    total = Selections(model.layers, model.heads, "cpu", given.settings.paper)
+    total = AntecedentSums(model.layers, model.heads, "cpu", given.settings.paper)
     stream.run(model, given, [total], Progress())
-    ours = finish(total, given, provenance())
+    origin = {"options": {}, "model": {"causal": model.causal}, "items": sum(len(window.items) for window in given)}
+    ours = finish(total, given, origin)
+    before, after = model.tokens.single
     documents = {window.document.number: plain(window.document, model.tokens) for window in given}
 
     def maps(ids: list[int]) -> np.ndarray:
-        whole = torch.tensor([[model.tokens.cls, *ids, model.tokens.sep]])
+        whole = torch.tensor([[*before, *ids, *after]])
         model.encoder.set_attn_implementation("eager")
         try:
             with torch.inference_mode():
@@ -325,22 +353,24 @@ def test_the_model_equals_the_oracle(demo, settings):
             model.encoder.set_attn_implementation("bertviz_observed")
         return torch.stack([layer[0] for layer in found]).double().numpy()
 
-    budget = given.settings.max_length - 2
-    counts = oracle.right_guesses(list(documents.values()), maps, budget, given.settings.paper)
+    budget = given.settings.max_length - len(before) - len(after)
+    asked = budget, given.settings.paper, model.causal
+    counts = oracle.right_guesses(list(documents.values()), maps, *asked)
     typed = np.moveaxis(
         by_type(np.moveaxis(ours.correct, 2, -1)), -2, 2
     )  # (direction, candidates, type, layer, head, fold)
-    assert sum(n for key, n in counts.items() if key[0] == "n") == ours.default_view().n[0] > 30
+    assert sum(n for key, n in counts.items() if key[0] == "n") == ours.default_view().n[0] > 20
     best = {name: value for name, value in ours.summary()["best"].items() if name not in ("low", "high")}
+    if model.causal:
+        share = best["accuracy"] * ours.default_view().n[0] / origin["items"]
+        assert best.pop("accuracy_of_all_mentions") == pytest.approx(share)
     assert best == pytest.approx(oracle.best_head(counts, model.layers, model.heads))
-    written_out = oracle.baselines(list(documents.values()), budget, given.settings.paper)
+    written_out = oracle.baselines(list(documents.values()), *asked)
     for row, name in enumerate(ours.systems):
         if name in written_out:
             counted = by_type(ours.system_correct)[row, 1:].sum(-1)
             assert dict(zip(TYPES, counted, strict=True)) == written_out[name], name
-    for (measure, candidates, kind), total in oracle.chance(
-        list(documents.values()), budget, given.settings.paper
-    ).items():
+    for (measure, candidates, kind), total in oracle.chance(list(documents.values()), *asked).items():
         summed = by_type(ours.chance[("one", "any").index(measure), CANDIDATES.index(candidates)]).sum(-1)
         assert summed[1 + TYPES.index(kind)] == pytest.approx(total, rel=1e-12)
     for key, right in counts.items():
@@ -348,43 +378,15 @@ def test_the_model_equals_the_oracle(demo, settings):
             assert by_type(ours.group_n)[TYPE_ROWS.index(key[1]), key[2]] == right
         else:
             direction, candidates, kind, fold, layer, head = key
+            if direction and model.causal:
+                continue  # absent
             place = (direction, CANDIDATES.index(candidates), 1 + TYPES.index(kind), layer, head, fold)
             assert typed[place] == right, key
 
 
-def test_a_system_that_is_perfect_and_one_that_links_nothing(tokens):
-    given = Windows(from_path(SAMPLE), tokens, Settings())
-    total = sum(len(window.items) for window in given)
-    gold, moments = score_windows(given, from_path(FOLDER / "coreference.conll"))
-    assert by_type(gold).sum(-1)[0] == total
-    np.testing.assert_array_equal(moments[0], moments[1])  # n right ones of n
-    blank = "\n".join(
-        line if not line or line[0] == "#" else line.rsplit("\t", 1)[0] + "\t_"
-        for line in SAMPLE.read_text(encoding="utf-8").splitlines()
-    )
-    assert not any(each.any() for each in score_windows(given, from_bytes(blank.encode(), "none")))
-
-
-def test_predictions_are_scored_item_by_item(tokens):
-    """Ann won ; Bo lost ; she sang ; she slept. The system links the first she to Bo, the second to the first."""
-    gold = "[1 Ann ] won ; [2 Bo ] lost ; [1 she ] sang ; [1 she ] slept"
-    system = "Ann won ; [1 Bo ] lost ; [1 she ] sang ; [1 she ] slept"
-    given = windows(tokens, gold)
-    right, _ = score_windows(given, from_bytes(conll(system).encode(), "s"))
-    assert by_type(right).sum(-1)[0] == 1
-
-
-def test_predictions_for_other_documents_are_refused(tokens):
-    given = windows(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]")
-    with pytest.raises(InputError, match="ends before it"):
-        score_windows(given, from_bytes(conll("[1 he ] so [1 he ]").encode(), "short"))
-    with pytest.raises(InputError, match="has 2 words there"):
-        score_windows(given, from_bytes(conll("[1 he ] so", "[1 he ]").encode(), "other"))
-
-
 def test_a_causal_model_cannot_look_ahead(tokens):
     result = analyze(windows(tokens, "[1 he ] so [1 he ]"), uniform)
-    result.provenance["model"]["causal"] = True
+    result.provenance.update(model={"causal": True}, items=2)
     assert (
         np.isnan(result.default_view().accuracy[1]).all() and not np.isnan(result.default_view().accuracy[0, 0]).any()
     )
@@ -401,7 +403,7 @@ def test_candidates_are_a_choice_of_counts_that_are_there(tokens):
     strict = result.show("words")
     assert (result.default_view().candidates, strict.candidates) == ("mentions", "words")
     assert strict.accuracy.max() < result.default_view().accuracy.max() and result.provenance["options"] == {}
-    with pytest.raises(SettingsError, match="no candidates 'tokens'"):
+    with pytest.raises(SettingsError, match="Unknown candidates 'tokens'"):
         result.show("tokens")
 
 

@@ -130,15 +130,6 @@ def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
     ]
 
 
-def test_the_disk_has_no_words_of_a_corpus(whole, stored) -> None:
-    where = stored[1]
-    words = {word for document in whole.first_documents for word in document["words"] if len(word) > 6}
-    for number in range(where.count):
-        with where.store.open(f"detail/{where.key}/{number}") as stream:
-            data = stream.read()
-        assert not any(word.encode() in data for word in words)
-
-
 def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
     where, store = stored[1], Store(tmp_path)
     for name in ("0", "1", details.COUNT):

@@ -16,25 +16,18 @@ from bertviz_core.analyses.dependency_heads.figure import (
     relation_table,
 )
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
 from bertviz_core.corpora.files import sample
-from bertviz_core.engine.store import Store
 from bertviz_core.heads import DirectedHead, Head
-from bertviz_core.models import checkpoint
 from bertviz_core.plotting.arcs import RIGHT, WRONG
-from bertviz_core.settings import Settings
+from tests import shipped
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module", params=["corrected", "paper"])
-def result(request, tmp_path_factory):
+def result(request):
     """The sample's result, as it ships, read with function words as governors."""
-    asked = Request("dependency_heads", checkpoint.find("demo"), sample("treebank"), Settings(mode=request.param))
-    stored = find(Store(tmp_path_factory.mktemp("store")), asked)
-    assert stored is not None, "run python -m bertviz_core.assets.build"
-    return stored.show(RelationFilter("function-heads", 20))
+    return shipped.result("dependency_heads", mode=request.param).show(RelationFilter("function-heads", 20))
 
 
 def test_the_shipped_result_is_of_the_treebank_as_it_is(result):
@@ -49,7 +42,8 @@ def test_picture_and_table_agree(result):
     best, offset, theirs = figure.data
     np.testing.assert_allclose(best.x, 100 * frame["accuracy"])
     np.testing.assert_allclose(offset.x, 100 * frame["baseline_accuracy"])
-    assert list(best.y) == result.relations
+    assert list(best.y) == result.relations == [label.text for label in figure.layout.annotations]
+    assert "She <i>read</i> the <b>book</b>" in figure.layout.annotations[result.relations.index("dobj")].hovertext
     at = result.relations.index("prep")
     assert theirs.x[at] == paper.TABLE_1["prep"][1] and theirs.x[1] is None
 

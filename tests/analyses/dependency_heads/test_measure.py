@@ -2,22 +2,28 @@
 
 import lzma
 from collections import Counter
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from bertviz_core.analyses.dependency_heads import word_classes
+from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.findings import relation_sentence
 from bertviz_core.analyses.dependency_heads.gold_trees import Rules
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses
 from bertviz_core.analyses.dependency_heads.measure import accumulator, finish
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, RelationFilter
+from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, WordClasses
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank.trees import POSSESSIVES
 from bertviz_core.errors import SettingsError
+from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
 from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.attention import LayerAttention, forward
@@ -25,6 +31,8 @@ from bertviz_core.models.encoding import collate
 from bertviz_core.models.loading import load
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution, Settings
+from tests import predicting
+from tests.families import FAMILIES, save
 from tests.oracles import dependency as oracle
 
 DATA = Path(__file__).parents[3].parent / "shared" / "data" / "treebanks"
@@ -59,9 +67,13 @@ def request(mode="corrected", **options) -> Request:
 
 @pytest.fixture(scope="module")
 def literal(model):
+    return literal_maps(model, request())
+
+
+def literal_maps(model, asked):
     """The sentences as the oracle wants them, and their (layer, head, token, token) maps, one sentence at a time."""
     sentences, maps = [], []
-    for encoded in Sentences(request().source, model.tokens, Settings()):
+    for encoded in Sentences(asked.source, model.tokens, asked.settings):
         layers: list[np.ndarray] = []
         batch = collate([encoded], model.tokens, "cpu")
         forward(model, batch, lambda seen, layers=layers: layers.append(seen.weights[0].double().numpy()))
@@ -119,6 +131,70 @@ def test_every_head_and_the_kept_guesses_equal_the_literal_loops(model, literal)
                 )
 
 
+TAGGED = """
+1	The	_	DET	_	_	2	det	_	_
+2	clockmakers	_	NOUN	_	_	3	nsubj	_	_
+3	tick	_	VERB	_	_	0	root	_	_
+4	.	_	PUNCT	_	_	3	punct	_	_
+
+1	Unquestionably	_	ADV	_	_	3	advmod	_	_
+2	she	_	PRON	_	_	3	nsubj	_	_
+3	sat	_	VERB	_	_	0	root	_	_
+4	on	_	ADP	_	_	6	case	_	_
+5	the	_	DET	_	_	6	det	_	_
+6	mat	_	NOUN	_	_	3	obl	_	_
+
+1	Stop	_	VERB	_	_	0	root	_	_
+"""
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, mode):
+    chosen = checkpoint.find(str(save(FAMILIES[family], tmp_path)))
+    model, settings = load(chosen, "cpu"), Settings(mode=mode, max_length=64)
+    asked = Request("dependency_heads", chosen, from_bytes(TAGGED.encode(), "bank"), settings)
+    shown = compute(asked, None, Execution("cpu", 16), model=model).show(RelationFilter("as-is"))
+    assert WordClasses.of(shown).schemes("as-is") == [PART_OF_SPEECH, "as-is"]
+    maps, sentences = [], []
+    for encoded in Sentences(asked.source, model.tokens, settings):
+        layers = []
+        forward(model, collate([encoded], model.tokens, "cpu"), lambda seen, to=layers: to.append(seen.weights[0]))
+        maps.append(([layer.double().numpy() for layer in layers], encoded.words.tolist()))
+        sentences.append(encoded.sentence)
+    words = words_of(maps, first_piece=mode == "paper")
+    table = shown.tables()["attended"].set_index(["scheme", "class", "head"])
+    labels = {PART_OF_SPEECH: [s.tags for s in sentences], "as-is": [s.relations for s in sentences]}
+    assert {(scheme, name) for scheme, name, _ in table.index} == {
+        (scheme, name) for scheme, of in labels.items() for name in chain(*of)
+    }
+    for (scheme, name, head), row in table.iterrows():
+        layer, number = Head.parse(head)
+        own = [sentence[layer][number] for sentence in words]
+        share, expected, half, n = oracle.attended(own, labels[scheme], name, FAMILIES[family].causal)
+        assert row[["share", "expected", "share_interval"]].tolist() == pytest.approx([share, expected, half], rel=1e-5)
+        assert row["n"] == n and row["times"] == pytest.approx(share / expected, rel=1e-5)
+        to_words = np.concatenate([attention.sum(1) for attention in own]).mean()
+        assert WordClasses.of(shown).to_words[layer, number] == pytest.approx(to_words, rel=1e-6)
+
+
+def test_a_treebank_without_parts_of_speech_has_relations_alone(model):
+    result = compute(request(), None, Execution("cpu"), model=model).show(RelationFilter())
+    assert WordClasses.of(result).schemes("function-heads") == ["function-heads"]
+    assert WordClasses.of(result).preferred(PART_OF_SPEECH, [Head(0, 0)]) == [None]
+
+
+def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
+    monkeypatch.setattr(word_classes, "MIN_WORDS", 1)
+    classes = WordClasses(1, 1)
+    classes.open([[[(PART_OF_SPEECH, tag)] for tag in ("DET", "NOUN", "VERB", "NOUN")]], causal=False)
+    classes.update(0, np.array([[[1.5, 0.3, 0.6, 0.6]]]))  # of 3 in all; the fourth went to [CLS] and [SEP]
+    assert classes.to_words[0, 0] == 0.75
+    (found,) = classes.preferred(PART_OF_SPEECH, [Head(0, 0)])
+    assert found.text == "DET 50% (2.0 times their share)"
+    assert [one.name for one in classes.attended(PART_OF_SPEECH, Head(0, 0))] == ["DET", "NOUN", "VERB"]
+
+
 def planted(model, rules) -> tuple[Guesses, Sentences]:
     """Maps in which head 1-2 looks from every word to its governor, and head 1-3 from every governor to its words."""
     examples = Sentences(request().source, model.tokens, Settings())
@@ -166,6 +242,9 @@ def test_merging_other_accumulators_is_exact_whatever_the_order_of_names(model):
     for name, value in whole.counts().items():
         assert torch.equal(value, parts[0].counts()[name][order]), name
     assert parts[0].kept.keys() == whole.kept.keys()
+    sums, whole_sums = parts[0].classes.values(), whole.classes.values()
+    assert sums["classes"] == whole_sums["classes"]
+    np.testing.assert_allclose(sums["class_sums"], whole_sums["class_sums"], rtol=1e-4)
 
 
 def test_bytes_choices_and_subtypes(model):
@@ -208,6 +287,39 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
     assert seen.relations == asked.relations and seen.relations != results[0].show(RelationFilter("as-is")).relations
     assert np.array_equal(seen.correct, asked.correct) and np.array_equal(seen.offset_correct, asked.offset_correct)
     assert seen.sentences[0]["governors"] == [2, 0, 2, 6, 6, 3]
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama"])
+def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
+    """Each direction counts the words whose governor it can see; roots are among all words alone."""
+    causal = load(checkpoint.find(str(predicting.save(family, tmp_path))), "cpu")
+    asked = Request(
+        "dependency_heads", causal.checkpoint, from_bytes(plain().encode(), "bank"), Settings(max_length=64)
+    )
+    result = compute(asked, None, Execution("cpu", 64), model=causal).show(RelationFilter("as-is", min_count=2))
+    sentences, maps = literal_maps(causal, asked)
+    words = words_of(maps, first_piece=False)
+    rows, everyone = result.to_frame().set_index("relation"), sum(len(s["words"]) for s in sentences)
+    counted, offsets = result.counted.sum(0), result.offsets.tolist()
+    for row, relation in enumerate(result.relations):
+        expected = oracle.causal_counts(sentences, words, relation, offsets)
+        for direction, (n, right, by_offset) in enumerate(expected.values()):
+            assert counted[direction, row] == n, relation
+            np.testing.assert_array_equal(result.correct.sum(0)[direction, row], right)
+            np.testing.assert_array_equal(result.offset_correct[direction, :, row], list(by_offset.values()))
+        best = max(expected.values(), key=lambda side: side[1].max())
+        assert rows.loc[relation, "accuracy"] == best[1].max() / best[0] and rows.loc[relation, "n"] == best[0]
+        assert rows.loc[relation, "baseline_accuracy"] == max(best[2].values()) / best[0]
+    whole = rows.loc["all"]
+    assert whole["n_of_all_words"] == everyone == counted[:, 0].sum() + len(sentences)
+    assert whole["accuracy_of_all_words"] == pytest.approx(whole["accuracy"] * whole["n"] / everyone)
+    choice = result.best_choice("all")
+    listed = examples(result, choice, "all")
+    assert sum(each.words for each in listed) == whole["n"]
+    assert sum(each.right for each in listed) == result.correct.sum(0)[choice.direction, 0, *choice.head]
+    assert "whose governor comes" in relation_sentence(result, "all", 1) and "Of all" in relation_sentence(
+        result, "all", 1
+    )
 
 
 def test_wilson_intervals():

@@ -15,19 +15,12 @@ from bertviz_core.analyses.probes.figure import (
     titles,
 )
 from bertviz_core.analyses.probes.result import PROBES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import sample
-from bertviz_core.engine.store import Store
-from bertviz_core.models.checkpoint import find as checkpoint
-from bertviz_core.settings import Settings
+from tests import shipped
 
 
 @pytest.fixture(scope="module", params=["corrected", "paper"])
-def result(request, tmp_path_factory):
-    """The one that ships."""
-    asked = Request("probes", checkpoint("demo"), sample("treebank"), Settings(mode=request.param))
-    return find(Store(tmp_path_factory.mktemp("s")), asked)
+def result(request):
+    return shipped.result("probes", mode=request.param)
 
 
 def test_table_3_as_a_picture(result):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from bertviz_core.analyses.probes.features import Features, WordMaps
-from bertviz_core.analyses.probes.measure import redrawn
+from bertviz_core.analyses.probes.measure import reinitialized
 from bertviz_core.analyses.probes.probes import AttentionOnly, ProbeBatch, ProbeSettings
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
@@ -55,36 +55,25 @@ def fill(features, model, encoded):
 @pytest.mark.parametrize("network", ["trained", "random"])
 def test_features_and_scores_are_those_of_norms(network, tiny, source):
     seen = observing(tiny, "norms")
-    model = redrawn(seen, 3) if network == "random" else seen
+    model = reinitialized(seen, 3) if network == "random" else seen
     encoded = list(Sentences(source(TREES, "t.conllu"), model.tokens, Settings(max_length=24)))
     assert any(len(one.words) > len(one.sentence.words) + 2 for one in encoded), "a word in several pieces"
     heads = model.layers * model.heads
     probe = filled(AttentionOnly(ProbeSettings(heads)))
     w, u = probe.weights.tolist()
-    with Features(encoded, [np.zeros(len(one.sentence.words), dtype=np.int64) for one in encoded], heads) as features:
-        fill(features, model, encoded)
-        for number, one in enumerate(encoded):
-            expected = maps_by_loops(model, one)
-            place, row = features.row[number]
-            group = features.groups[place]
-            inner = np.array(expected)[:, 1:-1, 1:-1]  # [CLS] is the first word, [SEP] the last
-            np.testing.assert_allclose(group.maps[row].transpose(2, 0, 1), inner, atol=5e-4)  # kept as float16
-            array = np.array(expected)
-            cls = [(m[1:-1, 0].tolist(), m[0, 1:-1].tolist()) for m in array]
-            sep = [(m[1:-1, -1].tolist(), m[-1, 1:-1].tolist()) for m in array]
-            scores = oracle.attention_only(inner.tolist(), cls, sep, w, u, probe.root.tolist())
-            governors = torch.from_numpy(group.governors[row : row + 1])
-            read = [torch.from_numpy(np.array(part[row : row + 1])).float() for part in (group.maps, group.root)]
-            batch = ProbeBatch(*read, torch.zeros_like(governors), governors)
-            np.testing.assert_allclose(probe(batch)[0].detach().numpy(), np.array(scores), atol=1e-2)
-
-
-def test_norms_are_not_weights(tiny, source):
-    encoded = list(Sentences(source(TREES, "t.conllu"), tiny.tokens, Settings(max_length=24)))
-    maps = []
-    for weights in ("attention", "norms"):
-        rows = [np.zeros(len(one.sentence.words), dtype=np.int64) for one in encoded]
-        with Features(encoded, rows, tiny.layers * tiny.heads) as features:
-            fill(features, observing(tiny, weights), encoded)
-            maps.append(np.array(features.groups[-1].maps, dtype=np.float32))
-    assert np.abs(maps[0] - maps[1]).max() > 0.01
+    features = Features(encoded, [np.zeros(len(one.sentence.words), dtype=np.int64) for one in encoded], heads)
+    fill(features, model, encoded)
+    for number, one in enumerate(encoded):
+        expected = maps_by_loops(model, one)
+        place, row = features.row[number]
+        group = features.groups[place]
+        inner = np.array(expected)[:, 1:-1, 1:-1]  # [CLS] is the first word, [SEP] the last
+        np.testing.assert_allclose(group.maps[row].transpose(2, 0, 1), inner, atol=5e-4)  # kept as float16
+        array = np.array(expected)
+        cls = [(m[1:-1, 0].tolist(), m[0, 1:-1].tolist()) for m in array]
+        sep = [(m[1:-1, -1].tolist(), m[-1, 1:-1].tolist()) for m in array]
+        scores = oracle.attention_only(inner.tolist(), cls, sep, w, u, probe.root.tolist())
+        governors = torch.from_numpy(group.governors[row : row + 1])
+        read = [torch.from_numpy(np.array(part[row : row + 1])).float() for part in (group.maps, group.root)]
+        batch = ProbeBatch(*read, torch.zeros_like(governors), governors)
+        np.testing.assert_allclose(probe(batch)[0].detach().numpy(), np.array(scores), atol=1e-2)

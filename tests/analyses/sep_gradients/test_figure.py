@@ -67,5 +67,5 @@ def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -
     mean[absent], segments[absent] = np.nan, 0
     without = _result(mean, segments)
     assert list(traces(paper_figure(without), "markers")) == ["1-to_punct", "1-to_cls", "1-to_other"]
-    assert [bar.name for bar in shares_figure(without).data[:3]] == [". or ,", "[CLS]", "other tokens"]
+    assert [bar.name for bar in shares_figure(without).data[:3]] == ["full stops and commas", "[CLS]", "other tokens"]
     assert "to_sep" not in without.arrays()

@@ -15,7 +15,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import InputError, ModelError
+from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.masking import Masking
@@ -103,12 +103,6 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
     assert result.accuracy == right / masked
 
 
-def test_a_class_that_a_segment_lacks_is_left_out_of_its_average(model: loading.AttentionModel) -> None:
-    counts = dict(zip(QUANTITIES, computed(model, segments(model)).segments.tolist(), strict=True))
-    assert counts["to_sep"] == counts["to_cls"] == counts["to_other"] == 4
-    assert counts["to_punct"] == counts["to_punct_times_attention"] == 2
-
-
 def test_equals_finite_differences(precise: loading.AttentionModel) -> None:
     """Move one weight after the softmax by a little: the loss of its own segment moves by the gradient, no other's."""
     batch = collate(segments(precise), precise.tokens, "cpu")
@@ -154,7 +148,7 @@ def _losses(model: Any, batch: Any, masking: Masking, layer: int, place: Any, mo
     )
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 40, 60, 512])
+@pytest.mark.parametrize("batch_tokens", [40, 512])
 def test_neither_batch_nor_order_matters(model: loading.AttentionModel, batch_tokens: int) -> None:
     alone = computed(model, segments(model), batch_tokens=1)
     for examples in (segments(model), Shuffled(segments(model))):
@@ -184,41 +178,6 @@ def test_the_classes_partition_the_total(model: loading.AttentionModel) -> None:
     assert layers == [1, 0], "every layer once, the last first"
 
 
-def test_padding_has_gradients_that_do_not_count(model: loading.AttentionModel) -> None:
-    """What stands in padding's rows and columns changes no value."""
-    batch = collate(segments(model), model.tokens, "cpu")
-
-    def check(layer: LayerGradient) -> None:
-        pads = ~batch.mask
-        spoilt = LayerGradient(layer.layer, layer.weights, layer.gradient.clone(), layer.predictions)
-        spoilt.gradient.transpose(1, 2)[pads] = 1e3
-        spoilt.gradient.permute(0, 3, 1, 2)[pads] = 1e3
-        clean, dirty = (sep_gradients.measure(batch, one) for one in (layer, spoilt))
-        np.testing.assert_array_equal(clean, dirty)
-        lengths.append(int(pads.sum()))
-
-    lengths: list[int] = []
-    backward(model, batch, check, targets=Masking.of(model.tokens, 5))
-    assert min(lengths) > 0, "the batch has padding"
-
-
-def test_halves_the_batch_where_memory_runs_out(model: loading.AttentionModel) -> None:
-    tried: list[int] = []
-
-    def cramped(model: Any, batch: Any, observe: Any) -> None:
-        def late(layer: LayerGradient) -> None:
-            observe(layer)
-            if layer.layer == 0 and len(batch.examples) > 1:
-                raise RuntimeError("can't allocate memory")
-
-        tried.append(len(batch.examples))
-        backward(model, batch, late, targets=Masking.of(model.tokens, 5))
-
-    halved = computed(model, segments(model), passing=cramped)
-    np.testing.assert_allclose(halved.mean, computed(model, segments(model)).mean, rtol=1e-5)
-    assert tried == [4, 2, 1, 1, 2, 1, 1]
-
-
 def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
     """When a layer's gradient comes by, the later layers' maps are gone; after the pass all are."""
     import gc
@@ -240,31 +199,6 @@ def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
         assert [ref.expired() for ref in alive] == [True] * 4
     finally:
         gc.enable()
-
-
-def test_nothing_is_left_on_the_model(model: loading.AttentionModel) -> None:
-    computed(model, segments(model))
-    modules = list(model.language_model.modules())
-    assert not any(module._forward_hooks for module in modules)
-    assert all(not weight.requires_grad and weight.grad is None for weight in model.language_model.parameters())
-
-
-@pytest.mark.parametrize("auto", ["AutoModel", "AutoModelForSequenceClassification"])
-@pytest.mark.parametrize("family", ["bert", "distilbert", "deberta-v2"])
-def test_a_checkpoint_without_the_head_is_refused(auto: str, family: str, tmp_path: Path) -> None:
-    """Tied decoder weights count as present: the transform before them is what is missing."""
-    found = checkpoint.find(str(save(family, tmp_path, auto)))
-    with pytest.raises(ModelError, match="no head that predicts"):
-        loading.load(found, "cpu", language_model=True)
-    assert loading.load(found, "cpu").language_model is None
-
-
-def test_a_family_without_such_a_head_is_refused(tmp_path: Path) -> None:
-    folder = save("bert", tmp_path)
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"model_type": "gpt2"}))
-    with pytest.raises(ModelError, match=r"no head that predicts masked or next words \(models of the family 'gpt2'"):
-        load(folder)
 
 
 def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -> None:
@@ -294,18 +228,6 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path,
     ]
     with pytest.raises(InputError, match="token to predict"):
         _requested(folder, json.dumps([records[1]]), Store(tmp_path))
-
-
-def test_a_request_stores_what_it_returns(folder: Path, model: loading.AttentionModel, tmp_path: Path) -> None:
-    store = Store(tmp_path)
-    result = _requested(folder, TEXT, store)
-    request = Request("sep_gradients", checkpoint.find(str(folder)), from_bytes(TEXT.encode(), "x"), SETTINGS)
-    stored = requests.find(store, request)
-    np.testing.assert_array_equal(stored.mean, result.mean)
-    assert (stored.loss, stored.accuracy) == (result.loss, result.accuracy)
-    arrays = json.loads(json.dumps(stored.arrays()))
-    assert np.shape(arrays["to_sep_times_attention"]) == (2, 2)
-    assert (arrays["loss"], arrays["predicted_tokens"]) == (result.loss, result.predicted)
 
 
 def _requested(folder: Path, text: str, store: Store) -> SepGradients:

@@ -62,12 +62,6 @@ def test_a_segment_without_special_tokens_is_absent_not_zero():
     assert absent == ["to_cls", "to_sep", "sep_to_sep", "other_to_sep"]
 
 
-@pytest.mark.parametrize("kinds", [["cls"], ["sep"], ["punct"], ["other"]])
-def test_a_single_token(kinds):
-    measures.check_one_batch(measure, oracle, QUANTITIES, [kinds])
-    measures.check_one_batch(measure, oracle, QUANTITIES, [kinds, ["cls", "other", "sep"]])
-
-
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
     long = " ".join(["A river runs, quietly, through the town."] * 3)

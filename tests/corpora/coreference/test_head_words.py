@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given as given_by
 from hypothesis import strategies as st
 
-from bertviz_core.corpora.coreference.agreement import features
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
 from bertviz_core.corpora.coreference.head_words import TYPES, head_word_source, head_words, mention_type
+from bertviz_core.corpora.coreference.mentions import features
 
 
 def document(text: str, *spans: tuple[int, int], tags=None, governors=None, parse=None) -> CoreferenceDocument:

@@ -1,6 +1,7 @@
 """The sample treebank that ships: valid trees, enough of them, and every relation of Table 1 often enough."""
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +11,8 @@ from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank.conll import UNIVERSAL_RELATIONS
-from bertviz_core.corpora.treebank.trees import Sentence, function_heads
+from bertviz_core.corpora.treebank.glossary import RELATIONS, explained, meaning
+from bertviz_core.corpora.treebank.trees import TOTALS, Sentence, function_heads
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +96,16 @@ def test_labels_with_one_counterpart_are_renamed_and_others_kept():
     )
     relations = [line.split()[2] for line in viewed(*tree)]
     assert relations == ["nsubjpass", "auxpass", "root", "prt", "nn", "dobj", "advmod", "obl:tmod"]
+
+
+def test_the_glossary_explains_the_samples_labels_and_is_what_the_documentation_lists(sentences):
+    viewed = [view for sentence in sentences for view in (sentence, function_heads(sentence))]
+    labels = {name for sentence in viewed for name in (*sentence.relations, *sentence.tags)}
+    assert not [label for label in labels if not meaning(label)]
+    listed = (Path(__file__).parents[3] / "docs/relations.md").read_text("utf-8")
+    for label, known in RELATIONS.items():
+        row = f"| `{label}` | {known.meaning} | {known.marked('**{}**', '*{}*')} |"
+        assert label in TOTALS or row in listed
+        assert label in TOTALS or known.example.count("<") == 1
+    assert explained("dobj") == "direct object, as in: She read the book" and meaning("obl:lmod") == meaning("obl")
+    assert explained("no-such-label") == ""

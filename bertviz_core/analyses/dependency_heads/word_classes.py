@@ -1,0 +1,199 @@
+"""What words a head attends to: how its attention to words divides by part of speech and by relation.
+
+Of all attention from words to words, the share that goes to words of a class, and the share that uniform attention
+would give them. Definitions: docs/methods.md, section 6.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.proportions import error_by_document, share, t_quantile
+from bertviz_core.analyses.results import tidy
+from bertviz_core.heads import Head, all_heads
+
+ClassName = tuple[str, str]  # scheme and label; a scheme is a view of the trees, or PART_OF_SPEECH
+PART_OF_SPEECH = "part of speech"
+EVERY: ClassName = ("", "")  # the class of every word, the first of all
+STORED = ("classes", "class_counts", "class_sums")  # fields of a result
+MIN_WORDS = 20  # a class of fewer words is not named
+
+
+class Attended(NamedTuple):
+    """A class of words, and the share of one head's attention to words that goes to it; fractions.
+
+    Attributes:
+        name: A tag, or a relation.
+        share: The share.
+        expected: The share under uniform attention.
+        n: Number of such words.
+    """
+
+    name: str
+    share: float
+    expected: float
+    n: int
+
+    @property
+    def times(self) -> float:
+        """How many times the share under uniform attention."""
+        return self.share / self.expected
+
+    @property
+    def text(self) -> str:
+        """As "det 41% (4.6 times their share)"."""
+        return f"{self.name} {self.share:.0%} ({self.times:.1f} times their share)"
+
+
+@dataclass
+class WordClasses:
+    """Sums over the sentences of a treebank: x is the attention from words to the words of a class, m to all words.
+
+    Attributes:
+        layers, heads: Of the model.
+        names: Class -> row, in order of appearance.
+        counts: (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one.
+        sums: (class, 3, layer, head) of x, m x and x squared.
+    """
+
+    layers: int
+    heads: int
+    names: dict[ClassName, int] = field(default_factory=lambda: {EVERY: 0})
+    counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    sums: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 0, 0)))
+
+    def __post_init__(self) -> None:
+        self._grow()
+
+    def fresh(self) -> Self:
+        return type(self)(self.layers, self.heads)
+
+    def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
+        """Begin a batch: the classes of each word of its sentences, beside EVERY."""
+        rows = [[[self._row(name) for name in (EVERY, *of)] for of in words] for words in sentences]
+        self._grow()
+        self.members = np.zeros((len(rows), max(map(len, rows)), len(self.names)))
+        for sentence, words in enumerate(rows):
+            for word, classes in enumerate(words):
+                self.members[sentence, word, classes] = 1
+        for words, members in zip(rows, self.members, strict=True):
+            of_words = members[: len(words)].T  # (class, word)
+            weighted = of_words @ uniform_attention(len(words), causal)
+            self.counts += np.stack([of_words.sum(1), weighted, of_words.any(1)], 1)
+
+    def update(self, layer: int, received: np.ndarray) -> None:
+        """Take in one layer of the batch: attention (sentence, head, word) from all words of its sentence to a word."""
+        each = received.astype(np.float64) @ self.members  # (sentence, head, class)
+        every = each[..., :1]
+        self.sums[:, :, layer] += np.stack([each, every * each, each * each]).sum(1).transpose(2, 0, 1)
+
+    def merge(self, other: Self) -> None:
+        rows = [self._row(name) for name in other.names]
+        self._grow()
+        self.counts[rows] += other.counts
+        self.sums[rows] += other.sums
+
+    def values(self) -> dict[str, Any]:
+        """The sums as results and parts store them, the classes of a scheme by falling number of words."""
+        order = sorted(self.names, key=lambda name: (name[0], -self.counts[self.names[name], 0], name[1]))
+        rows = [self.names[name] for name in order]
+        return dict(zip(STORED, (list(map(list, order)), self.counts[rows], self.sums[rows]), strict=True))
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any]) -> Self:
+        """The sums that `values` gave."""
+        classes, counts, sums = (values[name] for name in STORED)
+        names = {(scheme, label): row for row, (scheme, label) in enumerate(classes)}
+        return cls(sums.shape[2], sums.shape[3], names, counts, sums)
+
+    @classmethod
+    def of(cls, result: Any) -> Self:
+        """The sums in a result's fields."""
+        return cls.read({name: getattr(result, name) for name in STORED})
+
+    @property
+    def to_words(self) -> np.ndarray:
+        """(layer, head) mean share of a word's attention that goes to words; special tokens get the rest."""
+        return share(self.sums[0, 0], self.counts[0, 0])
+
+    @property
+    def shares(self) -> np.ndarray:
+        """(class, layer, head) share of the attention to words that goes to each class."""
+        return share(self.sums[:, 0], self.sums[0, 0])
+
+    @property
+    def expected(self) -> np.ndarray:
+        """(class,) shares under uniform attention."""
+        return share(self.counts[:, 1], self.counts[0, 1])
+
+    def interval(self) -> np.ndarray:
+        """(class, layer, head) half-widths of the 95% intervals of the shares, over sentences."""
+        every = np.broadcast_to(self.sums[:1, 0], self.sums[:, 0].shape)
+        sentences, squares = np.full(every.shape, self.counts[0, 2]), np.broadcast_to(self.sums[:1, 2], every.shape)
+        moments = np.stack([sentences, squares, self.sums[:, 1], self.sums[:, 2]])
+        error, effective = error_by_document(every, self.sums[:, 0], moments)
+        return t_quantile(effective - 1) * error
+
+    def schemes(self, view: str) -> list[str]:
+        """How words are classed: by part of speech, where the treebank has these, and by the relations of a view."""
+        return [scheme for scheme in (PART_OF_SPEECH, view) if any(scheme == of for of, _ in self.names)]
+
+    def attended(self, scheme: str, head: Head) -> list[Attended]:
+        """The classes of a scheme and what a head gives them, the largest share first; rare classes are left out. Empty
+        for a head that attends to no word."""
+        if not self.sums[0, 0, *head]:
+            return []
+        shares = share(self.sums[:, 0, *head], self.sums[0, 0, *head])
+        each = [self._attended(name, row, shares[row]) for name, row in self._common(scheme)]
+        return sorted(each, key=lambda attended: -attended.share)
+
+    def preferred(self, scheme: str, heads: Sequence[Head]) -> list[Attended | None]:
+        """For each of some heads the class that gets most beyond its share, None where no class does."""
+        if not (classes := self._common(scheme)):
+            return [None] * len(heads)
+        rows, shares = [row for _, row in classes], self.shares
+        gain = shares[rows] - self.expected[rows][:, None, None]
+        best = [classes[int(rank)] for rank in (gain[:, *head].argmax() for head in heads)]
+        each = [self._attended(name, row, shares[row, *head]) for (name, row), head in zip(best, heads, strict=True)]
+        return [preferred if preferred.share > preferred.expected else None for preferred in each]
+
+    def _common(self, scheme: str) -> list[tuple[str, int]]:
+        """The classes of a scheme that are not rare, with their rows."""
+        names = self.names.items()
+        return [(label, row) for (of, label), row in names if of == scheme and self.counts[row, 0] >= MIN_WORDS]
+
+    def _attended(self, name: str, row: int, value: float) -> Attended:
+        return Attended(name, float(value), float(self.expected[row]), int(self.counts[row, 0]))
+
+    def frame(self, view: str) -> pd.DataFrame:
+        """A row for each class and each head; relations are those of a view."""
+        names = [name for scheme in self.schemes(view) for name in self.names if name[0] == scheme]
+        rows = [self.names[name] for name in names]
+        shares, half = (values[rows].reshape(len(rows), -1) for values in (self.shares, self.interval()))
+        heads = [head.label() for head in all_heads(self.layers, self.heads)]
+        expected = np.broadcast_to(self.expected[rows][:, None], shares.shape)
+        n = np.broadcast_to(self.counts[rows, :1].astype(int), shares.shape)
+        columns = {"n": n, "share": shares, "share_interval": half, "expected": expected, "times": shares / expected}
+        frame = tidy({"class": [label for _, label in names], "head": heads}, columns)
+        frame.insert(0, "scheme", np.repeat([scheme for scheme, _ in names], len(heads)))
+        return frame
+
+    def _row(self, name: ClassName) -> int:
+        return self.names.setdefault(name, len(self.names))
+
+    def _grow(self) -> None:
+        """Make room for the classes that are new."""
+        new = len(self.names) - len(self.counts)
+        self.counts = np.concatenate([self.counts, np.zeros((new, 3))])
+        sums = self.sums.reshape(-1, 3, self.layers, self.heads)
+        self.sums = np.concatenate([sums, np.zeros((new, *sums.shape[1:]))])
+
+
+def uniform_attention(words: int, causal: bool) -> np.ndarray:
+    """(word,) what each word of a sentence gets from all where each word attends to all that it sees alike."""
+    if not causal:
+        return np.ones(words)
+    return np.cumsum(1 / np.arange(words, 0, -1))[::-1]

@@ -1,0 +1,165 @@
+"""The product of query and key that makes a token's weights in one head, by dimension; and in the first layer of models
+that add learned positions to words, how much of it comes from words and how much from positions (docs/methods.md,
+section 10)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.results import to_csv
+from bertviz_core.errors import ModelError
+from bertviz_core.heads import Head
+from bertviz_core.models.attention import scores_of
+from bertviz_core.models.encoding import Batch, Encoded, collate
+from bertviz_core.models.labels import Units
+from bertviz_core.models.model import AttentionModel
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+BERT = "encoder.layer.0.attention.self.query", "encoder.layer.0.attention.self.key"
+PROJECTIONS = {  # family -> names, in the encoder, of the first layer's query and key projections
+    "albert": tuple(f"encoder.albert_layer_groups.0.albert_layers.0.attention.{name}" for name in ("query", "key")),
+    "distilbert": ("transformer.layer.0.attention.q_lin", "transformer.layer.0.attention.k_lin"),
+    **dict.fromkeys(("bert", "camembert", "electra", "roberta", "xlm-roberta"), BERT),
+}
+WIDENED = {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_project"}  # small embeddings
+PARTS = ("word", "position", "rest")  # of a vector; the rest: type of token, and biases
+TERMS = tuple(f"{query} × {key}" for query in PARTS for key in PARTS)
+MASKED = -1e30  # a logit below it is that of a key that is not seen
+TOLERANCE = 1e-3  # to which the parts must add up
+
+
+@dataclass(frozen=True)
+class QueryKey:
+    """How the weights of one query token come about in one head.
+
+    Attributes:
+        query: (width,), as it is multiplied: with rotary positions, and normalized.
+        keys: (key, width), likewise.
+        scale: What their product is multiplied by, 1/√width in most models.
+        logits: (key,) the scores whose softmax the weights are.
+        sink: Score of a learned sink, which takes part in the softmax; None without.
+        weights: (key,)
+        terms: (key, term) the scaled products of TERMS, which add up to `scores`; None where positions cannot be told
+            from words.
+    """
+
+    query: np.ndarray
+    keys: np.ndarray
+    scale: float
+    logits: np.ndarray
+    sink: float | None
+    weights: np.ndarray
+    terms: np.ndarray | None = None
+
+    @property
+    def products(self) -> np.ndarray:
+        """(key, width) query times key, by dimension."""
+        return self.keys * self.query
+
+    @property
+    def scores(self) -> np.ndarray:
+        """(key,) the sum of the products, scaled."""
+        return np.asarray(self.scale * self.products.sum(-1))
+
+    @property
+    def bias(self) -> np.ndarray:
+        """(key,) what else is in the logit: masks, biases of distances, and what a cap takes away."""
+        return np.asarray(self.logits - self.scores)
+
+    def order(self, key: int) -> np.ndarray:
+        """The dimensions, that with the largest product with one key first."""
+        return np.argsort(-self.products[key], kind="stable")
+
+    def to_frame(self, units: Units) -> pd.DataFrame:
+        """A row for each key: its score, bias, logit, weight and terms, then the products, by dimension from 1."""
+        columns = {"to_position": units.start + 1, "to": units.labels, "score": self.scores, "bias": self.bias}
+        columns |= {"logit": self.logits, "weight": self.weights}
+        if self.terms is not None:
+            columns |= dict(zip((term.replace(" × ", "_") for term in TERMS), self.terms.T, strict=True))
+        for name, values in (("query", self.query + 0 * self.keys), ("key", self.keys), ("product", self.products)):
+            columns |= {f"{name}_{dimension}": column for dimension, column in enumerate(values.T, start=1)}
+        return pd.DataFrame(columns)
+
+    def to_csv(self, units: Units, position: int, origin: dict[str, Any]) -> bytes:
+        """`to_frame`, with the query token, at a `position` from 0, and the origin in every row."""
+        return to_csv(
+            self.to_frame(units).assign(from_position=position + 1, **{"from": units.labels[position]}, **origin)
+        )
+
+
+def measure(model: AttentionModel, example: Encoded, head: Head, position: int) -> QueryKey:
+    """Run a model on one input, up to a head, and keep what makes the weights of the token at a position, from 0.
+
+    Raises ModelError where the model returns its maps and shows nothing of what is inside its layers.
+    """
+    if not model.observable:
+        raise ModelError(
+            "This model returns its attention maps, and does not show the queries and keys that they come from.",
+            hint="Choose a model whose maps are read inside its layers; docs/models.md has a table.",
+        )
+    batch = collate([example], model.tokens, model.device)
+    scores = scores_of(model, batch, head.layer)
+    query, keys = _array(scores.query)[0, head.head, position], _array(scores.key)[0, head.head]
+    products = QueryKey(
+        query,
+        keys,
+        scores.scale,
+        _array(scores.logits)[0, head.head, position],
+        None if scores.sink is None else float(scores.sink.reshape(-1)[head.head]),
+        _array(scores.weights)[0, head.head, position],
+        _terms(model, batch, head.head, position, scores.scale) if head.layer == 0 else None,
+    )
+    exact = products.terms is not None and np.allclose(products.terms.sum(-1), products.scores, atol=TOLERANCE)
+    return products if exact else QueryKey(**(vars(products) | {"terms": None}))
+
+
+def _array(values: Tensor) -> np.ndarray:
+    return np.asarray(values.double().cpu().numpy())
+
+
+def _terms(model: AttentionModel, batch: Batch, head: int, position: int, scale: float) -> np.ndarray | None:
+    """(key, term) in the first layer, or None for families whose positions are not learned and added to words.
+
+    The layer reads a normalized sum of embeddings, (x - mean) / deviation * weight + bias. Mean and product are linear,
+    so that with the deviation of the whole sum each embedding has its own share of query and key.
+    """
+    family = model.encoder.config.model_type
+    if family not in PROJECTIONS:
+        return None
+    modules = dict(model.encoder.named_modules())
+    widen = modules.get(WIDENED.get(family, ""), lambda x: x) if family in WIDENED else lambda x: x
+    words, positions, rest = _embedded(model, batch)
+
+    def parts(project: Any) -> np.ndarray:  # (part, token, width); the rest has the biases
+        word_part, position_part, others, biases = (
+            _array(project(widen(x)).unflatten(-1, (model.heads, -1))[0, :, head])
+            for x in (words, positions, rest, 0 * words)
+        )
+        return np.stack([word_part - biases, position_part - biases, others])
+
+    queries, keys = (parts(modules[name]) for name in PROJECTIONS[family])
+    return np.asarray(scale * np.einsum("pd,rkd->kpr", queries[:, position], keys).reshape(len(batch.ids[0]), -1))
+
+
+def _embedded(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+    """The share of words, of positions, and of the rest in what the first layer reads, (batch, token, hidden)."""
+    embeddings, norm = model.encoder.embeddings, model.encoder.embeddings.LayerNorm
+    table = embeddings.position_embeddings
+    positions = batch.mask.long().cumsum(1) - 1  # RoBERTa counts from after its padding
+    positions = positions if table.padding_idx is None else positions + table.padding_idx + 1
+    word, position = embeddings.word_embeddings(batch.ids), table(positions)
+    types = batch.types if model.has_types else 0 * batch.types
+    kind = embeddings.token_type_embeddings(types) if hasattr(embeddings, "token_type_embeddings") else 0 * word
+    deviation = ((word + position + kind).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+
+    def share(x: Tensor) -> Tensor:
+        shared: Tensor = (x - x.mean(-1, keepdim=True)) / deviation * norm.weight
+        return shared
+
+    return share(word), share(position), share(kind) + norm.bias

@@ -1,0 +1,86 @@
+"""The end of a page: how its numbers are computed, and from what, in expanders that are drawn when they are opened."""
+
+import inspect
+import re
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ParamSpec
+
+import streamlit as st
+
+from bertviz_core.analyses.provenance import corpus_size
+from bertviz_core.analyses.results import Result
+from pages.shared import messages
+
+METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
+P = ParamSpec("P")
+
+
+def folded(label: str, icon: str, key: str, draw: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+    """A closed expander that costs nothing until it is opened: only then is its content drawn."""
+    box = st.expander(label, icon=icon, key=f"folded-{key}", on_change="rerun")
+    if box.open:
+        with box:
+            draw(*args, **kwargs)
+
+
+def about(
+    formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str, section: int | None = None
+) -> None:
+    """The expander that explains a page's numbers.
+
+    Args:
+        formula: LaTeX, or empty.
+        text: Markdown.
+        function: What computes the numbers, whose source is shown, or that source.
+        section: Number of the section of docs/methods.md that a button opens: it needs no network.
+    """
+    folded("About this figure", ":material/functions:", "about", _about, formula, text, function, section)
+
+
+def _about(formula: str, text: str, function: Any, section: int | None) -> None:
+    if formula:
+        st.latex(formula)
+    st.markdown(text)
+    if section is not None:
+        heading, methods = methods_section(section)
+        if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
+            st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
+    source: Any = function.fget if isinstance(function, property) else function
+    st.code(source if isinstance(source, str) else inspect.getsource(source), language="python")
+
+
+@cache
+def methods_section(number: int) -> tuple[str, str]:
+    """The heading of a section of docs/methods.md, as "4. Entropy", and its text in Markdown; raises LookupError."""
+    for part in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
+        heading, _, text = part.partition("\n")
+        if heading.startswith(f"{number}. "):
+            return heading, text.strip()
+    raise LookupError(f"{METHODS.name} has no section {number}")
+
+
+def ending(
+    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str,
+    section: int | None = None, unit: str = "segments",
+) -> None:  # fmt: skip
+    """The end of a page: `about` its numbers, what was left out or changed of the corpus, counted in `unit`, what the
+    numbers were computed from and with, and how to cite the paper."""
+    about(formula, text, function, section)
+    origin = result.provenance
+    changed = sum(entry["count"] for entry in origin["skipped"])
+    folded(f"Skipped or modified input ({changed:,})", ":material/rule:", "skipped", _skipped, origin, unit)
+    basis = f"{corpus_size(origin)}; {changed:,} skipped or modified; {origin['device']}, {origin['settings']['dtype']}"
+    title = f"Where these numbers come from: {basis}"
+    folded(title, ":material/fingerprint:", "provenance", st.json, origin, expanded=1)
+
+
+def _skipped(origin: dict[str, Any], unit: str) -> None:
+    if not origin["skipped"]:
+        st.write(f"Nothing was skipped: all {origin[unit]:,} {unit} of the corpus were analyzed in full.")
+    for entry in origin["skipped"]:
+        where = messages.plain(", ".join(entry["where"]))
+        more = ", …" if entry["count"] > len(entry["where"]) else ""
+        st.markdown(f"**{entry['count']:,}** {messages.plain(entry['reason'])}: {where}{more}")

@@ -1,0 +1,178 @@
+"""Folders of models that a stranger made: refused in words, and soon; nothing of theirs is run or unpickled."""
+
+import io
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.errors import ModelError
+from bertviz_core.models import checkpoint, loading
+from tests.cli.running import run
+
+HUGE = "9" * 5000
+
+
+def rewrite(folder: Path, **entries: object) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | entries))
+
+
+@pytest.mark.parametrize("text", ["[]", "[" * 100_000, '{"a": ' + HUGE + "}"])
+def test_a_config_that_is_no_object_is_refused(folder, text):
+    (folder / "config.json").write_text(text)
+    with pytest.raises(ModelError, match=r"no readable config\.json"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        {"type_vocab_size": "2"},
+        {"num_attention_heads": True},
+        {"max_position_embeddings": 4, "tokens": None},
+        {"num_attention_heads": 0, "heads": None},
+        {"model_type": "roberta", "max_position_embeddings": 8, "tokens": None},
+        {"num_attention_heads": 10_000, "num_hidden_layers": 10_000},
+        {"hidden_size": 10**9},
+        {"max_position_embeddings": 100_000, "positions": None},
+        {"chunk": 10**7},
+    ],
+    ids=str,
+)
+def test_a_config_that_the_weights_contradict_is_refused_at_once(folder, entries):
+    rewrite(folder, **entries)
+    began = time.process_time()
+    with pytest.raises(ModelError, match=r"config\.json says") as caught:
+        checkpoint.find(str(folder))
+    assert time.process_time() - began < 0.5
+    assert any(name in caught.value.what for name in (*entries, "layers"))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"[" * 100_000,
+        b'{"a": {"dtype": "F32"}}',
+        b'{"a": {"shape": [-1]}}',
+        b'{"a": {"shape": [' + b"9" * 5000 + b"]}}",
+        b" " * (5 << 20) + b"{}",
+    ],
+    ids=["deep", "no shape", "negative", "digits", "too long"],
+)
+def test_a_broken_header_is_damage(folder, header):
+    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ModelError, match="damaged or cut off"):
+        checkpoint.find(str(folder))
+
+
+def test_folders_and_links_named_as_files_are_none(folder):
+    before = checkpoint.find(str(folder)).fingerprint()
+    (folder / "more.safetensors").mkdir()
+    (folder / "notes.txt").mkdir()
+    (folder / "gone.txt").symlink_to(folder / "nowhere")
+    (folder / "gone.safetensors").symlink_to(folder / "nowhere")
+    found = checkpoint.find(str(folder))
+    assert found.fingerprint() == before and found.parameters() > 0
+    (folder / "tokenizer.json").unlink()
+    (folder / "tokenizer.json").mkdir()
+    with pytest.raises(ModelError, match="no tokenizer"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize("name", ["weights.txt", "../model.safetensors", None])
+def test_an_index_names_safetensors_of_its_folder_alone(folder, name, monkeypatch):
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").rename(folder / "other.safetensors")
+    torch.save(weights, folder / "weights.txt")
+    shutil.copy(folder / "other.safetensors", folder.parent / "model.safetensors")
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, name)}))
+    monkeypatch.setattr(torch, "load", lambda *_, **__: pytest.fail("opened a pickle"))
+    with pytest.raises(ModelError, match="names weights that are not safetensors files in the folder"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
+    index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, "other.safetensors")}))
+    found = checkpoint.find(str(folder))
+    before = found.fingerprint()
+    assert loading.load(found, "cpu").layers == 2
+    save_file({key: value * 0 for key, value in weights.items()}, folder / "other.safetensors", {"format": "pt"})
+    assert checkpoint.find(str(folder)).fingerprint() != before
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("model.safetensors", "device"), ("config.json", "link"), ("added_tokens.json", "fifo")]
+)
+def test_a_model_of_other_than_regular_files_is_refused_at_once(folder, name, kind):
+    (folder / name).unlink(missing_ok=True)
+    if kind == "fifo":
+        os.mkfifo(folder / name)
+    else:
+        (folder / name).symlink_to("/dev/zero" if kind == "device" else folder.parent.parent / "elsewhere")
+        (folder.parent.parent / "elsewhere").write_text("{}")
+    with pytest.raises(ModelError, match=f"{name} is not a regular file of the folder"):
+        checkpoint.find(str(folder))
+
+
+def test_a_model_of_the_hubs_cache_links_to_its_repository(folder, tmp_path):
+    snapshot, blobs = tmp_path / "models--x" / "snapshots" / "abc", tmp_path / "models--x" / "blobs"
+    snapshot.mkdir(parents=True)
+    blobs.mkdir()
+    for file in filter(Path.is_file, folder.iterdir()):
+        file.rename(blobs / file.name)
+        (snapshot / file.name).symlink_to(blobs / file.name)
+    assert checkpoint.find(str(snapshot)).layers == 2
+
+
+def test_weights_without_an_end_and_weights_by_another_name_are_refused(folder):
+    with (folder / "more.safetensors").open("wb") as stream:
+        stream.truncate(10**11)
+    with pytest.raises(ModelError, match="weights take 100 GB"):
+        checkpoint.find(str(folder))
+    (folder / "more.safetensors").unlink()
+    rewrite(folder, transformers_weights="elsewhere.safetensors")
+    with pytest.raises(ModelError, match="names other weights"):
+        checkpoint.find(str(folder))
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000])
+def test_a_training_with_a_broken_tokenizer_can_be_listed(tiny_folder, tmp_path, text):
+    for step in (1, 2):
+        copy = Path(shutil.copytree(tiny_folder, tmp_path / f"step-{step}"))
+        (copy / "tokenizer.json").write_text(text)
+    (tmp_path / f"step-{'9' * 200}").mkdir()
+    assert find_training(tmp_path).steps == (1, 2)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_code_of_a_folders_own_is_refused_with_a_reason(folder, name, monkeypatch):
+    entries = json.loads((folder / name).read_text())
+    (folder / name).write_text(json.dumps(entries | {"auto_map": {"AutoModel": "evil.Evil"}}))
+    (folder / "evil.py").write_text("raise SystemExit")
+    with pytest.raises(ModelError, match=r"asks for Python code of its own .*never run") as caught:
+        checkpoint.find(str(folder))
+    assert caught.value.where.endswith(name) and caught.value.hint
+    # On the command line nobody is asked, however the answer stands ready.
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    done = run("surface-patterns", "encyclopedia", "--model", folder, store=folder / "store")
+    assert done.returncode == 2 and "Python code" in done.stderr
+
+
+def test_transformers_is_told_to_run_no_code(folder, monkeypatch):
+    """Where it is not told, it asks; and it runs what it is allowed."""
+    import transformers
+
+    asked = []
+    for name in ("AutoTokenizer", "AutoModel", "AutoModelForMaskedLM"):
+        auto = getattr(transformers, name)
+        real = auto.from_pretrained
+        note = lambda *a, real=real, **options: asked.append(options["trust_remote_code"]) or real(*a, **options)  # noqa: E731
+        monkeypatch.setattr(auto, "from_pretrained", note)
+    loading.load(checkpoint.find(str(folder)), "cpu")
+    loading.load_to_view(checkpoint.find(str(folder)), "cpu")
+    assert len(asked) >= 4 and set(asked) == {False}
