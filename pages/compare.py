@@ -57,5 +57,5 @@ endnotes.about(
     section=13,
 )
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
-    with st.expander(f"Where the numbers of {label} come from", icon=":material/fingerprint:"):
-        st.json(run, expanded=1)
+    title = f"Where the numbers of {label} come from"
+    endnotes.folded(title, ":material/fingerprint:", f"provenance-{label}", st.json, run, expanded=1)

@@ -61,9 +61,13 @@ page.metrics(coreference_view.metrics(result, choice.direction, selection.base))
 coreference_view.describe_reading(result, choice.direction, selection.base)
 coreference_view.table_2(result, selection.base)
 if result.by("gender", choice)[1].any():
-    with st.expander("Accuracy by gender of the pronoun", icon=":material/wc:"):
-        alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-        page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
+    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
+    endnotes.folded(
+        "Accuracy by gender of the pronoun", ":material/wc:", "gender",
+        lambda: page.chart(
+            page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False
+        ),
+    )  # fmt: skip
 
 coreference_view.documents(result, request, choice, selection)
 st.header(f"Accuracy of all heads (%), {shown_direction}")

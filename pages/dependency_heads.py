@@ -56,8 +56,7 @@ head_panel.attended_words(computed, shown.view, selection)
 relation_view.sentences(computed, shown, request, relation, choice, selection.label)
 
 page.downloads(result)
-with st.expander("LaTeX", icon=":material/table:"):
-    st.code(memoize(latex, result), language="latex")
+endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(latex, result), language="latex"))
 endnotes.ending(
     result,
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",

@@ -7,6 +7,8 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
+from bertviz_core.import_lock import IMPORTING
+
 TEXT = [
     "the cat sat on the mat , and the dog slept near the door .",
     "A river runs through the old town. Its water turns the wheels of three mills, and feeds the fields.",
@@ -174,8 +176,9 @@ def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel") -
 
     auto: the bare encoder, or a class with a head, such as AutoModelForMaskedLM.
     """
-    import torch
-    import transformers
+    with IMPORTING:  # beside a page's preview
+        import torch
+        import transformers
 
     tokenizer = family.tokenizer()
     config = getattr(transformers, family.config)(vocab_size=len(tokenizer), **family.sizes)

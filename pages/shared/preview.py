@@ -78,10 +78,12 @@ def _measured(key: str, _selection: Selection) -> Future[None]:
     store, models = services.store(), services.loaded_models()
 
     def measure() -> None:
-        with suppress(BertvizError, OSError):  # a map without previews is a map all the same
-            model = models.get(_selection.checkpoint, _selection.settings.dtype)
-            store.put(key, Preview.measure(model, _selection.settings).to_bytes())
-        done.set_result(None)
+        try:
+            with suppress(BertvizError, OSError):  # a map without previews is a map all the same
+                model = models.get(_selection.checkpoint, _selection.settings.dtype)
+                store.put(key, Preview.measure(model, _selection.settings).to_bytes())
+        finally:
+            done.set_result(None)
 
     timer = Timer(DELAY, measure)
     timer.daemon = True  # the server's end does not wait for it

@@ -78,6 +78,14 @@ def test_pages_may_be_framed_by_nobody_else_and_metrics_are_closed(address: str)
         assert answer(address, "GET", path)[0].status == 404
 
 
+def test_every_page_but_the_first_has_plotly_loaded_ahead(address: str) -> None:
+    link = answer(address, "GET", "/entropy")[0].headers["link"]
+    address_of_plotly, _, rest = link.removeprefix("<.").partition(">")
+    assert rest == "; rel=modulepreload" and len(answer(address, "GET", address_of_plotly)[1]) > 1_000_000
+    assert "link" not in answer(address, "GET", "/")[0].headers
+    assert "link" not in answer(address, "GET", "/_stcore/health")[0].headers
+
+
 def send(reader: Visitor, **fields: object) -> None:
     message = BackMsg()
     for name, value in fields.items():

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from itertools import pairwise
+from pathlib import Path
 from typing import cast
 
 import streamlit as st
@@ -26,6 +27,7 @@ LONGEST = 5_000_000  # bytes of a stranger's message: a paste is in each
 RATE, BURST = 0.5, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
 FRAGMENT = 0.1  # of a run: a part of the page
 SLOWED = 30  # messages in a row that had to wait, after which a connection is closed
+PLOTLY = next((Path(st.__file__).parent / "static").rglob("PlotlyChart.*.js"), None)  # 4.7 MB that a plot waits for
 HEADERS = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "frame-ancestors 'self'",
@@ -57,7 +59,7 @@ class Gate:
         if scope["type"] == "websocket":
             await self._connect(scope, receive, send)
         elif scope["type"] == "http":
-            await self._answer(scope, receive, _with_headers(send))
+            await self._answer(scope, receive, _with_headers(scope["path"], send))
         else:
             await self.app(scope, receive, send)
 
@@ -163,10 +165,16 @@ def _parsed(data: bytes) -> BackMsg:
     return message
 
 
-def _with_headers(send: Send) -> Send:
+def _with_headers(path: str, send: Send) -> Send:
+    """Answers with the headers of every answer; a page other than the first, whose map is not Plotly's, asks the
+    browser to load Plotly while Streamlit starts."""
+
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            MutableHeaders(scope=message).update(HEADERS)
+            headers = MutableHeaders(scope=message)
+            headers.update(HEADERS)
+            if PLOTLY and path != "/" and headers.get("content-type", "").startswith("text/html"):
+                headers["link"] = f"<./static/js/{PLOTLY.name}>; rel=modulepreload"
         await send(message)
 
     return send_with_headers
