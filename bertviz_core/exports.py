@@ -34,7 +34,7 @@ def to_json(result: Result) -> bytes:
     whole = {
         "analysis": result.analysis,
         "provenance": result.provenance,
-        **({"intervals_over": result.over} if result.over else {}),
+        **({"intervals_over": result.units_text} if result.units_text else {}),
         **result.summary(),
         "findings": _findings(result),
         "arrays": result.arrays(),
@@ -51,8 +51,8 @@ def _findings(result: Result) -> list[dict[str, Any]]:
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
     frame = result.to_frame() if frame is None else frame
-    if result.over:
-        frame["intervals_over"] = result.over
+    if result.units_text:
+        frame["intervals_over"] = result.units_text
     for name, value in origin(result.provenance).items():
         frame[name] = ",".join(value) if isinstance(value, list) else value
     return results.to_csv(frame)

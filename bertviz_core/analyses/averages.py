@@ -47,7 +47,7 @@ class SegmentAverages:
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
         self.examples: Mapping[int, Encoded] = {}  # by number; after a merge only those of `top`
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         layers, heads, _ = self.count.shape
         return type(self)(self.quantities, self.measure, layers, heads, self.device)
 
@@ -90,7 +90,7 @@ class SegmentAverages:
         return pack(self.state())
 
     def from_bytes(self, data: bytes) -> Self:
-        empty = self.fresh()
+        empty = self.new_empty()
         empty.restore(unpack(data))
         return empty
 

@@ -50,14 +50,14 @@ class Result(ABC):
         return {}
 
     @property
-    def over(self) -> str:
+    def units_text(self) -> str:
         """What the 95% intervals are over, as "38 documents"; empty where each word counts for itself."""
         return ""
 
     @property
     def notes(self) -> list[str]:
         """Notes that a reader needs to interpret the numbers."""
-        over = [f"95% intervals are over {self.over}."] if self.over else []
+        over = [f"95% intervals are over {self.units_text}."] if self.units_text else []
         return over + ([self.restriction] if self.restriction else [])
 
     @property
@@ -123,8 +123,8 @@ class ViewedResult(Result):
         return self.default_view().notes
 
     @property
-    def over(self) -> str:
-        return self.default_view().over
+    def units_text(self) -> str:
+        return self.default_view().units_text
 
     @property
     def restriction(self) -> str:

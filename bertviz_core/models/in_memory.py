@@ -81,7 +81,7 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
 
 
 @contextmanager
-def borrowed(
+def prepared_model(
     model: Any, tokenizer: Any, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> Iterator[AttentionModel]:
     """Use a transformers model in the analyses, and restore it afterwards.
@@ -94,7 +94,7 @@ def borrowed(
         tokenizer: That goes with it.
         checkpoint: What `describe` says of the two.
         device: One of settings.DEVICES; "auto" is where the model is.
-        dtype: Of the weights while they are lent; another dtype or device takes a copy of them.
+        dtype: Of the weights while the context lasts; another dtype or device takes a copy of them.
 
     Raises:
         ModelError: It has no attention maps, or the tokenizer is of another model.

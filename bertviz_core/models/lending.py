@@ -25,7 +25,7 @@ def checkpoint_of(model: Model) -> Checkpoint:
     return in_memory.describe(*_pair(model))
 
 
-def lent(
+def model_in_memory(
     model: Model, checkpoint: Checkpoint, device: str, dtype: str, language_model: bool = False
 ) -> AbstractContextManager[AttentionModel]:
     """A model in memory for as long as the context lasts; raises ModelError where `language_model` asks for words that
@@ -33,7 +33,7 @@ def lent(
     inside, tokenizer = _pair(model)
     if language_model and not in_memory.predicts_words(inside):
         raise no_head(checkpoint, f"its class is {type(inside).__name__}")
-    return in_memory.borrowed(inside, tokenizer, checkpoint, device, dtype)
+    return in_memory.prepared_model(inside, tokenizer, checkpoint, device, dtype)
 
 
 def loaded_model(
@@ -42,7 +42,7 @@ def loaded_model(
     """The model for as long as the context lasts; one from files stays loaded for the next call."""
     if isinstance(model, str | Path):
         return nullcontext(_models(device).get(checkpoint, dtype))
-    return lent(model, checkpoint, device, dtype)
+    return model_in_memory(model, checkpoint, device, dtype)
 
 
 @cache

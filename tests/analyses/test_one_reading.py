@@ -32,7 +32,7 @@ def request(tiny: Any, source: Any, analysis: str, text: str, **options: Any) ->
 def test_two_requests_of_one_pass_have_the_provenance_of_each_alone(
     tiny: Any, source: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guesses, "EXAMPLES", 1)
+    monkeypatch.setattr(guesses, "MAX_SENTENCES", 1)
     first = request(tiny, source, "dependency_heads", TREEBANK)
     second = request(tiny, source, "dependency_heads", TREEBANK, possessives=True)
     compute_all([first, second], store, load=lambda together, execution: tiny)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.findings import SHOWN, decide, of_heads
+from bertviz_core.analyses.findings import SHOWN, decide, head_intervals
 from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.analyses.sep_gradients.result import LossAverages
@@ -117,7 +117,7 @@ class Ablation(LossAverages):
     @property
     def matters(self) -> np.ndarray:
         """(layer, head) whether the loss is shown to rise without the head."""
-        return decide(of_heads(self, "loss_change")) == SHOWN
+        return decide(head_intervals(self, "loss_change")) == SHOWN
 
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""

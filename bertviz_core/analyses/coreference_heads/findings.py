@@ -48,7 +48,7 @@ def beside(
     return Answer(
         decide(counts.gain(system, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
-        f"of {row['n']:,} mentions{side} ({interval} over {counts.over}{heldout}), {distance}.{whole}{few}",
+        f"of {row['n']:,} mentions{side} ({interval} over {counts.units_text}{heldout}), {distance}.{whole}{few}",
         best.head,
     )
 

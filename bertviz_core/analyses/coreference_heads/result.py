@@ -24,7 +24,7 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     check_candidates,
 )
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, over, share
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, share, units_text
 from bertviz_core.analyses.results import ViewedResult, tidy, to_lists
 from bertviz_core.heads import DirectedHead, all_heads
 
@@ -85,7 +85,7 @@ class AntecedentCounts(ItemCounts):
     """Counts of right guesses, and the first documents with every head's guesses.
 
     Attributes:
-        first_documents: The first ones, see `guesses.shown`.
+        first_documents: The first ones, see `guesses.document_record`.
         items: (item, 5) their items, see `guesses.Items`, the document by its place in that list.
         guess: (direction, layer, head, item) the mention guessed.
         weight: (direction, layer, head, item) the attention that it has.
@@ -117,8 +117,8 @@ class AntecedentCounts(ItemCounts):
         return CAUSAL if self.is_causal else ""
 
     @property
-    def over(self) -> str:
-        return over(int(self.documents[0]), "documents")
+    def units_text(self) -> str:
+        return units_text(int(self.documents[0]), "documents")
 
     def gain(self, system: str, direction: int = 0) -> Interval:
         """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; CHANCE

@@ -179,7 +179,7 @@ def check_choice(view: str, offsets: int) -> None:
         raise SettingsError(f"Offsets up to {offsets} are not available.", hint=f"Choose 1 to {max(OFFSETS)}.")
 
 
-def described(sentence: Sentence) -> dict[str, Any]:
+def sentence_record(sentence: Sentence) -> dict[str, Any]:
     """A sentence as a dict, as results store it."""
     values = {field.name: getattr(sentence, field.name) for field in fields(sentence)}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
@@ -188,7 +188,7 @@ def described(sentence: Sentence) -> dict[str, Any]:
 def viewed(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
     """A sentence of one view as a result keeps it."""
     names = tuple(name.split(":")[0] if merge_subtypes else name for name in sentence.relations)
-    return described(replace(sentence, relations=names))
+    return sentence_record(replace(sentence, relations=names))
 
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:

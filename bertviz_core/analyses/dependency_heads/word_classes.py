@@ -68,7 +68,7 @@ class WordClasses:
     def __post_init__(self) -> None:
         self._grow()
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         return type(self)(self.layers, self.heads)
 
     def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:

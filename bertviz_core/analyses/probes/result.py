@@ -29,7 +29,7 @@ AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the relea
 OPTIMIZERS = ("lbfgs", "adam")
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # of `attention`
 ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
-EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
+MAX_SENTENCES = 100  # of the test part that are in the result, for people to look at
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,8 @@ from bertviz_core.analyses.findings import (
     Interval,
     Statement,
     decide,
+    head_intervals,
     layer_intervals,
-    of_heads,
     present,
 )
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -37,7 +37,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     values = present(result, quantity)
     head, over = highest(values), int((values > HALF).sum())
     return Answer(
-        decide(of_heads(result, quantity), HALF)[head],
+        decide(head_intervals(result, quantity), HALF)[head],
         f"Head {head.label(base)} puts {values[head]:.2f} ± {half_width(result.interval(quantity)[head], '.1g')} of "
         f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head,
@@ -47,7 +47,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
 
 def little_to_itself(result: HeadAverages, base: int) -> Answer:
     values = present(result, "current")
-    heads = of_heads(result, "current")
+    heads = head_intervals(result, "current")
     share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
     return Answer(
         decide(share, MOST_HEADS),

@@ -55,7 +55,7 @@ def accumulate(
     """Feed the segments in the given batches; padding rows hold full distributions, as they do in a model."""
     total = empty(smoothed)
     for group in groups:
-        part = total.fresh()
+        part = total.new_empty()
         feed(part, [segments[i] for i in group], width)
         total.merge(part)
     return total

@@ -21,7 +21,7 @@ def test_pages_of_all_sentences(tiny, tmp_path, monkeypatch, with_test_file) -> 
     source, settings = from_bytes(BANK.encode(), "bank"), Settings(max_length=64)
     request = Request("probes", tiny.checkpoint, source, settings, options, others)
     whole, store = compute(request, None, model=tiny), Store(tmp_path)
-    monkeypatch.setattr(measure, "EXAMPLES", 2)
+    monkeypatch.setattr(measure, "MAX_SENTENCES", 2)
     result = compute(request, store, model=tiny)
     tested = result.about["sentences"]["test"]
     assert len(result.sentences) == 2 < tested == len(whole.sentences)
