@@ -70,10 +70,6 @@ def _enough(result: HeadAverages, quantity: str) -> bool:
     return bool(result.units[result.quantities.index(quantity)] >= MIN_UNITS)
 
 
-def _over(result: HeadAverages, quantity: str) -> str:
-    return units_text(int(result.units[result.quantities.index(quantity)]), result.unit)
-
-
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
     """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`.
 
@@ -187,7 +183,8 @@ class Statement:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
         few = ""
         if isinstance(result, HeadAverages) and answer.quantity and not _enough(result, answer.quantity):
-            few = f" Only {_over(result, answer.quantity)}."
+            units = int(result.units[result.quantities.index(answer.quantity)])
+            few = f" Only {units_text(units, result.unit)}."
         answer = answer._replace(sentence=answer.sentence + few)
         return Finding(
             f"{analysis}.{self.name}", analysis, self.section, self.statement, self.rule,

@@ -94,12 +94,7 @@ class Result(ABC):
         analysis = metadata_of(data)["analysis"]
         if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
-        return cls(**cls.completed(unpack(data)))
-
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a stored result, with defaults for missing ones."""
-        return values
+        return cls(**unpack(data))
 
 
 @dataclass(frozen=True)

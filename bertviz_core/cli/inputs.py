@@ -82,8 +82,7 @@ def extract(
     level = console.mode if word_level else None
     write_maps(model, inputs, paths[0], console.progress(), console.batch_tokens, metadata, level)
     reading = Reading()
-    described = (_describe(inputs, example) for example in inputs.read(reading))
-    exports.write_records(beside, described)
+    exports.write_records(beside, (_describe(inputs, example) for example in inputs.read(reading)))
     _say_skipped(console, reading.skipped)
 
 

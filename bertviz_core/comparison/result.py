@@ -67,7 +67,8 @@ class Comparison(Result):
         if self.missing:
             warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(change.untested for change in self.changes.values()):
-            untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else self._too_few
+            too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
+            untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else too_few
             warnings = [note for note in warnings if note != CONSERVATIVE]
             return [*warnings, UNTESTED.get(self.compared, untested)]
         return [*warnings, f"Intervals are over {self.units_text}."] if self.changes and self.units_text else warnings
@@ -78,10 +79,6 @@ class Comparison(Result):
         return " and ".join(
             f"{units_text(run.units, run.unit)} in {name}" for name, run in pair if run.units is not None
         )
-
-    @property
-    def _too_few(self) -> str:
-        return f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:

@@ -59,15 +59,6 @@ class Emergence(Result):
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
 
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a file; that of the training that ships has no standard errors."""
-        values = {"visible": None} | values
-        if "units" in values:
-            return values
-        none, errors = np.zeros(len(values["quantities"]), dtype=np.int64), np.full_like(values["averages"], np.nan)
-        return values | {"errors": errors, "units": none, "effective_units": none / np.nan, "unit": "documents"}
-
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
         if quantity not in self.quantities:

@@ -88,17 +88,13 @@ def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[En
 
 def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
     """Raise the error unless smaller batches can fix it."""
-    if not _out_of_memory(error):
+    if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
         raise error
     if len(examples) == 1:
         raise ModelError(
             f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
             hint="Choose a smaller maximum length, or another device.",
         ) from error
-
-
-def _out_of_memory(error: RuntimeError) -> bool:
-    return type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error)
 
 
 def _free(model: AttentionModel) -> None:

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_card import HeadCard
+from bertviz_core.overview.figure import HeadCard
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import files, preview

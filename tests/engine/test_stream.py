@@ -104,10 +104,12 @@ def test_another_failure_is_not_taken_for_want_of_room(tiny, examples, monkeypat
     assert sizes == []
 
 
-def test_a_real_allocation_failure_is_recognized():
+def test_a_real_allocation_failure_is_recognized(tiny, examples, monkeypatch):
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**60, dtype=torch.uint8)
-    assert stream._out_of_memory(caught.value)
+    fail_over(monkeypatch, tiny, 0, caught.value)
+    with pytest.raises(ModelError, match="does not fit"):
+        run(tiny, examples)
 
 
 def test_accumulators_hold_as_much_after_any_number_of_segments(tiny, examples):
