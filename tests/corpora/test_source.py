@@ -93,18 +93,32 @@ def test_text_and_lines_refuse_the_same_bytes_at_the_same_place(data, size):
         assert said(source.text) == said(source.lines)
 
 
+def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", method) as opened:
+        for name, data in files.items():
+            opened.writestr(name, data)
+    return made.getvalue()
+
+
 @pytest.mark.parametrize(
-    ("pack", "line"), [(gzip.compress, b"a" * 9_999 + b"\n"), (lzma.compress, b"a"), (gzip.compress, b"\0")]
+    ("pack", "line"),
+    [
+        (gzip.compress, b"a" * 9_999 + b"\n"),
+        (lzma.compress, b"a"),
+        (gzip.compress, b"\0"),
+        (lambda data: zipped({"a.txt": data}), b"word "),
+    ],
 )
 def test_a_bomb_is_refused_before_it_fills_the_memory(pack, line):
     bomb = from_bytes(pack(line * (60_000_000 // len(line))), "bomb")
-    assert bomb.size < 300_000
+    assert bomb.size < 400_000
     tracemalloc.start()
     try:
         with pytest.raises(InputError, match=r"unpacks to more than 50 MB|NUL") as caught:
-            for _ in bomb.lines() if line != b"a" else bomb.text():
+            for _ in bomb.lines() if line.endswith((b"\n", b"\0")) else bomb.text():
                 pass
-        assert tracemalloc.get_traced_memory()[1] < 16_000_000  # the window of xz is 8 MB of them
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000  # the window of xz is 8 MB of them
     finally:
         tracemalloc.stop()
     assert caught.value.where.startswith("bomb, line") and caught.value.hint
@@ -137,14 +151,6 @@ FILES = {"a/one.txt": b"One.\nStill one.\n", "a/two.txt": b"\xef\xbb\xbfTwo.", "
 JOINED = ["One.", "Still one.", "", "", "Two.", ""]
 
 
-def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as opened:
-        for name, data in files.items():
-            opened.writestr(name, data)
-    return made.getvalue()
-
-
 def lines(data: bytes, name: str = "x") -> list[str]:
     return [line for _, line in from_bytes(data, name).lines()]
 
@@ -173,19 +179,6 @@ def test_a_tar_archive_is_refused_with_what_to_do(compress):
 )
 def test_which_files_make_the_corpus(names, wanted):
     assert from_bytes(zipped(dict.fromkeys(names, b"x")), "x.zip").text_files() == wanted
-
-
-def test_a_bomb_in_an_archive_is_refused_before_it_fills_the_memory():
-    data = zipped({"a.txt": b"word " * 12_000_000})
-    assert len(data) < 400_000
-    tracemalloc.start()
-    try:
-        with pytest.raises(InputError, match=r"unpacks to more than 50 MB|longer than"):
-            for _ in from_bytes(data, "bomb").text():
-                pass
-        assert tracemalloc.get_traced_memory()[1] < 20_000_000
-    finally:
-        tracemalloc.stop()
 
 
 def test_a_list_of_members_that_claims_more_memory_than_it_may_have_is_refused():
@@ -219,14 +212,14 @@ def test_damaged_archives_are_read_or_refused(packed, data):
             assert "any" in error.where
 
 
-def test_an_office_document_is_refused_with_what_to_do():
-    with pytest.raises(InputError, match="office document"):
-        lines(zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"}))
-
-
 @pytest.mark.parametrize(
     ("start", "what"),
-    [(b"%PDF-1.7\n%\xe2\xe3\n", "PDF"), (b"\xd0\xcf\x11\xe0\xa1\xb1", "old Word"), (b"{\\rtf1 a}", "RTF")],
+    [
+        (b"%PDF-1.7\n%\xe2\xe3\n", "PDF"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1", "old Word"),
+        (b"{\\rtf1 a}", "RTF"),
+        (zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"}), "office document"),
+    ],
 )
 def test_documents_that_are_no_text_are_named_with_what_to_do(start, what):
     with pytest.raises(InputError, match=what) as caught:
