@@ -71,9 +71,7 @@ def test_neighbors_and_their_rule():
     assert found("surface_patterns.current", result).state == ABSENT  # no input has it
 
 
-@pytest.mark.parametrize(
-    ("units", "error", "state"), [(1, np.nan, UNDECIDED), (4, 0.01, UNDECIDED), (5, 0.01, SHOWN)]
-)
+@pytest.mark.parametrize(("units", "error", "state"), [(1, np.nan, UNDECIDED), (4, 0.01, UNDECIDED), (5, 0.01, SHOWN)])
 def test_averages_over_fewer_than_five_units_decide_nothing(units, error, state):
     result = averages("surface_patterns", error, units, previous=[[0.2, 0.9]])
     finding = found("surface_patterns.previous", result)
