@@ -64,8 +64,7 @@ def actors(worker: type, workers: int, device: str) -> list[Any]:
     count = workers or gpus or cpus
     if count > cpus:
         raise SettingsError(
-            f"{count} workers need {count} CPUs, and the cluster has {cpus}.",
-            hint=f"Choose at most {cpus} workers.",
+            f"{count} workers need {count} CPUs, and the cluster has {cpus}.", hint=f"Choose at most {cpus} workers."
         )
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}

@@ -233,8 +233,7 @@ WITHOUT_RAY = "import sys; sys.modules['ray'] = None; from bertviz_core.cli.comm
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "message"),
-    [((), 0, "max_weight"), (("--workers", "2"), 2, "pip install ray")],
+    ("options", "code", "message"), [((), 0, "max_weight"), (("--workers", "2"), 2, "pip install ray")]
 )
 def test_a_command_without_ray(options, code, message, tiny_folder):
     command = [sys.executable, "-c", WITHOUT_RAY, "entropy", "encyclopedia", "--model", str(tiny_folder), "--no-store"]

@@ -56,11 +56,7 @@ LINES = [(0, 1, "a"), (0, 2, "b"), (1, 4, "c")]
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [
-        ("a\nb\n\nc\n", LINES),
-        ("a\r\nb\r\n\r\nc", LINES),
-        ("\n\na\n\n \t\n\nb\n\n\n", [(0, 3, "a"), (1, 7, "b")]),
-    ],
+    [("a\nb\n\nc\n", LINES), ("a\r\nb\r\n\r\nc", LINES), ("\n\na\n\n \t\n\nb\n\n\n", [(0, 3, "a"), (1, 7, "b")])],
 )
 def test_blank_lines_end_documents(source, text, found):
     corpus = TextCorpus(source(text))

@@ -17,12 +17,7 @@ from bertviz_core.plotting.palette import BROAD, SEP, TOKENS
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
 COLUMNS = (
     averaged_column("loss_change", "loss change, head removed, nats", name="loss change, head removed"),
-    averaged_column(
-        "right_change",
-        "change in right guesses, head removed",
-        percent=True,
-        overview=False,
-    ),
+    averaged_column("right_change", "change in right guesses, head removed", percent=True, overview=False),
     averaged_column(
         "to_sink_loss_change",
         "loss change, attention to the sink removed, nats",
@@ -30,10 +25,7 @@ COLUMNS = (
         marker=SEP,
     ),
     averaged_column(
-        "to_sink_right_change",
-        "change in right guesses, attention to the sink removed",
-        percent=True,
-        overview=False,
+        "to_sink_right_change", "change in right guesses, attention to the sink removed", percent=True, overview=False
     ),
     averaged_column(
         "gradient_estimate", "gradient estimate of the change, nats", name="gradient estimate", marker=BROAD

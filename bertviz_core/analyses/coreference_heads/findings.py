@@ -9,16 +9,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
-from bertviz_core.analyses.findings import (
-    HELD_OUT,
-    NOT_SHOWN,
-    SHOWN,
-    UNDECIDED,
-    Answer,
-    Finding,
-    Statement,
-    decide,
-)
+from bertviz_core.analyses.findings import HELD_OUT, NOT_SHOWN, SHOWN, UNDECIDED, Answer, Finding, Statement, decide
 from bertviz_core.analyses.proportions import MIN_SCORED
 from bertviz_core.heads import arrow
 
