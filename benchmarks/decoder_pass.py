@@ -57,7 +57,7 @@ def returned(shape: str, count: int) -> Work:
         sums = _sums(model)
         for start in range(0, len(segments), BATCH):
             batch = collate(segments[start : start + BATCH], tokens, "cpu")
-            parts = [part.fresh() for part in sums]
+            parts = [part.new_empty() for part in sums]
             with torch.inference_mode():
                 maps = decoder(batch.ids, attention_mask=batch.mask.long(), output_attentions=True).attentions
                 for layer, weights in enumerate(maps):

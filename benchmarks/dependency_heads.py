@@ -75,7 +75,7 @@ def our_scores(groups: Groups) -> Guesses:
     """The product's accumulator over batches of word-level maps, which lose their diagonals."""
     counts = Guesses(Rules({"as-is": VIEWS["as-is"]}), LAYERS, HEADS, "cpu")
     for batch, maps in groups:
-        part = counts.fresh()
+        part = counts.new_empty()
         for layer in range(LAYERS):
             part.score(batch, layer, maps[layer])
         counts.merge(part)

@@ -22,16 +22,7 @@ if TYPE_CHECKING:
     from bertviz_core.errors import BertvizError
     from bertviz_core.heads import Head
 
-__all__ = [
-    "AnalysisResult",
-    "AttentionLines",
-    "BertvizError",
-    "Head",
-    "analyse",
-    "analyze",
-    "attention",
-    "report",
-]
+__all__ = ["AnalysisResult", "AttentionLines", "BertvizError", "Head", "analyse", "analyze", "attention", "report"]
 _MODULES = dict.fromkeys(__all__, "api") | {"BertvizError": "errors", "Head": "heads"}
 
 # Two OpenMP threads that spin beside another busy process run 8 times slower; it must be set before torch.

@@ -21,7 +21,7 @@ from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import in_memory
-from bertviz_core.models.lending import Model, checkpoint_of, lent, loaded_model
+from bertviz_core.models.in_memory import Model, checkpoint_of, loaded_model, model_in_memory
 from bertviz_core.models.masking import no_head
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention as maps_of
@@ -209,7 +209,7 @@ def _find_or_compute(request: Request, model: Model, store: Store | None, execut
     if isinstance(model, str | Path):
         return requests.compute(request, store, execution)
     language_model = needs_language_model([request])
-    with lent(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
+    with model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
         return requests.compute(request, store, execution, model=loaded)
 
 
@@ -221,7 +221,7 @@ def _compute_report(request: ReportRequest, model: Model, store: Store, executio
     if isinstance(model, str | Path):
         return request.compute(store, execution)
     language_model = in_memory.predicts_words(in_memory.transformers_model(model[0]))
-    with lent(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
+    with model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
         return request.compute(store, execution, load=partial(_same, loaded))
 
 

@@ -30,29 +30,25 @@ SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 def to_json(result: Result) -> bytes:
     """{"analysis", "provenance", "arrays", "table"} and what `Result.summary` adds; absent values are null or missing,
     never 0."""
+    analysis = ANALYSES.get(result.analysis)
     table = json.loads(result.to_frame().to_json(orient="records", double_precision=15))
     whole = {
         "analysis": result.analysis,
         "provenance": result.provenance,
-        **({"intervals_over": result.over} if result.over else {}),
+        **({"intervals_over": result.units_text} if result.units_text else {}),
         **result.summary(),
-        "findings": _findings(result),
+        "findings": [finding.to_json() for finding in analysis.findings(result)] if analysis else [],
         "arrays": result.arrays(),
         "table": table,
     }
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
 
-def _findings(result: Result) -> list[dict[str, Any]]:
-    analysis = ANALYSES.get(result.analysis)
-    return [finding.to_json() for finding in analysis.findings(result)] if analysis else []
-
-
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
     frame = result.to_frame() if frame is None else frame
-    if result.over:
-        frame["intervals_over"] = result.over
+    if result.units_text:
+        frame["intervals_over"] = result.units_text
     for name, value in origin(result.provenance).items():
         frame[name] = ",".join(value) if isinstance(value, list) else value
     return results.to_csv(frame)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, compared
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, KEPT, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, MAX_ITEMS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import DirectedHead, arrow
@@ -85,7 +85,7 @@ endnotes.ending(
     "neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. The "
     "best head is selected on the mentions on which it is scored; for the held-out accuracy it is selected on the "
     "other half of the documents. Ties go to the first head and the first word. The guesses for all mentions are "
-    f"stored beside the result; where the store's limit has dropped them, those for the first {KEPT:,} remain.",
+    f"stored beside the result; where the store's limit has dropped them, those for the first {MAX_ITEMS:,} remain.",
     answers,
     section=7,
     unit="windows",

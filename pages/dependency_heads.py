@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import latex, offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.gold_trees import best_words
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, EXAMPLES
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTENCES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.head_map import value_map
@@ -65,8 +65,8 @@ endnotes.ending(
     "every word including the root, as in the authors' code; *UAS* excludes punctuation. The best head is selected on "
     "the words on which it is scored; for *held out* it is selected on one half of the sentences and scored on the "
     "other. Intervals are Wilson's, 95%. The guesses in all sentences are stored beside the result; where the store's "
-    f"limit has dropped them, those in the first {EXAMPLES} remain. The paper's numbers: BERT-base on the Wall Street "
-    "Journal with Stanford Dependencies.",
+    f"limit has dropped them, those in the first {MAX_SENTENCES} remain. The paper's numbers: BERT-base on the Wall "
+    "Street Journal with Stanford Dependencies.",
     best_words,
     section=6,
     unit="sentences",

@@ -11,7 +11,7 @@ from pages.shared.views import analysis_page, head_view
 
 def focused(result: Entropy, _: HeadColumn, selection: Selection) -> tuple[list[str], str]:
     below = choices.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
-    heads = head_view.over(-result["entropy"], -below * result.uniform, selection.base)
+    heads = head_view.labels_over(-result["entropy"], -below * result.uniform, selection.base)
     return heads, f"At most {below:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
 
 

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
-from bertviz_core.analyses.probes.result import EXAMPLES, Probes
+from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import header
 from pages.shared.views import probe_view
@@ -47,9 +47,8 @@ endnotes.ending(
     "shares the words' weights and has two learned scales. UAS excludes punctuation; UUAS counts the edges of the "
     "structural probe's minimum spanning tree. Random: the layers' weights are reinitialized, the embeddings are kept. "
     "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses in all "
-    "sentences are stored beside the result; "
-    f"where the store's limit has dropped them, those in the first {EXAMPLES} remain. The paper's numbers: BERT-base "
-    "on the Wall Street Journal with Stanford Dependencies.",
+    "sentences are stored beside the result; where the store's limit has dropped them, those in the first "
+    f"{MAX_SENTENCES} remain. The paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
     Probes.of_pair,
     section=8,
     unit="sentences",

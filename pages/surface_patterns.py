@@ -20,9 +20,9 @@ from pages.shared.messages import plain
 from pages.shared.views import analysis_page, head_view
 
 
-def over(result: HeadAverages, column: HeadColumn, selection: Selection) -> tuple[list[str], str]:
+def heads_over(result: HeadAverages, column: HeadColumn, selection: Selection) -> tuple[list[str], str]:
     threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
-    heads = head_view.over(result[column.quantity], threshold, selection.base)
+    heads = head_view.labels_over(result[column.quantity], threshold, selection.base)
     return heads, f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
 
 
@@ -86,6 +86,5 @@ TEXT = (
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
     "twice in 128 would get about 1/64 of the attention by chance."
 )
-analysis_page.show(
-    ANALYSES["surface_patterns"], analysis_page.Parts(over, numbers, figure, change, lengths, text=TEXT, section=2)
-)
+parts = analysis_page.Parts(heads_over, numbers, figure, change, lengths, text=TEXT, section=2)
+analysis_page.show(ANALYSES["surface_patterns"], parts)

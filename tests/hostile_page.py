@@ -20,10 +20,5 @@ st.title("Hostile")
 units = Units(LABELS, np.zeros(5, bool), np.zeros(5, int), np.arange(5))
 attention = InputAttention(units, units, np.full((1, 1, 5, 5), 0.2, np.float32))
 draw = component("attention_lines", FOLDER)
-drawn = {
-    "weights": pack(attention.weights[0, 0]),
-    "minWeight": 0.0,
-    "title": "</text><script>",
-    "name": "attention",
-}
+drawn = {"weights": pack(attention.weights[0, 0]), "minWeight": 0.0, "title": "</text><script>", "name": "attention"}
 draw(data={**sides(attention), **drawn, "text": "", "pins": [], "canMask": False}, key="lines")

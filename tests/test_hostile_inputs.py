@@ -229,17 +229,6 @@ def test_xz_that_asks_for_gigabytes_is_refused():
     assert [line for _, line in from_bytes(several, "x").lines()] == ["one", "two"]
 
 
-def test_an_archive_of_too_many_files_is_refused():
-    import zipfile
-
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for number in range(25_000):
-            archive.writestr(f"{number}.txt", b"")
-    with pytest.raises(InputError, match="more than 10,000 files"):
-        read_vectors(from_bytes(packed.getvalue(), "x.zip"), {"a"})
-
-
 @pytest.mark.parametrize("unit", ["中", "word "])
 def test_a_huge_text_without_single_spaces_is_cut(tiny, unit):
     text = unit * (3 * tokens.AT_ONCE // len(unit))

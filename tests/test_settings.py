@@ -1,7 +1,11 @@
-"""Settings: what a model, or nobody, can use is refused with the value that can."""
+"""Settings, and the limits of a server: what cannot be used is refused with the value that can."""
+
+import re
+from pathlib import Path
 
 import pytest
 
+from bertviz_core.access import LOCAL, Access, from_environment
 from bertviz_core.errors import SettingsError
 from bertviz_core.settings import Settings
 
@@ -32,3 +36,53 @@ def test_what_cannot_be_is_refused(changed, said):
 def test_the_models_own_limit_is_allowed_and_no_limit_is_no_limit():
     Settings(max_length=512).check(512)
     Settings(max_length=5000).check(None)
+
+
+def test_ones_own_machine_opens_everything_but_sends_no_token() -> None:
+    assert from_environment({}) == Access(hub_token=False)
+    own = from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": "/"})
+    assert (own.public, own.folders, own.downloads) == (False, (Path("/"),), 0)
+    assert LOCAL.folders is None and LOCAL.downloads is None and LOCAL.hub_token is None
+
+
+def test_a_public_server_opens_nothing_that_is_not_allowed() -> None:
+    access = from_environment({"BERTVIZ_PUBLIC": "1"})
+    assert (access.public, access.folders, access.downloads) == (True, (), 0)
+
+
+def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "models")
+    given = {
+        "BERTVIZ_PUBLIC": "yes",
+        "BERTVIZ_MODELS": f"{tmp_path / 'link'}:{tmp_path}",
+        "BERTVIZ_DOWNLOADS": "2.5",
+        "BERTVIZ_UPLOADS": "1",
+    }
+    access = from_environment(given)
+    assert access == Access(True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 10**9)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("BERTVIZ_PUBLIC", "maybe"),
+        ("BERTVIZ_DOWNLOADS", "lots"),
+        ("BERTVIZ_DOWNLOADS", "-1"),
+        ("BERTVIZ_UPLOADS", "nan"),
+        ("BERTVIZ_UPLOADS", "1e99"),
+        ("BERTVIZ_MODELS", "/no/such/folder"),
+    ],
+)
+def test_a_variable_that_cannot_be_read_is_named_and_nothing_opens(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=name):
+        from_environment({"BERTVIZ_PUBLIC": "1", name: value})
+
+
+def test_every_variable_is_explained() -> None:
+    root = Path(__file__).parent.parent
+    read = set(re.findall(r"BERTVIZ_\w+", (root / "bertviz_core/access.py").read_text()))
+    rows = [row for row in (root / "docs/deploy.md").read_text().splitlines() if row.startswith("| `BERTVIZ_")]
+    table = {cells[1].strip(" `"): cells[2].strip(" `") for row in rows if (cells := row.split("|"))}
+    assert read - {"BERTVIZ_"} <= set(table)
+    assert float(table["BERTVIZ_UPLOADS"]) * 10**9 == LOCAL.uploads

@@ -47,7 +47,7 @@ class SegmentAverages:
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
         self.examples: Mapping[int, Encoded] = {}  # by number; after a merge only those of `top`
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         layers, heads, _ = self.count.shape
         return type(self)(self.quantities, self.measure, layers, heads, self.device)
 
@@ -83,20 +83,20 @@ class SegmentAverages:
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         ours, others = self.examples, other.examples
-        chosen = ((number, (ours if number in ours else others).get(number)) for number in self._numbers())
+        chosen = ((number, (ours if number in ours else others).get(number)) for number in self._top_segment_numbers())
         self.examples = {number: example for number, example in chosen if example is not None}
 
     def to_bytes(self) -> bytes:
         return pack(self.state())
 
     def from_bytes(self, data: bytes) -> Self:
-        empty = self.fresh()
+        empty = self.new_empty()
         empty.restore(unpack(data))
         return empty
 
     def state(self) -> dict[str, Any]:
         """The sums, and the top segments, by name; subclasses add theirs."""
-        examples = [self.examples[number] for number in self._numbers()]
+        examples = [self.examples[number] for number in self._top_segment_numbers()]
         return {name: getattr(self, name) for name in SUMS} | {
             "numbers": [example.number for example in examples],
             "where": [example.where for example in examples],
@@ -128,15 +128,14 @@ class SegmentAverages:
         self.top_values[layers] = values[..., :TOP]
         self.top[layers] = numbers.gather(-1, order)[..., :TOP]
 
-    def _numbers(self) -> list[int]:
-        """Numbers of the top segments, in order."""
+    def _top_segment_numbers(self) -> list[int]:
         top, present = self.top.cpu().numpy(), ~self.top_values.isinf().cpu().numpy()
         numbers: list[int] = np.unique(top[present]).tolist()
         return numbers
 
     def texts(self, tokens: Tokens) -> dict[str, Any]:
         """Locations and tokens of the top segments, by segment number (as text)."""
-        chosen = [self.examples[number] for number in self._numbers()]
+        chosen = [self.examples[number] for number in self._top_segment_numbers()]
         return {str(e.number): {"where": e.where, "tokens": tokens.names(e.ids)} for e in chosen}
 
     def result(self) -> dict[str, Any]:

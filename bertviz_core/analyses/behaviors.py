@@ -99,10 +99,12 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
 
 
 def linguistic(results: Results) -> dict[str, str]:
-    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses."""
+    """Label of a linguistic head -> what it is best at: the heads that Figure 6 marks with crosses. For coreference the
+    best head on all mentions, where it is above the nearest mention on held-out documents."""
     pairs = clear_relations(result_of(results, RelationCounts)) if "dependency_heads" in results else []
     if "coreference_heads" in results:
-        pairs += _coreference_heads(result_of(results, AntecedentCounts))
+        counts = result_of(results, AntecedentCounts)
+        pairs += [(counts.best().head.label(), COREFERENCE)] if counts.is_above("nearest") else []
     return joined(pairs)
 
 
@@ -121,8 +123,3 @@ def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
     table = table[~table["relation"].isin(NO_RELATION) & table["above_baseline"]]
     order = (table["heldout_accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index
     return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
-
-
-def _coreference_heads(counts: AntecedentCounts) -> list[tuple[str, str]]:
-    """The best head on all mentions together, where it is above the nearest mention on held-out documents."""
-    return [(counts.best().head.label(), COREFERENCE)] if counts.is_above("nearest") else []

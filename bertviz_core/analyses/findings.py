@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
-from bertviz_core.analyses.proportions import MIN_UNITS, over, t_quantile, wilson
+from bertviz_core.analyses.proportions import MIN_UNITS, t_quantile, units_text, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head, highest
 
@@ -58,7 +58,7 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
     return np.where(interval.enough, states, UNDECIDED)
 
 
-def of_heads(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
+def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
     """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another; raises
     KeyError for a quantity that no input has."""
     values = present(result, quantity)
@@ -70,16 +70,12 @@ def _enough(result: HeadAverages, quantity: str) -> bool:
     return bool(result.units[result.quantities.index(quantity)] >= MIN_UNITS)
 
 
-def _over(result: HeadAverages, quantity: str) -> str:
-    return over(int(result.units[result.quantities.index(quantity)]), result.unit)
-
-
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
     """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`.
 
     The standard error of a mean over heads is at most the mean of the heads' standard errors.
     """
-    low, high, enough = of_heads(result, quantity, comparisons * len(result[quantity]))
+    low, high, enough = head_intervals(result, quantity, comparisons * len(result[quantity]))
     return Interval(low.mean(1), high.mean(1), enough)
 
 
@@ -187,7 +183,8 @@ class Statement:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
         few = ""
         if isinstance(result, HeadAverages) and answer.quantity and not _enough(result, answer.quantity):
-            few = f" Only {_over(result, answer.quantity)}."
+            units = int(result.units[result.quantities.index(answer.quantity)])
+            few = f" Only {units_text(units, result.unit)}."
         answer = answer._replace(sentence=answer.sentence + few)
         return Finding(
             f"{analysis}.{self.name}", analysis, self.section, self.statement, self.rule,
@@ -205,7 +202,7 @@ def column_finding(analysis: str, column: HeadColumn, result: Result, base: int 
         rule = f"The highest head is above {name}, with an interval corrected for the number of heads."
         beside = f"; {int((values > baseline).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
         if isinstance(result, HeadAverages):
-            state = decide(of_heads(result, column.quantity).at(head), baseline)
+            state = decide(head_intervals(result, column.quantity).at(head), baseline)
     value = column.with_interval(result, head)
     sentence = f"Head {head.label(base)} has the highest {column.label}: {value}{beside}."
     identity = f"{analysis}.{column.quantity}"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.proportions import Estimate, over, t_quantile
+from bertviz_core.analyses.proportions import Estimate, t_quantile, units_text
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
 from bertviz_core.numbers import half_width, number
@@ -65,9 +65,9 @@ class HeadAverages(Result):
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
 
     @property
-    def over(self) -> str:
+    def units_text(self) -> str:
         why = " of one document" if self.unit == "segments" else ""
-        return over(int(self.units.max(initial=0)), self.unit) + why
+        return units_text(int(self.units.max(initial=0)), self.unit) + why
 
     @property
     def present(self) -> list[str]:

@@ -98,7 +98,6 @@ def _sums(
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
-    """Provenance of a result."""
     import torch
     import transformers
 
@@ -115,11 +114,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
             "causal": model.causal,
             "capture": "inside the layer" if model.observable else "returned maps",
         },
-        "corpus": {
-            "name": request.source.name,
-            "digest": request.source.digest,
-            "bytes": request.source.size,
-        },
+        "corpus": {"name": request.source.name, "digest": request.source.digest, "bytes": request.source.size},
         **reading.counts,
         "skipped": reading.skipped.to_json(),
         "settings": request.settings.to_json(),

@@ -29,7 +29,7 @@ def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
     return np.asarray(stdtrit(freedom, 1 - ALPHA / 2 / max(comparisons, 1)))
 
 
-def over(units: int, unit: str) -> str:
+def units_text(units: int, unit: str) -> str:
     """The units of an interval, as "38 documents"; also says if they are too few to decide anything."""
     return plural(units, unit) + (f" (too few {unit} to decide anything)" if units < MIN_UNITS else "")
 
@@ -67,7 +67,7 @@ def best_heads(correct: np.ndarray) -> np.ndarray:
     return np.stack(np.unravel_index(flat, (directions, layers, heads)), 1)
 
 
-def of_heads(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
+def counts_of_best(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
     """(relation,) the counts of one head for each relation."""
     return correct[best[:, 0], np.arange(len(best)), best[:, 1], best[:, 2]]
 

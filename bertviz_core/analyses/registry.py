@@ -39,17 +39,7 @@ BUILT_IN: dict[str, Analysis] = {
 }
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
-COMMANDS = (
-    "overview",
-    "compare",
-    "emergence",
-    "attention",
-    "segments",
-    "extract",
-    "treebank",
-    "store",
-    "report",
-)
+COMMANDS = ("overview", "compare", "emergence", "attention", "segments", "extract", "treebank", "store", "report")
 log = logging.getLogger(__name__)
 
 

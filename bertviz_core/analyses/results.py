@@ -50,14 +50,14 @@ class Result(ABC):
         return {}
 
     @property
-    def over(self) -> str:
+    def units_text(self) -> str:
         """What the 95% intervals are over, as "38 documents"; empty where each word counts for itself."""
         return ""
 
     @property
     def notes(self) -> list[str]:
         """Notes that a reader needs to interpret the numbers."""
-        over = [f"95% intervals are over {self.over}."] if self.over else []
+        over = [f"95% intervals are over {self.units_text}."] if self.units_text else []
         return over + ([self.restriction] if self.restriction else [])
 
     @property
@@ -94,12 +94,7 @@ class Result(ABC):
         analysis = metadata_of(data)["analysis"]
         if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
-        return cls(**cls.completed(unpack(data)))
-
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a stored result, with defaults for missing ones."""
-        return values
+        return cls(**unpack(data))
 
 
 @dataclass(frozen=True)
@@ -123,8 +118,8 @@ class ViewedResult(Result):
         return self.default_view().notes
 
     @property
-    def over(self) -> str:
-        return self.default_view().over
+    def units_text(self) -> str:
+        return self.default_view().units_text
 
     @property
     def restriction(self) -> str:

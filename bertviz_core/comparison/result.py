@@ -9,7 +9,7 @@ import pandas as pd
 import safetensors.numpy
 
 from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES, RelationCounts
-from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, over
+from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differing, names
@@ -67,19 +67,18 @@ class Comparison(Result):
         if self.missing:
             warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
         if self.changes and all(change.untested for change in self.changes.values()):
-            untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else self._too_few
+            too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
+            untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else too_few
             warnings = [note for note in warnings if note != CONSERVATIVE]
             return [*warnings, UNTESTED.get(self.compared, untested)]
-        return [*warnings, f"Intervals are over {self.over}."] if self.changes and self.over else warnings
+        return [*warnings, f"Intervals are over {self.units_text}."] if self.changes and self.units_text else warnings
 
     @property
-    def over(self) -> str:
+    def units_text(self) -> str:
         pair = ((name, run[self.opens_on]) for name, run in (("A", self.a), ("B", self.b)))
-        return " and ".join(f"{over(run.units, run.unit)} in {name}" for name, run in pair if run.units is not None)
-
-    @property
-    def _too_few(self) -> str:
-        return f"No difference is marked: {self.over}, where at least {MIN_UNITS} in each run are needed."
+        return " and ".join(
+            f"{units_text(run.units, run.unit)} in {name}" for name, run in pair if run.units is not None
+        )
 
     @property
     def runs(self) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence
 
-LOOKED_AT = 50  # sentences of a treebank, lines of a coreference corpus, from which the format is recognized
+FORMAT_SAMPLE = 50  # sentences of a treebank, lines of a coreference corpus, from which the format is recognized
 TREEBANK = f"Give {formats.names('treebank')}; the columns of the first two are separated by tabs."
 COREFERENCE = f"Give {formats.names('coreference')}."
 
@@ -105,7 +105,7 @@ def _treebank_format(source: Source) -> Format:
     """The format, from a few sentences, fewer where they are very long."""
     lines: list[Line] = []
     length = 0
-    for block in islice(blocks(source), LOOKED_AT):
+    for block in islice(blocks(source), FORMAT_SAMPLE):
         lines += block
         length += sum(len(text) for _, text in block)
         if length > LONGEST_LINE:
@@ -137,7 +137,7 @@ def _coreference_format(source: Source) -> Format:
             lines.append((number, text))
             rows += not text.startswith("#")
             length += len(text)
-        if rows == LOOKED_AT or (rows and length > LONGEST_LINE):
+        if rows == FORMAT_SAMPLE or (rows and length > LONGEST_LINE):
             break
     if not rows:
         raise source.error("The file contains no words.", COREFERENCE)

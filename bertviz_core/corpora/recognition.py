@@ -16,7 +16,7 @@ from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import InputError
 
 Kind = Literal["text", "treebank", "coreference"]
-LOOKED_AT = 1 << 16  # characters
+START_LENGTH = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
 UNPACKED = 3  # times its size, about, that a packed text has
@@ -51,7 +51,7 @@ def _start(source: Source) -> str:
     head = ""
     for piece in source.text():
         head += piece
-        if len(head) > LOOKED_AT:
+        if len(head) > START_LENGTH:
             return head[: head.rfind("\n") + 1 or None]
     return head
 
@@ -121,7 +121,7 @@ def estimate_word_count(source: Source) -> int:
     start, columns = _start(source), kinds(source)[0] != "text"
     words = sum(_words(line, columns) for line in start.splitlines())
     size = source.size * (UNPACKED if source.is_packed else 1)
-    return max(1, round(words * max(1.0, size / len(start.encode())) if len(start) > LOOKED_AT // 2 else words))
+    return max(1, round(words * max(1.0, size / len(start.encode())) if len(start) > START_LENGTH // 2 else words))
 
 
 def _words(text: str, columns: bool) -> int:

@@ -32,7 +32,7 @@ _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFiles:
     """Files that can be read, as one.
 
     Attributes:
@@ -48,7 +48,7 @@ class Checked:
     encoding: str
 
 
-class Check:
+class UploadCheck:
     """A check that waits or runs.
 
     Args:
@@ -74,7 +74,7 @@ class Check:
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
-        self._future: Future[Checked] = _threads.submit(self._run, files, task)
+        self._future: Future[CheckedFiles] = _threads.submit(self._run, files, task)
 
     def done(self, seconds: float = 0.0) -> bool:
         """Whether it is over, at once or within so many seconds."""
@@ -84,7 +84,7 @@ class Check:
             return False
         return True
 
-    def result(self) -> Checked:
+    def result(self) -> CheckedFiles:
         """The checked files; raises InputError for files that cannot be read, or take too much time or memory."""
         return self._future.result()
 
@@ -94,7 +94,7 @@ class Check:
         if process := self._process:
             process.kill()
 
-    def _run(self, files: Sequence[tuple[str, bytes]], task: dict[str, Any]) -> Checked:
+    def _run(self, files: Sequence[tuple[str, bytes]], task: dict[str, Any]) -> CheckedFiles:
         if sum(len(data) for _, data in files) > task["max_size"]:
             what = f"The file is over {task['max_size'] >> 20} MB."
             raise InputError(what, where=self.name, hint="Use the command line.")
@@ -104,7 +104,7 @@ class Check:
             found = self._ask(folder, task | {"names": [name for name, _ in files]})
             if "error" in found:
                 raise InputError(found["error"], where=found["where"], hint=found["hint"])
-            return Checked(Path(folder, "out").read_bytes(), found["name"], found["kind"], found["encoding"])
+            return CheckedFiles(Path(folder, "out").read_bytes(), found["name"], found["kind"], found["encoding"])
 
     def _ask(self, folder: str, task: dict[str, Any]) -> dict[str, str]:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

@@ -11,7 +11,7 @@ import pandas as pd
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, clear_relations, joined
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
-from bertviz_core.analyses.proportions import best_heads, of_heads, share, t_quantile
+from bertviz_core.analyses.proportions import best_heads, counts_of_best, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
 
@@ -58,15 +58,6 @@ class Emergence(Result):
     offsets: np.ndarray
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
-
-    @classmethod
-    def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """The fields of a file; that of the training that ships has no standard errors."""
-        values = {"visible": None} | values
-        if "units" in values:
-            return values
-        none, errors = np.zeros(len(values["quantities"]), dtype=np.int64), np.full_like(values["averages"], np.nan)
-        return values | {"errors": errors, "units": none, "effective_units": none / np.nan, "unit": "documents"}
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -120,7 +111,7 @@ class Emergence(Result):
     @property
     def followed(self) -> np.ndarray:
         """(step, relation) accuracy over training of the head that is the best at the last step."""
-        return np.stack([of_heads(accuracy, self.finally_best) for accuracy in self.accuracy])
+        return np.stack([counts_of_best(accuracy, self.finally_best) for accuracy in self.accuracy])
 
     @property
     def baseline(self) -> np.ndarray:

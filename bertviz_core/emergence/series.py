@@ -87,7 +87,10 @@ class Series:
             if results[LOSS] is None:
                 skipped.add(f"no masked-word loss{self._why(checkpoint)}", checkpoint.folder.name)
             relations = results["dependency_heads"] = results["dependency_heads"].default_view()
-            tokens, averages = training.tokens.get(step, -1), _averages(results)
+            tokens, rows = training.tokens.get(step, -1), _rows(results)
+            averages = np.array(
+                [[getattr(result, name)[row] for _, result, row in rows] for name in ("mean", "error")], np.float32
+            )
             gradients = results[LOSS]
             loss = (gradients.loss, gradients.accuracy) if gradients else (np.nan, np.nan)
             values = step, tokens, *loss, *averages, relations.correct
@@ -141,13 +144,6 @@ def _rows(results: dict[str, Any]) -> list[tuple[str, HeadAverages, int]]:
     known = ((results[name], row) for name in AVERAGED for row in range(len(results[name].quantities)))
     rows = [(result.quantities[row], result, row) for result, row in known]
     return [each for each in rows if each[0] != CONSTANT]
-
-
-def _averages(results: dict[str, Any]) -> np.ndarray:
-    """(2, quantity, layer, head): document averages and their standard errors."""
-    means = [result.mean[row] for _, result, row in _rows(results)]
-    errors = [result.error[row] for _, result, row in _rows(results)]
-    return np.array([means, errors], dtype=np.float32)
 
 
 def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:

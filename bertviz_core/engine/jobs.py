@@ -107,8 +107,7 @@ class JobQueue:
     def _check_room(self, session_id: str) -> None:
         if len(self.jobs_of(session_id)) >= self._access.session_jobs:
             raise QueueFull(
-                "You cannot queue more jobs.",
-                hint="Wait for the last one to finish, or cancel it in the sidebar.",
+                "You cannot queue more jobs.", hint="Wait for the last one to finish, or cancel it in the sidebar."
             )
         if len(self._jobs) >= self._access.jobs:
             raise QueueFull(

@@ -64,19 +64,18 @@ def actors(worker: type, workers: int, device: str) -> list[Any]:
     count = workers or gpus or cpus
     if count > cpus:
         raise SettingsError(
-            f"{count} workers need {count} CPUs, and the cluster has {cpus}.",
-            hint=f"Choose at most {cpus} workers.",
+            f"{count} workers need {count} CPUs, and the cluster has {cpus}.", hint=f"Choose at most {cpus} workers."
         )
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
-    placed: Any = ray.remote(worker).options(
+    remote_class: Any = ray.remote(worker).options(
         num_cpus=1,
         num_gpus=min(1.0, gpus / count),
         runtime_env={"env_vars": environment},
         max_restarts=-1,
         max_task_retries=TRIES - 1,
     )
-    return [placed.remote() for _ in range(count)]
+    return [remote_class.remote() for _ in range(count)]
 
 
 def failure(error: BaseException) -> BertvizError:

@@ -28,7 +28,7 @@ StageFunction = Callable[
 class Accumulator(Protocol):
     """Sums over a corpus, whose size does not grow with it; `merge` adds those of another batch or chunk."""
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         """An empty accumulator of the same kind."""
 
     def update(self, batch: Batch, layer: Any, /) -> None:
@@ -46,7 +46,7 @@ class PortableAccumulator(Accumulator, Protocol):
         """Serialize all that `merge` reads, with `packing.pack`."""
 
     def from_bytes(self, data: bytes) -> Self:
-        """A fresh accumulator with what `to_bytes` gave; raises ValueError or KeyError for other bytes."""
+        """A new accumulator with what `to_bytes` gave; raises ValueError or KeyError for other bytes."""
 
 
 def run(
@@ -62,7 +62,7 @@ def run(
     for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
         groups = [group]
         while groups:
-            part, sums = groups.pop(0), [accumulator.fresh() for accumulator in accumulators]
+            part, sums = groups.pop(0), [accumulator.new_empty() for accumulator in accumulators]
             try:
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
@@ -88,17 +88,13 @@ def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[En
 
 def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
     """Raise the error unless smaller batches can fix it."""
-    if not _out_of_memory(error):
+    if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
         raise error
     if len(examples) == 1:
         raise ModelError(
             f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
             hint="Choose a smaller maximum length, or another device.",
         ) from error
-
-
-def _out_of_memory(error: RuntimeError) -> bool:
-    return type(error).__name__ == "OutOfMemoryError" or "can't allocate memory" in str(error)
 
 
 def _free(model: AttentionModel) -> None:

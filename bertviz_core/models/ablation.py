@@ -108,7 +108,7 @@ class Restart:
 
 
 @dataclass(frozen=True)
-class Whole:
+class WholeModel:
     """One batch run through the whole model, with no head switched off.
 
     Attributes:
@@ -123,7 +123,7 @@ class Whole:
     estimates: list[Tensor]
 
 
-def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> Whole:
+def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
     """One pass forward and one back of labeled segments; labels: (row, token), IGNORED where not predicted."""
     outputs: list[Tensor] = []
 
@@ -139,7 +139,7 @@ def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> Whole:
     products = ((at_least_float32(output.detach()) * gradient).sum(-1).abs() for output, gradient in
                 zip(outputs, gradients, strict=True))  # fmt: skip
     estimates = [(size * batch.row_weights[:, None]).sum(-1) for size in products]
-    return Whole(predictions, inputs, estimates)
+    return WholeModel(predictions, inputs, estimates)
 
 
 def predict_without(

@@ -1,25 +1,29 @@
-"""A transformers model that the caller has in memory: fingerprinted by its weights, and given back as it was."""
+"""A model in any of the forms that the library takes: a name, a folder, or a pair (model, tokenizer) in memory, which
+is fingerprinted by its weights, and given back as it was."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.errors import ModelError, SettingsError
+from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.masking import MASKED_WORDS, NEXT_WORDS
+from bertviz_core.models.loading import LoadedModels, choose_device, prepare
+from bertviz_core.models.masking import MASKED_WORDS, NEXT_WORDS, no_head
+from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch.nn import Module
-
-    from bertviz_core.models.model import AttentionModel
 
 # Of a configuration: what says nothing of the numbers that a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
@@ -81,7 +85,7 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
 
 
 @contextmanager
-def borrowed(
+def prepared_model(
     model: Any, tokenizer: Any, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> Iterator[AttentionModel]:
     """Use a transformers model in the analyses, and restore it afterwards.
@@ -94,14 +98,12 @@ def borrowed(
         tokenizer: That goes with it.
         checkpoint: What `describe` says of the two.
         device: One of settings.DEVICES; "auto" is where the model is.
-        dtype: Of the weights while they are lent; another dtype or device takes a copy of them.
+        dtype: Of the weights while the context lasts; another dtype or device takes a copy of them.
 
     Raises:
         ModelError: It has no attention maps, or the tokenizer is of another model.
     """
     import torch
-
-    from bertviz_core.models.loading import choose_device, prepare
 
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
@@ -192,3 +194,49 @@ def _tokenizer(tokenizer: Any) -> Any:
         return [type(tokenizer).__name__, tokenizer.get_vocab(), special]
     whole = json.loads(backend.to_str())
     return [{name: value for name, value in whole.items() if name not in ("padding", "truncation")}, special]
+
+
+Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
+
+
+def checkpoint_of(model: Model) -> Checkpoint:
+    """The checkpoint of a model; a hub model that is not here is downloaded, its size printed first. Raises ModelError
+    for one that cannot be used."""
+    if isinstance(model, str | Path):
+        return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
+    return describe(*_pair(model))
+
+
+def model_in_memory(
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str, language_model: bool = False
+) -> AbstractContextManager[AttentionModel]:
+    """A model in memory for as long as the context lasts; raises ModelError where `language_model` asks for words that
+    its class cannot predict."""
+    inside, tokenizer = _pair(model)
+    if language_model and not predicts_words(inside):
+        raise no_head(checkpoint, f"its class is {type(inside).__name__}")
+    return prepared_model(inside, tokenizer, checkpoint, device, dtype)
+
+
+def loaded_model(
+    model: Model, checkpoint: Checkpoint, device: str, dtype: str
+) -> AbstractContextManager[AttentionModel]:
+    """The model for as long as the context lasts; one from files stays loaded for the next call."""
+    if isinstance(model, str | Path):
+        return nullcontext(_models(device).get(checkpoint, dtype))
+    return model_in_memory(model, checkpoint, device, dtype)
+
+
+@cache
+def _models(device: str) -> LoadedModels:
+    return LoadedModels(device=device)
+
+
+def _pair(model: Any) -> tuple[Any, Any]:
+    """(transformers model, tokenizer)."""
+    if not isinstance(model, tuple | list) or len(model) != 2:
+        raise ModelError(
+            f"An object of type {type(model).__name__} is not a model.",
+            hint="Give `demo`, a folder, a hub name, or (model, tokenizer).",
+        )
+    return transformers_model(model[0]), model[1]

@@ -1,14 +1,25 @@
-"""The map of all heads colored by what they do, and one head's numbers from every analysis as rows."""
+"""The map of all heads colored by what they do; one head's numbers from every analysis; short descriptions of heads."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic
+from bertviz_core.analyses.results import Results
 from bertviz_core.corpora.treebank.glossary import meaning
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import number
-from bertviz_core.overview.head_summary import Column, Relation, behavior_counts
+from bertviz_core.overview.head_summary import (
+    Column,
+    Relation,
+    attends_to,
+    behavior_counts,
+    behavior_labels,
+    columns,
+    relations,
+)
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 from bertviz_core.plotting.style import BEHAVIORS
 
@@ -75,3 +86,57 @@ def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str,
         return f"{head.label(base)}: {name}"
     value, rank = column.values[head], ranks(column.values)[head]
     return f"{head.label(base)}: {name}; {number(value)} {column.spec.label}, rank {rank} of {column.values.size}"
+
+
+NONE = "no named behavior"
+
+
+@dataclass(frozen=True)
+class HeadCard:
+    """One head in a few words.
+
+    Attributes:
+        title: The head.
+        behavior: What it does.
+        numbers: (quantity, value, rank as "3 of 72") of the quantities in which it ranks highest.
+        relation: The relation that it is the furthest above the best fixed offset in; empty for none.
+        attended: What words it attends to beyond their share; empty where that is not known.
+    """
+
+    title: str
+    behavior: str
+    numbers: tuple[tuple[str, str, str], ...]
+    relation: str
+    attended: str
+
+
+def head_cards(results: Results, thresholds: Thresholds, base: int, count: int = 3) -> tuple[HeadCard, ...]:
+    """A card for each head, layer by layer."""
+    named = linguistic(results)
+    labels, quantities = behavior_labels(results, thresholds, named), columns(results)
+    assert labels is not None, "surface patterns or entropy is stored"
+    places = [ranks(column.values) for column in quantities]
+    heads, cards = all_heads(*labels.shape), []
+    for head, strongest, words in zip(heads, relations(results, heads, 1), attends_to(results, heads), strict=True):
+        first = sorted(range(len(quantities)), key=lambda number: places[number][head])[:count]
+        numbers = tuple(
+            (
+                quantities[number].spec.label,
+                quantities[number].spec.text(quantities[number].values[head]),
+                f"{places[number][head]} of {labels.size}",
+            )
+            for number in first
+        )
+        behavior = named.get(head.label()) or (NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1])
+        attended = "".join(f"Attends to {text}" for text in words[:1])
+        cards.append(HeadCard(f"Head {head.label(base)}", behavior, numbers, _strongest(strongest), attended))
+    return tuple(cards)
+
+
+def _strongest(relations: list[Relation]) -> str:
+    """The relation that a head finds best, against the best fixed offset."""
+    if not relations:
+        return ""
+    best = relations[0]
+    of = f"{best.n:,} with the {best.counted}" if best.counted else f"{best.n:,}"
+    return f"Strongest relation: {best.name}, {best.accuracy:.1%} of {of} (best fixed offset {best.baseline:.1%})"

@@ -6,7 +6,7 @@ from dataclasses import asdict
 import numpy as np
 
 from bertviz_core.analyses.behaviors import COREFERENCE, Thresholds, linguistic, with_behavior
-from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, of_heads
+from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, head_intervals
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
@@ -53,7 +53,7 @@ def _state(results: Results, thresholds: Thresholds) -> str:
     if not isinstance(result, HeadAverages):
         return UNDECIDED
     limits = {name: limit for name, limit in asdict(thresholds).items() if name in TARGETS and name in result.present}
-    heads = {name: of_heads(result, name, len(limits) * result[name].size) for name in limits}
+    heads = {name: head_intervals(result, name, len(limits) * result[name].size) for name in limits}
     states = {str(state) for name, limit in limits.items() for state in decide(heads[name], limit).flat}
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 

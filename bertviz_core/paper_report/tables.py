@@ -39,7 +39,9 @@ def heads_table(analysis: Analysis, result: Result) -> str:
         rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, reference))
     header = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
     title = "The highest head and layer of each quantity"
-    return table(f"{title}; intervals over {result.over}" if isinstance(result, HeadAverages) else title, header, rows)
+    return table(
+        f"{title}; intervals over {result.units_text}" if isinstance(result, HeadAverages) else title, header, rows
+    )
 
 
 def layers_table(analysis: Analysis, result: Result) -> str:
@@ -75,7 +77,7 @@ def coreference_table(result: AntecedentCounts) -> str:
     for name, numbers in paper.TABLE_2.items():
         rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
     header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
-    title = f"Table 2: antecedents found, percent with the 95% interval over {result.over}"
+    title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
     return table(f"{title}; the paper's rows on CoNLL-2012", header, rows)
 
 

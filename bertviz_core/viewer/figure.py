@@ -82,7 +82,9 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
     ):
         labels = [isolated(shorten(label, letters)) for label in units.labels]
         pairs = enumerate(zip(units.labels, units.special, strict=True))
-        colors = [_color(label, special, row in rows) for row, (label, special) in pairs]
+        colors = [
+            RING if row in rows or label == "[MASK]" else SPECIAL if special else INK for row, (label, special) in pairs
+        ]
         yield _texts(labels, x, 0, f"middle {position}", colors)
 
 
@@ -92,10 +94,6 @@ def _texts(texts: Sequence[str], x: float, first: int, position: str, colors: Se
     font = {"color": list(colors), "size": 13}
     shown = [escape(text) for text in texts]
     return go.Scatter(x=[x] * len(rows), y=rows, text=shown, mode="text", textposition=position, textfont=font)
-
-
-def _color(label: str, special: bool, red: bool) -> str:
-    return RING if red or label == "[MASK]" else SPECIAL if special else INK
 
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:
@@ -140,9 +138,10 @@ def products_figure(products: QueryKey, units: Units, position: int, dimensions:
     """
     names, query = _axis_labels(units), products.query[dimensions]
     gap, heights = 1 if len(names) <= 40 else 0, [STRIP / (STRIP + len(names)), len(names) / (STRIP + len(names))]
+    sums = "score + bias = logit → weight" if has_bias(products) else "score → weight"
     figure = make_subplots(
         2, 3, row_heights=heights, column_widths=[0.36, 0.36, 0.28], shared_xaxes=True, horizontal_spacing=0.015,
-        vertical_spacing=0.02, subplot_titles=["keys", "query × keys", _sum_title(products)],
+        vertical_spacing=0.02, subplot_titles=["keys", "query × keys", sums],
     )  # fmt: skip
     rows = ((products.keys[:, dimensions], "key", 1), (products.products[:, dimensions], "query × key", 2))
     for values, name, column in rows:
@@ -175,10 +174,6 @@ def products_figure(products: QueryKey, units: Units, position: int, dimensions:
 def has_bias(products: QueryKey) -> bool:
     """Whether anything but the products is in a logit of the query's."""
     return bool(np.abs(products.bias).max() > 1e-4)
-
-
-def _sum_title(products: QueryKey) -> str:
-    return "score + bias = logit → weight" if has_bias(products) else "score → weight"
 
 
 def _sums(products: QueryKey) -> list[str]:

@@ -70,14 +70,7 @@ def overlay(attention: InputAttention, heads: Sequence[Head], base: int = 1) -> 
     ]
 
 
-def lines_html(
-    attention: InputAttention,
-    heads: Sequence[Head],
-    head: Head,
-    *,
-    model: str,
-    caption: str,
-) -> str:
+def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, model: str, caption: str) -> str:
     """Build the HTML document of the lines.
 
     Args:

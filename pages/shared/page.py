@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_card import HeadCard
+from bertviz_core.overview.figure import HeadCard
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import files, preview
@@ -46,7 +46,7 @@ def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
         column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
-class Checked(BaseFigure):
+class PrevalidatedFigure(BaseFigure):
     """A figure that was validated when it was built: Streamlit would have plotly validate a plain dict again."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ def chart(
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
     only_camera = {"modeBarButtons": [["toImage"]], "displaylogo": False}  # more buttons would cover the legend
     config = only_camera | {"toImageButtonOptions": picture}
-    st.plotly_chart(Checked(spec), key=key, alt=alt, config=config, **options)
+    st.plotly_chart(PrevalidatedFigure(spec), key=key, alt=alt, config=config, **options)
 
 
 def head_map(

@@ -13,7 +13,7 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.upload_check import Check
+from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import Series, checkpoint_result, shipped
 from bertviz_core.engine.jobs import JobQueue
@@ -77,11 +77,11 @@ def upload(upload: Upload) -> Source:
     return replace(uploads().source_of(upload), max_unpacked=UNPACKED * _max_upload())
 
 
-def check(files: list[tuple[str, bytes]], kind: str, *, fixed: bool = False) -> Check:
-    """Begin to check files (see Check)."""
+def check(files: list[tuple[str, bytes]], kind: str, *, fixed: bool = False) -> UploadCheck:
+    """Begin to check files (see UploadCheck)."""
     seconds = 10 if access().public else 60
     limits = {"max_size": _max_upload(), "max_unpacked": UNPACKED * _max_upload(), "seconds": seconds}
-    return Check(files, kind, fixed=fixed, **limits)
+    return UploadCheck(files, kind, fixed=fixed, **limits)
 
 
 def _max_upload() -> int:

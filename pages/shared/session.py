@@ -11,7 +11,7 @@ from threading import Timer
 
 import streamlit as st
 
-from bertviz_core.corpora.upload_check import Check
+from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import StoreError
@@ -33,7 +33,7 @@ class Session:
 
     name: str = field(default_factory=lambda: secrets.token_hex(16))
     uploads: list[Upload] = field(default_factory=list)
-    check: Check | None = None
+    check: UploadCheck | None = None
     leaving: Timer | None = None
 
     def close(self) -> None:

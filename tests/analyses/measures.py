@@ -38,7 +38,7 @@ def check_any_way(measure, oracle, quantities, kinds_list, order, batch_size, pa
         chosen = order[start : start + batch_size]
         examples = [maps.encode(number, kinds_list[number]) for number in chosen]
         logits = [maps.scores(number, len(kinds_list[number]), layers=2) for number in chosen]
-        part = whole.fresh()
+        part = whole.new_empty()
         for layer in range(2):
             part.update(*maps.show(examples, logits, layer, pad=pads[start % len(pads)]))
         whole.merge(part)

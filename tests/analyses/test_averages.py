@@ -79,7 +79,7 @@ def test_any_split_merged_in_any_order_is_the_whole(values, data):
     order = data.draw(st.permutations(range(len(values))))
     cuts = sorted(data.draw(st.lists(st.integers(0, len(values)), max_size=4)))
     parts = [fed(values, order[a:b]) for a, b in itertools.pairwise([0, *cuts, len(values)])]
-    merged = parts[0].fresh()
+    merged = parts[0].new_empty()
     for part in data.draw(st.permutations(parts)):
         merged.merge(part)
     same(merged.result(), whole)
@@ -104,12 +104,12 @@ def test_errors_are_by_document_wherever_chunks_end_and_in_whatever_batches(valu
     cuts = sorted(data.draw(st.lists(st.integers(0, len(values)), max_size=4)))
     total = fed(values, [])
     for first, end in itertools.pairwise([0, *cuts, len(values)]):
-        chunk, order = total.fresh(), data.draw(st.permutations(numbers[first:end]))
+        chunk, order = total.new_empty(), data.draw(st.permutations(numbers[first:end]))
         middle = data.draw(st.integers(0, len(order)))
         for batch in (order[:middle], order[middle:]):
             chunk.merge(fed(values, batch, documents))
         if data.draw(st.booleans()):  # from another process
-            stored, chunk.documents = chunk.documents.to_bytes(), total.fresh().documents
+            stored, chunk.documents = chunk.documents.to_bytes(), total.new_empty().documents
             chunk.documents.restore(stored)
         total.merge(chunk)
     result = total.result()
@@ -131,7 +131,7 @@ def test_memory_does_not_grow_with_the_corpus():
     random, total = np.random.default_rng(0), fed(np.zeros((0, LAYERS, HEADS, 2)), [])
     sizes = []
     for first in range(0, 800, 40):
-        chunk = total.fresh()
+        chunk = total.new_empty()
         for start in range(first, first + 40, 10):
             values = random.random((start + 10, LAYERS, HEADS, 2)).astype(np.float32)
             chunk.merge(fed(values, range(start, start + 10), np.arange(start + 10) // 3))
@@ -145,7 +145,7 @@ def test_a_text_of_one_document_has_intervals_over_its_segments():
     values = np.random.default_rng(1).random((6, LAYERS, HEADS, 2)).astype(np.float32)
     fields = fed(values, range(6), np.zeros(6, dtype=int)).result() | {"provenance": {}, "texts": {}}
     result = HeadAverages(**fields)
-    assert result.over == "6 segments of one document" and result.units.tolist() == [6, 6]
+    assert result.units_text == "6 segments of one document" and result.units.tolist() == [6, 6]
     error = oracle.by_document([[value] for value in values[:, 1, 2, 0].tolist()])[1]
     assert result.interval("one")[1, 2] == pytest.approx(2.570582 * error, rel=1e-5)
 
@@ -169,7 +169,7 @@ def test_quantities_by_name(averages):
         averages["three"]
     assert averages.interval("one")[0, 0] == pytest.approx(0.01 * oracle.t_quantile(2.5))
     assert averages.interval("one", 6)[0, 0] == pytest.approx(0.01 * oracle.t_quantile(2.5, 0.05 / 6))
-    assert averages.over == "4 documents (too few documents to decide anything)"
+    assert averages.units_text == "4 documents (too few documents to decide anything)"
     assert averages.layer_means("one").tolist() == pytest.approx([1.1 / 3, 0.5])
 
 

@@ -1,13 +1,22 @@
-"""One word for what a head does: the last that applies wins."""
+"""Behaviors of heads: the last rule that applies wins; linguistic heads come from stored results."""
 
-from dataclasses import asdict
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, linguistic_heads
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import find as find_model
+from bertviz_core.settings import Settings
 from tests.oracles import clustering as reference
 
 
@@ -28,3 +37,58 @@ def test_linguistic_heads_win() -> None:
 def test_what_a_model_has_not_applies_to_no_head() -> None:
     averages = {"next": np.array([[0.9, 0.1]]), "to_sep": np.full((1, 2), np.nan)}
     assert behaviors(averages, Thresholds()).tolist() == [["next", "other"]]
+
+
+ROWS = [  # relation, head, held-out accuracy, above the baseline, baseline
+    ("all", "1-1", 0.6, True, 0.1),
+    ("UAS", "1-1", 0.6, True, 0.1),
+    ("punct", "4-4", 0.6, True, 0.1),
+    ("obj", "2-3", 0.7, True, 0.3),
+    ("det", "2-1", 0.8, False, 0.75),  # not clear of the baseline
+    ("nsubj", "2-3", 0.6, True, 0.4),
+]
+
+
+@dataclass
+class Dependency:
+    def default_view(self) -> Dependency:
+        return self
+
+    def to_frame(self) -> pd.DataFrame:
+        return pd.DataFrame(
+            ROWS, columns=["relation", "head", "heldout_accuracy", "above_baseline", "baseline_accuracy"]
+        )
+
+
+def coreference(accuracy: float) -> SimpleNamespace:
+    """The best head by the paper's measure is 3-4; the nearest mention is right for 30%."""
+    best = SimpleNamespace(direction=0, head=Head(2, 3))
+    view = SimpleNamespace(best=lambda: best, is_above=lambda system: accuracy > {"nearest": 0.3}[system])
+    return SimpleNamespace(default_view=lambda: view)
+
+
+@pytest.fixture
+def request_(source) -> Request:
+    return Request("clustering", find_model("demo"), source("a\n"), Settings(seed=3))
+
+
+def test_nothing_is_marked_where_nothing_is_stored(request_: Request) -> None:
+    assert linguistic_heads(request_, lambda other: None) == {}
+
+
+def test_relations_clear_of_their_baseline_and_coreference_are_marked(request_: Request) -> None:
+    held = {"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)}
+    found = linguistic_heads(request_, lambda other: held[other.analysis])
+    assert found == {"2-3": "obj, nsubj", "3-4": "coreference"}
+
+
+def test_a_head_that_the_nearest_mention_beats_is_not_marked(request_: Request) -> None:
+    held = {"coreference_heads": coreference(0.2)}
+    assert linguistic_heads(request_, lambda other: held.get(other.analysis)) == {}
+
+
+def test_the_samples_are_asked_for_with_the_same_model_and_settings(request_: Request) -> None:
+    asked: list[Request] = []
+    linguistic_heads(request_, asked.append)
+    assert [other.source.name for other in asked] == [*SAMPLES["treebank"], *SAMPLES["coreference"]]
+    assert {(other.settings, other.checkpoint) for other in asked} == {(request_.settings, request_.checkpoint)}

@@ -71,11 +71,12 @@ def test_neighbors_and_their_rule():
     assert found("surface_patterns.current", result).state == ABSENT  # no input has it
 
 
-@pytest.mark.parametrize(("units", "state"), [(4, UNDECIDED), (5, SHOWN)])
-def test_averages_over_fewer_than_five_units_decide_nothing(units, state):
-    result = averages("surface_patterns", units=units, previous=[[0.2, 0.9]])
+@pytest.mark.parametrize(("units", "error", "state"), [(1, np.nan, UNDECIDED), (4, 0.01, UNDECIDED), (5, 0.01, SHOWN)])
+def test_averages_over_fewer_than_five_units_decide_nothing(units, error, state):
+    result = averages("surface_patterns", error, units, previous=[[0.2, 0.9]])
     finding = found("surface_patterns.previous", result)
-    assert finding.state == state and ("too few documents" in finding.sentence) == (units < 5)
+    assert finding.state == state and ("too few document" in finding.sentence) == (units < 5)
+    assert ("0.90 ± – of its" in finding.sentence) == (units == 1)
 
 
 def test_intervals_widen_with_the_number_of_heads():
@@ -258,12 +259,6 @@ def test_one_head_that_finds_every_governor_parses():
 
 def test_the_direction_needs_five_relations_above_their_offsets():
     assert found("dependency_heads.direction", counts(200, 180, 80)).state == UNDECIDED
-
-
-def test_an_average_over_one_input_decides_nothing():
-    result = averages("surface_patterns", error=np.nan, units=1, previous=[[0.2, 0.9]])
-    finding = found("surface_patterns.previous", result)
-    assert finding.state == UNDECIDED and "0.90 ± – of its" in finding.sentence
 
 
 def test_an_installed_analysis_without_statements_says_its_columns():

@@ -12,7 +12,8 @@ import safetensors.numpy
 
 from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models import checkpoint
-from tests.cli.running import run
+from bertviz_core.plotting.style import BEHAVIORS
+from tests.cli.running import Done, run
 from tests.families import FAMILIES, save
 
 ROOT = Path(__file__).parents[2]
@@ -203,3 +204,39 @@ def test_norms_in_place_of_weights(text: Path, tmp_path: Path):
     gpt2 = save(FAMILIES["gpt2"], tmp_path / "gpt2")
     refused = run("entropy", text, "--weights", "norms", "--max-length", "32", "--model", gpt2, store=tmp_path)
     assert refused.returncode == 2 and "bert, camembert, distilbert, electra, roberta" in refused.stderr
+
+
+def overview(store: Path, *options: str | Path, code: int = 0) -> Done:
+    done = run("overview", "--store", store, *options)
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
+    lines = overview(tmp_path / "store").stdout.splitlines()
+    assert lines[0].split()[:4] == ["label", "layer", "head", "behavior"]
+    assert lines[3].split()[:3] == ["1-3", "1", "3"]
+    behaviors = {line.split()[3] for line in lines[1:73]}
+    assert behaviors <= {*BEHAVIORS} and len(behaviors) > 1
+    assert "entropy: encyclopedia, mode corrected, at most 128 tokens, seed 0, float32" in lines
+    assert lines.index("") == 73
+
+
+def test_what_cannot_be_is_said_with_what_to_do(tmp_path, tiny_folder):
+    store = tmp_path / "store"
+    assert "Run an analysis first" in overview(store, "--model", tiny_folder, code=2).stderr
+    assert "There is no mode" in overview(store, "--mode", "other", code=2).stderr
+    assert "cannot be written" in overview(store, "--out", tmp_path / "a.txt", code=2).stderr
+
+
+WITHOUT_RAY = "import sys; sys.modules['ray'] = None; from bertviz_core.cli.commands import main; main()"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"), [((), 0, "max_weight"), (("--workers", "2"), 2, "pip install ray")]
+)
+def test_a_command_without_ray(options, code, message, tiny_folder):
+    command = [sys.executable, "-c", WITHOUT_RAY, "entropy", "encyclopedia", "--model", str(tiny_folder), "--no-store"]
+    small = ("--device", "cpu", "--max-length", "32", "--limit", "3", "--quiet")
+    done = subprocess.run([*command, *small, *options], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == code and message in done.stdout + done.stderr and "Traceback" not in done.stderr

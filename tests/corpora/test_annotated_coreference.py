@@ -137,11 +137,7 @@ def test_corefud_multi_word_lines_are_no_words_and_documents_begin_at_newdoc():
 
 
 def test_jsonlines():
-    value = {
-        "doc_key": "k",
-        "sentences": [["Ann", "ran"], ["She", "won"]],
-        "clusters": [[[0, 0], [2, 2]]],
-    }
+    value = {"doc_key": "k", "sentences": [["Ann", "ran"], ["She", "won"]], "clusters": [[[0, 0], [2, 2]]]}
     kind, (document,), _ = read(json.dumps(value) + "\n")
     assert kind == "jsonlines" and document.sentences == (0, 2) and spans(document) == [(0, 1, 0), (2, 3, 0)]
     with pytest.raises(InputError, match="is not a span of the document's 4 words") as caught:

@@ -1,8 +1,10 @@
-"""The one pass: any batching gives equal results, and a device without room gets halves."""
+"""The one pass: any batching gives equal results, and a device without room halves; extracted maps."""
 
 import numpy as np
 import pytest
 import torch
+from safetensors.numpy import load_file
+from transformers import AutoModel
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.entropy import measure as entropy
@@ -11,9 +13,12 @@ from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.columns import QUANTITIES as SURFACE_PATTERNS
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.stream import extract
 from bertviz_core.errors import Cancelled, ModelError
+from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
+from tests.oracles import reference
 
 LINES = ["the cat sat on the mat .", "the dog slept", "a river runs , and runs", "lamps are lit", "people walk home ."]
 TEXT = "\n\n".join("\n".join(LINES[i % 5 :] + LINES[: i % 3]) for i in range(9))
@@ -99,10 +104,12 @@ def test_another_failure_is_not_taken_for_want_of_room(tiny, examples, monkeypat
     assert sizes == []
 
 
-def test_a_real_allocation_failure_is_recognized():
+def test_a_real_allocation_failure_is_recognized(tiny, examples, monkeypatch):
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**60, dtype=torch.uint8)
-    assert stream._out_of_memory(caught.value)
+    fail_over(monkeypatch, tiny, 0, caught.value)
+    with pytest.raises(ModelError, match="does not fit"):
+        run(tiny, examples)
 
 
 def test_accumulators_hold_as_much_after_any_number_of_segments(tiny, examples):
@@ -146,3 +153,69 @@ def test_a_cancel_stops_the_pass_between_batches(tiny, examples):
     with pytest.raises(Cancelled):
         run(tiny, examples, 24, progress)
     assert 0 < progress.done < len(examples)
+
+
+WORDS = '[{"words": ["The", "cab", "", "greenhouses", "."]}, {"text": "the dog slept"}, {"words": ["🙂"]}]'
+
+
+@pytest.fixture
+def word_examples(tiny, source):
+    return list(Segments(source(WORDS, "x.json"), tiny.tokens, Settings(max_length=32)))
+
+
+@pytest.fixture(scope="module")
+def eager(tiny_folder):
+    return AutoModel.from_pretrained(tiny_folder, attn_implementation="eager", dtype="float32").eval()
+
+
+def maps_of(tiny, eager, example) -> np.ndarray:
+    """(layer, head, query, key) from the library alone."""
+    with torch.inference_mode():
+        inputs = collate([example], tiny.tokens, "cpu").inputs(tiny)
+        return torch.cat(eager(**inputs, output_attentions=True).attentions).numpy()
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 1000])
+def test_token_maps_are_the_librarys_own(tiny, eager, word_examples, tmp_path, batch_tokens):
+    progress = Progress()
+    extract(tiny, word_examples, tmp_path / "maps.safetensors", progress, batch_tokens)
+    found = load_file(tmp_path / "maps.safetensors")
+    assert set(found) == {"0", "1", "2"} and progress.done == 3
+    for example in word_examples:
+        np.testing.assert_allclose(found[str(example.number)], maps_of(tiny, eager, example), atol=1e-6)
+    assert [path.name for path in tmp_path.iterdir()] == ["maps.safetensors"]
+
+
+@pytest.mark.parametrize("mode", ["corrected", "paper"])
+def test_word_maps_equal_the_oracle(tiny, eager, word_examples, tmp_path, mode):
+    of_words = [example for example in word_examples if example.words is not None]
+    extract(tiny, of_words, tmp_path / "maps.safetensors", Progress(), 1000, word_level=mode)
+    found = load_file(tmp_path / "maps.safetensors")
+    for example in of_words:
+        owners = example.words.tolist()
+        maps = maps_of(tiny, eager, example)
+        for layer, head in np.ndindex(maps.shape[:2]):
+            expected = reference.word_level(maps[layer, head].tolist(), owners, first_piece=mode == "paper")
+            np.testing.assert_allclose(found[str(example.number)][layer, head], expected, atol=1e-5)
+    assert found["0"].shape[-2:] == (7, 7)  # five words, [CLS] and [SEP]
+    np.testing.assert_allclose(found["0"].sum(-1), 1, atol=1e-5)
+
+
+def test_a_file_that_cannot_be_written_is_said(tiny, word_examples, tmp_path):
+    from bertviz_core.errors import SettingsError
+
+    with pytest.raises(SettingsError, match="cannot be written"):
+        extract(tiny, word_examples, tmp_path / "nowhere" / "maps.safetensors", Progress())
+
+
+def test_a_cancel_leaves_no_file_that_looks_whole(tiny, word_examples, tmp_path):
+    from bertviz_core.errors import Cancelled
+
+    class Impatient(Progress):
+        def advance(self, count):
+            super().advance(count)
+            self.cancelled.set()
+
+    with pytest.raises(Cancelled):
+        extract(tiny, word_examples, tmp_path / "maps.safetensors", Impatient(), 1)
+    assert not list(tmp_path.iterdir())

@@ -6,7 +6,7 @@ from torch import nn
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models.in_memory import borrowed, describe, transformers_model
+from bertviz_core.models.in_memory import describe, prepared_model, transformers_model
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def state(model):
 def test_a_model_comes_back_as_it_was(classifier, tokenizer):
     before, values = state(classifier), [one.clone() for one in classifier.parameters()]
     checkpoint = describe(classifier, tokenizer)
-    with borrowed(classifier, tokenizer, checkpoint) as lent:
+    with prepared_model(classifier, tokenizer, checkpoint) as lent:
         assert lent.observable and not lent.encoder.training and (lent.layers, lent.heads) == (2, 2)
         assert {one.dtype for one in lent.encoder.parameters()} == {torch.float32}
         assert classifier.config._attn_implementation != "sdpa"
@@ -53,7 +53,7 @@ def test_also_after_an_error_inside(classifier, tokenizer):
     before = state(classifier)
     with (
         pytest.raises(RuntimeError, match="half way"),
-        borrowed(classifier, tokenizer, describe(classifier, tokenizer)),
+        prepared_model(classifier, tokenizer, describe(classifier, tokenizer)),
     ):
         raise RuntimeError("half way")
     assert state(classifier) == before
@@ -62,7 +62,7 @@ def test_also_after_an_error_inside(classifier, tokenizer):
 def test_also_where_the_tokenizer_is_of_another_model(classifier, demo):
     before = state(classifier)
     other = demo.tokens.tokenizer
-    with pytest.raises(ModelError, match="names"), borrowed(classifier, other, describe(classifier, other)):
+    with pytest.raises(ModelError, match="names"), prepared_model(classifier, other, describe(classifier, other)):
         pass
     assert state(classifier) == before
 

@@ -15,7 +15,4 @@ def repeated_token(rows, ids, special, causal=False):
         for j in earlier:
             attention += float(rows[i][j])
         chance += len(earlier) / (i + 1 if causal else len(ids))
-    return {
-        "earlier": attention / count if count else None,
-        "uniform": chance / count if count else None,
-    }
+    return {"earlier": attention / count if count else None, "uniform": chance / count if count else None}

@@ -20,7 +20,7 @@ from bertviz_core.models.word_loss import Predictions
 
 CONTEXT = 14  # tokens of a segment shown on either side of a word
 FIELDS = ("change", "place", "original", "guess_before", "guess_after", "loss_before", "loss_after")
-PLACES = 2**20  # place = number of the segment * PLACES + position in it
+MAX_POSITIONS = 2**20  # place = number of the segment * MAX_POSITIONS + position in it
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class HeadChanges(GradientAverages):
 
     def _numbers(self) -> list[int]:
         places = self.worst[..., 1]
-        own = (places[~places.isinf()] // PLACES).unique().long().tolist()
+        own = (places[~places.isinf()] // MAX_POSITIONS).unique().long().tolist()
         return sorted({*super()._numbers(), *own})
 
     def worst_words(self, targets: Targets, tokens: Tokens) -> dict[str, Any]:
@@ -79,11 +79,11 @@ class HeadChanges(GradientAverages):
         ids = whole[..., 2:5].long().cpu().numpy()
         vocabulary, contexts = np.unique(ids), {}
         for place in places[known].unique().tolist():
-            number, position = divmod(place, PLACES)
+            number, position = divmod(place, MAX_POSITIONS)
             contexts[f"{number}:{position}"] = _context(self.examples[number], position, targets, tokens)
         return {
-            "word_numbers": (places // PLACES).masked_fill(~known, -1).cpu().numpy(),
-            "word_positions": (places % PLACES).cpu().numpy(),
+            "word_numbers": (places // MAX_POSITIONS).masked_fill(~known, -1).cpu().numpy(),
+            "word_positions": (places % MAX_POSITIONS).cpu().numpy(),
             "word_ids": ids,
             "word_losses": whole[..., 5:].cpu().numpy(),
             "names": dict(zip(map(str, vocabulary), token_labels(vocabulary, tokens), strict=True)),
@@ -107,7 +107,7 @@ class MeanOutputs:
         self.sums: dict[int, Tensor] = {}
         self.tokens = 0
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         return type(self)()
 
     def update(self, batch: Batch, shown: tuple[int, Tensor]) -> None:

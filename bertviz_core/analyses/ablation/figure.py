@@ -46,11 +46,11 @@ def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
     highest = float(np.nanmax(np.abs(values))) or 1.0
     limits, scale = ((-highest, highest), DIVERGING) if signed else ((0.0, highest), SEQUENTIAL)
     unit = "share of words" if column.percent else "nats"
-    texts = [shown(column, value, half) for value, half in zip(values.flat, interval.flat, strict=True)]
+    texts = [value_text(column, value, half) for value, half in zip(values.flat, interval.flat, strict=True)]
     return value_map(values, base=base, limits=limits, unit=unit, scale=scale, texts=texts)
 
 
-def shown(column: HeadColumn, value: float, interval: float) -> str:
+def value_text(column: HeadColumn, value: float, interval: float) -> str:
     """Format a value with its interval; changes have a sign."""
     sign = "" if column.quantity == "gradient_estimate" else "+"
     if column.percent:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, of_heads, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, present
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
@@ -13,7 +13,7 @@ NO_OP = 0.01  # of the whole model's loss
 def matter(result: Ablation, base: int) -> Answer:
     head, change = result.largest("loss_change"), result["loss_change"]
     return Answer(
-        decide(of_heads(result, "loss_change").at(highest(change))),
+        decide(head_intervals(result, "loss_change").at(highest(change))),
         f"Without head {head.label(base)} the {result.loss_name} changes most, by {change[head]:+.3f} ± "
         f"{half_width(result.interval('loss_change')[head], '.3f')} nats; {int(result.matters.sum())} of {change.size} "
         "heads matter.",
@@ -23,7 +23,7 @@ def matter(result: Ablation, base: int) -> Answer:
 
 
 def no_op(result: Ablation, base: int) -> Answer:
-    change, interval = present(result, "to_sink_loss_change"), of_heads(result, "to_sink_loss_change")
+    change, interval = present(result, "to_sink_loss_change"), head_intervals(result, "to_sink_loss_change")
     head = result.largest("to_sink_loss_change")
     lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
     largest = np.maximum(-interval.low, interval.high)

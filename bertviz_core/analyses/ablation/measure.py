@@ -46,7 +46,7 @@ class Group:
 
 
 @dataclass
-class Measured:
+class AblationSums:
     """The accumulated values of one request, in the order of the passes that measure them."""
 
     request: Request
@@ -59,17 +59,17 @@ class Measured:
     skipped: Skipped = field(default_factory=Skipped)
 
 
-def accumulator(model: AttentionModel, request: Request) -> Measured:
+def accumulator(model: AttentionModel, request: Request) -> AblationSums:
     """Create the accumulator that the passes of `run` fill."""
     sums = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
-    return Measured(request, targets_of(model.checkpoint, model.tokens, request.settings.seed), sums)
+    return AblationSums(request, targets_of(model.checkpoint, model.tokens, request.settings.seed), sums)
 
 
 def run(
     model: AttentionModel,
     settings: Settings,
     examples: Sequence[Encoded],
-    accumulators: Sequence[Measured],
+    accumulators: Sequence[AblationSums],
     progress: Progress,
     batch_tokens: int | None,
 ) -> None:
@@ -90,7 +90,7 @@ def run(
         measured.skipped = passes.skipped
 
 
-def finish(measured: Measured, segments: Segments, provenance: dict[str, Any]) -> Ablation:
+def finish(measured: AblationSums, segments: Segments, provenance: dict[str, Any]) -> Ablation:
     """The result of an ablation from what its passes measured."""
     heads, sets = measured.heads, measured.sets
     assert sets is not None, "every pass was run"

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.ablation.changes import PLACES, Changes, HeadChanges, MeanOutputs, measure, values_of
+from bertviz_core.analyses.ablation.changes import MAX_POSITIONS, Changes, HeadChanges, MeanOutputs, measure, values_of
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import Thresholds, behaviors
 from bertviz_core.analyses.entropy import measure as entropy
@@ -20,7 +20,7 @@ from bertviz_core.analyses.surface_patterns.findings import ranked_sinks
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
-from bertviz_core.models.ablation import Restart, Whole, predict_whole, predict_without
+from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.masking import IGNORED, Targets
 from bertviz_core.models.model import AttentionModel
@@ -123,7 +123,9 @@ class Passes:
                 change[:, at] = measure(whole.predictions, after)[:, :1]
         observe(Changes(0, change))
 
-    def _without(self, shown: Batch, labels: Tensor, whole: Whole, heads: Tensor, **how: Any) -> Iterator[Predictions]:
+    def _without(
+        self, shown: Batch, labels: Tensor, whole: WholeModel, heads: Tensor, **how: Any
+    ) -> Iterator[Predictions]:
         """`predict_without`, whose sets (set, layer, head) begin at one layer; counts the progress."""
         layers = self.restart.model.layers - int(heads.any(0).any(-1).int().argmax())
         arguments = (self.restart, shown, labels, whole.inputs, heads)
@@ -142,7 +144,7 @@ def _sink_tokens(batch: Batch, sink: str) -> Tensor:
 def _words(batch: Batch, labels: Tensor, whole: Predictions, shift: int) -> Tensor:
     """(word, field) in the order of FIELDS; fields that need the model without a head are 0."""
     rows, positions = (labels != IGNORED).nonzero().T
-    place, zero = batch.numbers[rows] * PLACES + positions + shift, torch.zeros(len(rows), device=labels.device)
+    place, zero = batch.numbers[rows] * MAX_POSITIONS + positions + shift, torch.zeros(len(rows), device=labels.device)
     fields = (zero, place, labels[rows, positions], whole.guess, zero, whole.word_loss, zero)
     return torch.stack([field.double() for field in fields], -1)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.findings import SHOWN, decide, of_heads
+from bertviz_core.analyses.findings import SHOWN, decide, head_intervals
 from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.analyses.sep_gradients.result import LossAverages
@@ -17,12 +17,7 @@ from bertviz_core.plotting.palette import BROAD, SEP, TOKENS
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
 COLUMNS = (
     averaged_column("loss_change", "loss change, head removed, nats", name="loss change, head removed"),
-    averaged_column(
-        "right_change",
-        "change in right guesses, head removed",
-        percent=True,
-        overview=False,
-    ),
+    averaged_column("right_change", "change in right guesses, head removed", percent=True, overview=False),
     averaged_column(
         "to_sink_loss_change",
         "loss change, attention to the sink removed, nats",
@@ -30,10 +25,7 @@ COLUMNS = (
         marker=SEP,
     ),
     averaged_column(
-        "to_sink_right_change",
-        "change in right guesses, attention to the sink removed",
-        percent=True,
-        overview=False,
+        "to_sink_right_change", "change in right guesses, attention to the sink removed", percent=True, overview=False
     ),
     averaged_column(
         "gradient_estimate", "gradient estimate of the change, nats", name="gradient estimate", marker=BROAD
@@ -117,7 +109,7 @@ class Ablation(LossAverages):
     @property
     def matters(self) -> np.ndarray:
         """(layer, head) whether the loss is shown to rise without the head."""
-        return decide(of_heads(self, "loss_change")) == SHOWN
+        return decide(head_intervals(self, "loss_change")) == SHOWN
 
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""

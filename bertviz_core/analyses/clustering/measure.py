@@ -38,8 +38,8 @@ class DivergenceSums:
         self.tokens = 0
         self.maps: Tensor | None = None  # (head, position) of the batch in progress
 
-    def fresh(self) -> Self:
-        return type(self)(self.averages.fresh(), self.smoothed)
+    def new_empty(self) -> Self:
+        return type(self)(self.averages.new_empty(), self.smoothed)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         self.averages.update(batch, attention)
@@ -63,7 +63,7 @@ class DivergenceSums:
         return pack({"averages": self.averages.to_bytes(), "sum": self.sum, "tokens": self.tokens})
 
     def from_bytes(self, data: bytes) -> Self:
-        state, empty = unpack(data), self.fresh()
+        state, empty = unpack(data), self.new_empty()
         empty.averages = self.averages.from_bytes(state["averages"])
         empty.sum, empty.tokens = torch.from_numpy(state["sum"]).to(self.sum.device), state["tokens"]
         return empty

@@ -25,8 +25,8 @@ from bertviz_core.heads import DirectedHead, Head, highest
 
 
 @dataclass(frozen=True)
-class ItemCounts(Result):
-    """Counts of right guesses: accuracies, best heads, and their intervals over documents.
+class StoredCounts(Result):
+    """Counts of right guesses, and the first documents with every head's guesses, of one set of candidates.
 
     Attributes:
         correct: (direction, group, layer, head) right guesses.
@@ -38,6 +38,10 @@ class ItemCounts(Result):
         system_moments: (2, system, row) the same; NaN for CHANCE and RANDOM.
         item_moments: (2, row) how many documents have items, and the sum of n^2.
         single: Number of items with exactly one candidate.
+        first_documents: The first ones, see `guesses.document_record`.
+        items: (item, 5) their items, see `guesses.Items`, the document by its place in that list.
+        guess: (direction, layer, head, item) the mention guessed.
+        weight: (direction, layer, head, item) the attention that it has.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
@@ -50,6 +54,14 @@ class ItemCounts(Result):
     system_moments: np.ndarray
     item_moments: np.ndarray
     single: int
+    first_documents: list[dict[str, Any]]
+    items: np.ndarray
+    guess: np.ndarray
+    weight: np.ndarray
+
+
+class ItemCounts(StoredCounts):
+    """Accuracies, best heads, and their intervals over documents."""
 
     @property
     def is_causal(self) -> bool:

@@ -156,7 +156,7 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], corners: Sequence[Point
     dashed = {} if guess.right else {"stroke_dasharray": "4 3"}
     stroke = {"stroke": color, "stroke_width": "1.6", "stroke_linejoin": "round"}
     group = _add(svg, "g")
-    _add(group, "title", described(document, guess))
+    _add(group, "title", guess_text(document, guess))
     opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"
     path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in corners)
     _add(group, "path", d=path, fill="none", **stroke, **dashed, opacity=opacity)
@@ -227,7 +227,7 @@ def lanes(spans: Sequence[Span]) -> list[int]:
     return chosen
 
 
-def described(document: Mapping[str, Any], guess: Guess) -> str:
+def guess_text(document: Mapping[str, Any], guess: Guess) -> str:
     """The guess as text, for screen readers."""
     source, target = (mention_text(document, index) for index in (guess.mention, guess.guessed))
     return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"

@@ -9,16 +9,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
-from bertviz_core.analyses.findings import (
-    HELD_OUT,
-    NOT_SHOWN,
-    SHOWN,
-    UNDECIDED,
-    Answer,
-    Finding,
-    Statement,
-    decide,
-)
+from bertviz_core.analyses.findings import HELD_OUT, NOT_SHOWN, SHOWN, UNDECIDED, Answer, Finding, Statement, decide
 from bertviz_core.analyses.proportions import MIN_SCORED
 from bertviz_core.heads import arrow
 
@@ -48,7 +39,7 @@ def beside(
     return Answer(
         decide(counts.gain(system, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
-        f"of {row['n']:,} mentions{side} ({interval} over {counts.over}{heldout}), {distance}.{whole}{few}",
+        f"of {row['n']:,} mentions{side} ({interval} over {counts.units_text}{heldout}), {distance}.{whole}{few}",
         best.head,
     )
 

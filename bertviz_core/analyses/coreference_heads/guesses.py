@@ -155,7 +155,7 @@ def answers(questions: ItemBatch, weights: Tensor) -> tuple[Tensor, Tensor, Tens
     return guess, best, right.gather(-1, guess[..., None])[..., 0]
 
 
-KEPT = 1000  # the guesses for so many items are kept in the result; those for all are kept on disk beside it
+MAX_ITEMS = 1000  # whose guesses are in the result; those for all are on disk beside it
 COLUMNS = 5
 
 
@@ -228,7 +228,7 @@ def _rows(items: Items) -> Sequence[np.ndarray]:
     return items.guess, items.weight, items.right
 
 
-def shown(document: CoreferenceDocument, heads: Sequence[int]) -> dict[str, Any]:
+def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> dict[str, Any]:
     """`{"number", "name", "words", "sentences", "mentions"}`, a mention being [start, end, cluster, head, type]."""
     mentions = [
         [mention.start, mention.end, mention.cluster, head, TYPES[mention_type(document, head)]]

@@ -17,14 +17,14 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     CANDIDATES,
     DIRECTIONS,
     GROUPS,
-    KEPT,
+    MAX_ITEMS,
     ItemBatch,
     Items,
     answers,
+    document_record,
     earlier_antecedents,
     groups_of,
     questions,
-    shown,
 )
 from bertviz_core.analyses.coreference_heads.passages import passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
@@ -42,7 +42,7 @@ class AntecedentSums:
     """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
 
     blocks: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
-        item), of a chunk; after `take_detail` those of the corpus's first KEPT.
+        item), of a chunk; after `take_detail` those of the corpus's first MAX_ITEMS.
     by_document: the right guesses and items of each document, with the baselines'.
     documents: the documents of these first ones, by number.
     starts: of each document of a chunk, where its passages begin; shared by the accumulators of one pass.
@@ -65,7 +65,7 @@ class AntecedentSums:
         self.questions: ItemBatch | None = None
         self.open: tuple[np.ndarray, ...] = ()
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         return type(self)(self.layers, self.heads, self.device, self.first_piece, self.starts)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
@@ -115,8 +115,8 @@ class AntecedentSums:
         passage_starts = [starts[bisect_right(starts, window.heads[mention]) - 1] for mention in mentions]
         table = [[document.number, *each, *window.span] for each in zip(mentions, passage_starts, strict=True)]
         self.blocks[window.item_number] = Items(np.array(table, dtype=np.uint32), guess, weight, right)
-        if window.item_number < KEPT and document.number not in self.documents:
-            self.documents[document.number] = shown(document, window.heads)
+        if window.item_number < MAX_ITEMS and document.number not in self.documents:
+            self.documents[document.number] = document_record(document, window.heads)
 
     def merge(self, other: Self) -> None:
         for name in SUMS:
@@ -132,9 +132,9 @@ class AntecedentSums:
 
     def take_detail(self) -> dict[str, Any]:
         """The items of a chunk, passage by passage, as `passages.PassageQuery` reads them; without their
-        words, so that a corpus that is deleted is gone. Only the first KEPT of the corpus stay here."""
+        words, so that a corpus that is deleted is gone. Only the first MAX_ITEMS of the corpus stay here."""
         detail = self.items().by_passage().values()
-        self.blocks = {number: items for number, items in self.blocks.items() if number < KEPT}
+        self.blocks = {number: items for number, items in self.blocks.items() if number < MAX_ITEMS}
         return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
@@ -145,7 +145,7 @@ class AntecedentSums:
         return pack(state | kept | items | documents)
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full = unpack(data), self.fresh()
+        state, full = unpack(data), self.new_empty()
         for name in SUMS:
             setattr(full, name, state[name])
         full.right = torch.from_numpy(full.right).to(self.device)
@@ -165,7 +165,7 @@ def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:
 
 def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
     """The result, with the first items and their documents."""
-    items, numbers = accumulator.items().take(slice(KEPT)), sorted(accumulator.documents)
+    items, numbers = accumulator.items().take(slice(MAX_ITEMS)), sorted(accumulator.documents)
     items.table[:, 0] = np.searchsorted(numbers, items.table[:, 0])
     moments = accumulator.by_document.whole().transpose(1, 2, 0, 3)  # (4, system, layer, row)
     of_heads = moments[2:, : -len(BASELINES)].reshape(2, len(DIRECTIONS), len(CANDIDATES), -1, *moments.shape[2:])

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.document_figure import mention_text
-from bertviz_core.analyses.coreference_heads.guesses import Guess, Items, shown
+from bertviz_core.analyses.coreference_heads.guesses import Guess, Items, document_record
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
 from bertviz_core.corpora.annotated import CoreferenceCorpus
@@ -94,7 +94,7 @@ class PassageExample:
     """One passage with a head's guesses.
 
     Attributes:
-        document: The passage as a document of its own, see `guesses.shown`.
+        document: The passage as a document of its own, see `guesses.document_record`.
         span: Its first word in its document, from 0, and one past its last.
         total: How many of its mentions are scored.
         right: How many of them the head guesses right.
@@ -122,7 +122,7 @@ class Block:
     Attributes:
         items: The items.
         text: Name, beginnings of sentences and words of a document, by its number in the items.
-        document: A document as `guesses.shown` gives it.
+        document: A document as `guesses.document_record` gives it.
     """
 
     items: Items
@@ -233,7 +233,7 @@ def _block(items: Items, documents: InOrder[CoreferenceDocument]) -> Block:
         document = read()[number]
         return document.name, document.sentences, document.words
 
-    return Block(items, text, lambda number: shown(read()[number], head_words(read()[number])))
+    return Block(items, text, lambda number: document_record(read()[number], head_words(read()[number])))
 
 
 def _listed(

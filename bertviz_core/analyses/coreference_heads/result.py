@@ -6,13 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
-from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts, interval_by_document
+from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts, StoredCounts, interval_by_document
 from bertviz_core.analyses.coreference_heads.guesses import (
     BREAKDOWNS,
     CANDIDATES,
@@ -24,7 +24,7 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     check_candidates,
 )
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, over, share
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, share, units_text
 from bertviz_core.analyses.results import ViewedResult, tidy, to_lists
 from bertviz_core.heads import DirectedHead, all_heads
 
@@ -36,30 +36,15 @@ CAUSAL = (
 
 
 @dataclass(frozen=True)
-class CoreferenceHeads(ViewedResult):
-    """Counts of right guesses, and the first documents with every head's guesses.
+class CoreferenceHeads(ViewedResult, StoredCounts):
+    """Counts of right guesses for every set of candidates: `correct` (direction, candidates, group, layer, head) and
+    `moments` (2, direction, candidates, layer, head, row) have one more axis than StoredCounts says.
 
     Attributes:
-        correct: (direction, candidates, group, layer, head) right guesses; all others are as in AntecedentCounts.
         chance: (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates.
-        moments: (2, direction, candidates, layer, head, row), as in AntecedentCounts.
     """
 
-    analysis: ClassVar[str] = "coreference_heads"
-
-    correct: np.ndarray
-    group_n: np.ndarray
-    systems: list[str]
-    system_correct: np.ndarray
     chance: np.ndarray
-    moments: np.ndarray
-    system_moments: np.ndarray
-    item_moments: np.ndarray
-    single: int
-    first_documents: list[dict[str, Any]]
-    items: np.ndarray
-    guess: np.ndarray
-    weight: np.ndarray
 
     def show(self, candidates: str | None = None) -> AntecedentCounts:
         """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
@@ -80,21 +65,8 @@ class CoreferenceHeads(ViewedResult):
         return self.show()
 
 
-@dataclass(frozen=True)
 class AntecedentCounts(ItemCounts):
-    """Counts of right guesses, and the first documents with every head's guesses.
-
-    Attributes:
-        first_documents: The first ones, see `guesses.shown`.
-        items: (item, 5) their items, see `guesses.Items`, the document by its place in that list.
-        guess: (direction, layer, head, item) the mention guessed.
-        weight: (direction, layer, head, item) the attention that it has.
-    """
-
-    first_documents: list[dict[str, Any]]
-    items: np.ndarray
-    guess: np.ndarray
-    weight: np.ndarray
+    """What tables and figures show of the counts for one set of candidates."""
 
     @property
     def candidates(self) -> str:
@@ -117,8 +89,8 @@ class AntecedentCounts(ItemCounts):
         return CAUSAL if self.is_causal else ""
 
     @property
-    def over(self) -> str:
-        return over(int(self.documents[0]), "documents")
+    def units_text(self) -> str:
+        return units_text(int(self.documents[0]), "documents")
 
     def gain(self, system: str, direction: int = 0) -> Interval:
         """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; CHANCE
@@ -132,9 +104,9 @@ class AntecedentCounts(ItemCounts):
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(share, interval, other, share_interval(other, size, freedom=freedom))
 
-    def is_above(self, system: str, direction: int = 0) -> bool:
+    def is_above(self, system: str) -> bool:
         """Whether the best head on all mentions is above a system."""
-        return bool(decide(self.gain(system, direction)) == SHOWN)
+        return bool(decide(self.gain(system)) == SHOWN)
 
     def better_direction(self) -> DirectedHead | None:
         """The best head of the direction that the paper does not measure, if it finds more antecedents; else None."""

@@ -142,7 +142,8 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
     shown["direction"] = frame["direction"].map(arrow)
     shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
-    shown["interval"] = [_interval(row.low, row.high, row.n) for row in frame.itertuples()]
+    ends = ((percent(row.low, row.n), percent(row.high, row.n)) for row in frame.itertuples())
+    shown["interval"] = [f"{low}–{high}".replace("%", "") for low, high in ends]
     shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
     if result.is_causal:
         shown["counted"] = frame["counted"]
@@ -169,10 +170,6 @@ def latex(result: RelationCounts) -> str:
     if result.is_causal:
         columns |= {"Counted": frame["counted"], "Of all words": 100 * frame["accuracy_of_all_words"]}
     return f"% trees: {result.trees}\n{tabular(pd.DataFrame(columns))}"
-
-
-def _interval(low: float, high: float, n: int) -> str:
-    return f"{percent(low, n)}–{percent(high, n)}".replace("%", "")
 
 
 def _percents(shares: pd.Series, n: pd.Series) -> list[float]:

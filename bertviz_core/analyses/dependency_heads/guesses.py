@@ -30,7 +30,7 @@ SIDES = ("earlier", "later")  # where a causal model's direction can find a gove
 FOLDS = 2  # by the parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
 COUNTS = ("correct", "offsets", "n")
-EXAMPLES = 500  # the guesses of so many sentences are kept in the result; those of all are kept on disk beside it
+MAX_SENTENCES = 500  # whose guesses are in the result; those of all are on disk beside it
 
 
 def offset_name(offset: int) -> str:
@@ -47,8 +47,8 @@ class Guesses:
         rules: How guesses are scored.
         names: (view, relation) in order of appearance, shared by the accumulators of one pass; of a causal model's
             words the views are those of `view_of_side`, of its roots the view itself.
-        kept: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the first
-            EXAMPLES of the corpus. The arrays have axes (direction, layer, head, word).
+        by_sentence: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the
+            first MAX_SENTENCES of the corpus. The arrays have axes (direction, layer, head, word).
         correct: (relation, fold, direction, layer, head) int64.
         offsets: (relation, fold, offset) int64.
         n: (relation, fold) int64.
@@ -60,7 +60,7 @@ class Guesses:
     heads: int
     device: str
     names: dict[tuple[str, str], int] = field(default_factory=dict)
-    kept: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = field(default_factory=dict)
+    by_sentence: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         import torch
@@ -73,7 +73,7 @@ class Guesses:
         self.classes = WordClasses(self.layers, self.heads)
         self.open: tuple[Batch, GoldTrees, np.ndarray, np.ndarray] | None = None
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
@@ -97,19 +97,19 @@ class Guesses:
         import torch
 
         rows = [self.names.setdefault(name, len(self.names)) for name in list(other.names)][: len(other.n)]
-        self._grow()
+        self._make_room_for_new_relations()
         index = torch.tensor(rows, dtype=torch.int64, device=self.device)
         for name in COUNTS:
             getattr(self, name).index_add_(0, index, getattr(other, name).to(self.device))
-        self.kept |= other.kept
+        self.by_sentence |= other.by_sentence
         self.classes.merge(other.classes)
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk in file order, as `sentences.SentenceQuery` reads them; without its words, so that a
-        corpus that is deleted is gone. Only the first EXAMPLES of the corpus stay here."""
-        numbers = sorted(self.kept)
+        corpus that is deleted is gone. Only the first MAX_SENTENCES of the corpus stay here."""
+        numbers = sorted(self.by_sentence)
         values: dict[str, Any] = self.joined(numbers) | {"number": np.array(numbers, dtype=np.int64)}
-        sentences = [self.kept[number][0] for number in numbers]
+        sentences = [self.by_sentence[number][0] for number in numbers]
         values["length"] = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         for view, of in self.rules.views.items():
             viewed = [of(sentence) for sentence in sentences]
@@ -120,18 +120,18 @@ class Guesses:
             values[f"{view}/names"] = names
             values[f"{view}/relations"] = np.array(relations, dtype=np.uint16)
             values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
-        self.kept = {number: kept for number, kept in self.kept.items() if number < EXAMPLES}
+        self.by_sentence = {number: kept for number, kept in self.by_sentence.items() if number < MAX_SENTENCES}
         return values
 
     def joined(self, numbers: Sequence[int]) -> dict[str, np.ndarray]:
         """Guesses and weights of sentences, (direction, layer, head, word) one after the other."""
         none = np.zeros((len(DIRECTIONS), self.layers, self.heads, 0), dtype=np.uint8)
-        joined = (np.concatenate([none, *(self.kept[number][i] for number in numbers)], -1) for i in (1, 2))
+        joined = (np.concatenate([none, *(self.by_sentence[number][i] for number in numbers)], -1) for i in (1, 2))
         return dict(zip(("guesses", "weights"), joined, strict=True))
 
     def to_bytes(self) -> bytes:
-        numbers = list(self.kept)
-        sentences = [asdict(self.kept[number][0]) for number in numbers]
+        numbers = list(self.by_sentence)
+        sentences = [asdict(self.by_sentence[number][0]) for number in numbers]
         counts = {**self.counts(), "names": list(self.names)}
         kept = {"kept": numbers, "sentences": sentences} | self.joined(numbers)
         return pack(counts | kept | self.classes.values())
@@ -147,12 +147,12 @@ class Guesses:
         sentences = [sentence_of(fields) for fields in state["sentences"]]
         ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
         guesses, weights = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
-        full.kept = dict(zip(state["kept"], zip(sentences, guesses, weights, strict=False), strict=True))
+        full.by_sentence = dict(zip(state["kept"], zip(sentences, guesses, weights, strict=False), strict=True))
         return full
 
     def counts(self) -> dict[str, Tensor]:
         """The sums by name, in the order of `names`."""
-        self._grow()
+        self._make_room_for_new_relations()
         return {name: getattr(self, name) for name in COUNTS}
 
     def _opened(self, batch: Batch) -> tuple[GoldTrees, np.ndarray, np.ndarray]:
@@ -160,7 +160,7 @@ class Guesses:
         if self.open is None or self.open[0] is not batch:
             gold = self._gold(batch.examples)
             self.open = batch, gold, *self._room(batch.examples, gold.words.mask.shape[1])
-            self._grow()
+            self._make_room_for_new_relations()
             self._count_words(gold)
         return self.open[1:]
 
@@ -231,8 +231,7 @@ class Guesses:
         sums = torch.zeros((counts.shape[0] * FOLDS, *right.shape[1:]), dtype=torch.int64, device=self.device)
         counts += sums.index_add_(0, bucket, right.long()).view(counts.shape)
 
-    def _grow(self) -> None:
-        """Make room for the relations that are new."""
+    def _make_room_for_new_relations(self) -> None:
         for name in COUNTS:
             counts: Tensor = getattr(self, name)
             new = counts.new_zeros((len(self.names), *counts.shape[1:]))
@@ -245,5 +244,5 @@ class Guesses:
         room = np.zeros(shape, dtype=np.uint8 if size <= 256 else np.uint16), np.zeros(shape, dtype=np.uint8)
         for row, example in enumerate(examples):
             guess, weight = (array[row, ..., : len(example.sentence)] for array in room)
-            self.kept[example.number] = (example.sentence, guess, weight)
+            self.by_sentence[example.number] = (example.sentence, guess, weight)
         return room

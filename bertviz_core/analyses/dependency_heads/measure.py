@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.gold_trees import Rules, view_of_side
-from bertviz_core.analyses.dependency_heads.guesses import EXAMPLES, OFFSETS, SIDES, Guesses
+from bertviz_core.analyses.dependency_heads.guesses import MAX_SENTENCES, OFFSETS, SIDES, Guesses
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, described
+from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, sentence_record
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank.trees import POSSESSIVES
 from bertviz_core.models.annotated import Sentences
@@ -37,8 +37,8 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
     names, rows = _rows_of(list(accumulator.names), values["n"].sum(1), accumulator.rules.causal)
     counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
-    numbers = [number for number in sorted(accumulator.kept) if number < EXAMPLES]
-    sentences, joined = [accumulator.kept[number][0] for number in numbers], accumulator.joined(numbers)
+    numbers = [number for number in sorted(accumulator.by_sentence) if number < MAX_SENTENCES]
+    sentences, joined = [accumulator.by_sentence[number][0] for number in numbers], accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
     return DependencyHeads(
         provenance=provenance,
@@ -48,7 +48,7 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         correct=counts["correct"].swapaxes(1, 2),
         offsets=OFFSETS,
         offset_correct=counts["offsets"].sum(0).T,
-        sentences=list(map(described, sentences)),
+        sentences=list(map(sentence_record, sentences)),
         guesses=joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
         weights=joined["weights"],
         **accumulator.classes.values(),

@@ -8,7 +8,7 @@ import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, of_heads, scored, share, wilson
+from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, counts_of_best, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.treebank.trees import TOTALS
 from bertviz_core.heads import DirectedHead, Head, all_heads
@@ -101,7 +101,7 @@ class RelationCounts(Result):
     @property
     def best_accuracy(self) -> np.ndarray:
         """(relation,) accuracy of the best head."""
-        return share(of_heads(self.correct.sum(0), self.best()), self.best_n)
+        return share(counts_of_best(self.correct.sum(0), self.best()), self.best_n)
 
     @property
     def baseline(self) -> np.ndarray:
@@ -127,7 +127,7 @@ class RelationCounts(Result):
     def _held_out(self) -> tuple[np.ndarray, np.ndarray]:
         """(fold, relation) right guesses of each half by the best heads of the other, and the words counted."""
         best = [best_heads(self.correct[other]) for other in (1, 0)]
-        right = [of_heads(self.correct[fold], each) for fold, each in enumerate(best)]
+        right = [counts_of_best(self.correct[fold], each) for fold, each in enumerate(best)]
         rows = np.arange(len(self.relations))
         return np.stack(right), np.stack([self.counted[fold, each[:, 0], rows] for fold, each in enumerate(best)])
 
@@ -208,7 +208,7 @@ class RelationCounts(Result):
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
         n, best, heldout = self.best_n, self.best(), self.heldout()
-        right = of_heads(self.correct.sum(0), best)
+        right = counts_of_best(self.correct.sum(0), best)
         low, high = wilson(right, n)
         heldout_n = self._held_out()[1].sum(0)
         heldout_interval = wilson(heldout * heldout_n, heldout_n)

@@ -12,7 +12,7 @@ from bertviz_core.analyses.dependency_heads.gold_trees import view_of_side
 from bertviz_core.analyses.dependency_heads.guesses import OFFSETS, SIDES
 from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, ROOT, RelationCounts
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
-from bertviz_core.analyses.results import ViewedResult
+from bertviz_core.analyses.results import Result, ViewedResult
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank.trees import Sentence, function_heads, sentence_of
 from bertviz_core.errors import SettingsError
@@ -42,8 +42,8 @@ class RelationFilter(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ShownRelations(RelationCounts):
-    """Right guesses, with the first sentences of the treebank and every head's guesses in them.
+class FirstSentences(Result):
+    """The first sentences of a treebank, every head's guesses in them, and what words are attended to.
 
     Attributes:
         sentences: {"number", "line", "words", "governors", "relations"} of each.
@@ -60,22 +60,26 @@ class ShownRelations(RelationCounts):
     class_counts: np.ndarray
     class_sums: np.ndarray
 
+
+@dataclass(frozen=True)
+class ShownRelations(RelationCounts, FirstSentences):
+    """Right guesses, with the first sentences of the treebank under the same view."""
+
     def tables(self) -> dict[str, pd.DataFrame]:
         """Those of the counts, and how every head's attention to words divides."""
         return super().tables() | {"attended": WordClasses.of(self).frame(self.provenance["options"]["view"])}
 
 
 @dataclass(frozen=True)
-class DependencyHeads(ViewedResult):
+class DependencyHeads(ViewedResult, FirstSentences):
     """Right guesses for every view of the trees, relation and head, counted in words.
 
     Attributes:
         views: (relation,) the view that each row belongs to; a causal model has further views of the words whose
             governor comes earlier, and of those whose governor comes later (`gold_trees.view_of_side`).
         relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
-        sentences: The first ones of the treebank, before any view.
 
-    All others are as in ShownRelations.
+    `sentences` are as the treebank has them; all others are as in RelationCounts.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -85,12 +89,6 @@ class DependencyHeads(ViewedResult):
     correct: np.ndarray
     offsets: np.ndarray
     offset_correct: np.ndarray
-    sentences: list[dict[str, Any]]
-    guesses: np.ndarray
-    weights: np.ndarray
-    classes: list[list[str]]
-    class_counts: np.ndarray
-    class_sums: np.ndarray
 
     def counts(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
@@ -136,15 +134,10 @@ class DependencyHeads(ViewedResult):
     def show(self, chosen: RelationFilter) -> ShownRelations:
         """The counts of one view together with its sentences, which take most of the time."""
         counts, view = self.counts(chosen), VIEWS[chosen.view]
-        return ShownRelations(
-            **{field.name: getattr(counts, field.name) for field in fields(counts)},
-            sentences=[viewed(view(sentence_of(each)), chosen.merge_subtypes) for each in self.sentences],
-            guesses=self.guesses,
-            weights=self.weights,
-            classes=self.classes,
-            class_counts=self.class_counts,
-            class_sums=self.class_sums,
-        )
+        values = {field.name: getattr(self, field.name) for field in fields(FirstSentences)}
+        values |= {field.name: getattr(counts, field.name) for field in fields(counts)}
+        values["sentences"] = [viewed(view(sentence_of(each)), chosen.merge_subtypes) for each in self.sentences]
+        return ShownRelations(**values)
 
     def default_filter(self) -> RelationFilter:
         """The default filter: function words as governors, and relations that are not too rare."""
@@ -179,7 +172,7 @@ def check_choice(view: str, offsets: int) -> None:
         raise SettingsError(f"Offsets up to {offsets} are not available.", hint=f"Choose 1 to {max(OFFSETS)}.")
 
 
-def described(sentence: Sentence) -> dict[str, Any]:
+def sentence_record(sentence: Sentence) -> dict[str, Any]:
     """A sentence as a dict, as results store it."""
     values = {field.name: getattr(sentence, field.name) for field in fields(sentence)}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
@@ -188,7 +181,7 @@ def described(sentence: Sentence) -> dict[str, Any]:
 def viewed(sentence: Sentence, merge_subtypes: bool) -> dict[str, Any]:
     """A sentence of one view as a result keeps it."""
     names = tuple(name.split(":")[0] if merge_subtypes else name for name in sentence.relations)
-    return described(replace(sentence, relations=names))
+    return sentence_record(replace(sentence, relations=names))
 
 
 def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:

@@ -2,7 +2,7 @@
 
 from bertviz_core import paper
 from bertviz_core.analyses.entropy.result import Entropy
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, layer_intervals, of_heads, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals, present
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
@@ -16,7 +16,7 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     early = largest[: max(1, round(EARLY * len(largest)))]
     head, half = highest(-early), result.interval("max_weight")
     return Answer(
-        decide(of_heads(result, "max_weight", early.size).negative().at(head), -BROAD),
+        decide(head_intervals(result, "max_weight", early.size).negative().at(head), -BROAD),
         f"Of layers {base} to {len(early) - 1 + base} head {head.label(base)} is the broadest: its largest weight is "
         f"{largest[head]:.1%} ± {half_width(100 * half[head], '.2f')} percentage points on average, its entropy "
         f"{result['entropy'][head]:.2f} nats, where uniform attention would have {result.uniform:.2f}.",

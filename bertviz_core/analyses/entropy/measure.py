@@ -18,8 +18,12 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
     max_j A_ij, and of log N (section 3.3). `smoothed`: the release's 0.9999 A + 0.0001/N in place of A."""
     rows = batch.row_weights
     largest = attention.weights.amax(-1)  # (batch, head, query)
-    entropies = _smoothed_entropies(batch, attention) if smoothed else _entropies(attention, largest)
-    uniform = _log_candidates(batch, attention.causal)
+    if smoothed:
+        entropies = torch.special.entr(0.9999 * attention.weights + 0.0001 * rows[:, None, None]).sum(-1)
+    else:
+        entropies = _entropies(attention, largest)
+    candidates = batch.mask.cumsum(1) if attention.causal else batch.mask.sum(1, keepdim=True).expand_as(batch.mask)
+    uniform = candidates.clamp(min=1).log().float()  # (batch, query)
     means = [(values * rows[:, None]).sum(-1) for values in (entropies, largest, uniform[:, None].expand_as(largest))]
     of_cls = (entropies * mean_over(batch.cls)[:, None]).sum(-1)
     return torch.stack([means[0], of_cls, means[1], means[2]], -1)
@@ -39,14 +43,3 @@ def _entropies(attention: LayerAttention, largest: Tensor) -> Tensor:
         return torch.special.entr(attention.weights).sum(-1)
     shifted = attention.logits - attention.logits.amax(-1, keepdim=True)
     return -largest.log() - shifted.mul_(attention.weights).sum(-1)
-
-
-def _smoothed_entropies(batch: Batch, attention: LayerAttention) -> Tensor:
-    share = batch.row_weights[:, None, None]  # (batch, 1, 1, key): 1/N for real keys
-    return torch.special.entr(0.9999 * attention.weights + 0.0001 * share).sum(-1)
-
-
-def _log_candidates(batch: Batch, causal: bool) -> Tensor:
-    """(batch, query): log of the number of tokens that a row may attend to."""
-    candidates = batch.mask.cumsum(1) if causal else batch.mask.sum(1, keepdim=True).expand_as(batch.mask)
-    return candidates.clamp(min=1).log().float()

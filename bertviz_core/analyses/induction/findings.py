@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from bertviz_core.analyses.findings import Answer, Statement, decide, of_heads, present
+from bertviz_core.analyses.findings import Answer, Statement, decide, head_intervals, present
 from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 
 # A head attends to the previous token whether anything is repeated or not: it is compared with another place.
-PLACES = {
+CONTROLS = {
     "prefix": ("prefix", "to the same place where nothing is repeated"),
     "duplicate": ("duplicate", "to the same place where nothing is repeated"),
     "previous": ("duplicate", "to the token one sequence before where nothing is repeated"),
@@ -17,10 +17,10 @@ PLACES = {
 
 def strongest(result: Induction, base: int, quantity: str) -> Answer:
     """The head with the highest value, and whether it is above its own control."""
-    place, words = PLACES[quantity]
+    place, words = CONTROLS[quantity]
     values, control = (present(result, name) for name in (quantity, CONTROL.format(place)))
     head, (label, *_) = highest(values), KINDS[quantity]
-    gain = of_heads(result, quantity).minus(of_heads(result, CONTROL.format(place)))
+    gain = head_intervals(result, quantity).minus(head_intervals(result, CONTROL.format(place)))
     return Answer(
         decide(gain.at(head)),
         f"Head {head.label(base)} gives the most attention {label}: {values[head]:.1%} ± "
@@ -35,7 +35,7 @@ STATEMENTS = tuple(
         quantity,
         "",
         "",
-        f"The head with the highest attention {label} gives less {PLACES[quantity][1]}, with the intervals of both "
+        f"The head with the highest attention {label} gives less {CONTROLS[quantity][1]}, with the intervals of both "
         "corrected for the number of heads.",
         partial(strongest, quantity=quantity),
     )

@@ -111,7 +111,7 @@ class WordMaps:
     root: dict[int, np.ndarray] = field(default_factory=dict)
     _open: Batch | None = None
 
-    def fresh(self) -> Self:
+    def new_empty(self) -> Self:
         return type(self)(self.model, self.first_piece)
 
     def merge(self, other: Self) -> None:
@@ -137,7 +137,7 @@ class WordMaps:
         return pack({"numbers": list(self.maps), "lengths": [len(each) for each in self.maps.values()], **arrays})
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full = unpack(data), self.fresh()
+        state, full = unpack(data), self.new_empty()
         heads, at, root = self.model.layers * self.model.heads, 0, 0
         for number, n in zip(state["numbers"], state["lengths"], strict=True):
             size, rows = n * n * heads, ROOT_ROWS * n * heads

@@ -14,7 +14,7 @@ import numpy as np
 
 from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.probes.features import WordMaps
-from bertviz_core.analyses.probes.result import EXAMPLES, Probes, options_of
+from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes, options_of
 from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.annotated import Treebank
@@ -80,16 +80,16 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
         **probe_run.weights,
         curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
         about=probe_run.about,
-        sentences=[_example(probe_run, i) for i in gold.indices[:EXAMPLES].tolist()],
+        sentences=[_example(probe_run, i) for i in gold.indices[:MAX_SENTENCES].tolist()],
     )
 
 
 def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
-    """The guesses in every sentence of the test part, in parts of EXAMPLES, without words: `find` reads these
+    """The guesses in every sentence of the test part, in parts of MAX_SENTENCES, without words: `find` reads these
     from the corpus, so that one that is deleted is gone."""
     indices = probe_run.gold.indices.tolist()
-    for start in range(0, len(indices), EXAMPLES):
-        chosen = indices[start : start + EXAMPLES]
+    for start in range(0, len(indices), MAX_SENTENCES):
+        chosen = indices[start : start + MAX_SENTENCES]
         numbers = [probe_run.sentences[i].number for i in chosen]
         guesses = [_example(probe_run, i)["guesses"] for i in chosen]
         yield {"sentences": [{"number": n, "guesses": g} for n, g in zip(numbers, guesses, strict=True)]}
@@ -98,7 +98,7 @@ def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
 def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
     guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
-    return described(sentence, guesses)
+    return sentence_record(sentence, guesses)
 
 
 def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
@@ -144,10 +144,10 @@ def _stored(parts: StoredParts) -> Iterator[dict[str, Any]]:
     for values in parts.read():
         for entry in values["sentences"]:
             sentence = next(sentence for sentence in sentences if sentence.number == entry["number"])
-            yield described(sentence, entry["guesses"])
+            yield sentence_record(sentence, entry["guesses"])
 
 
-def described(sentence: Sentence, guesses: dict[str, Any]) -> dict[str, Any]:
+def sentence_record(sentence: Sentence, guesses: dict[str, Any]) -> dict[str, Any]:
     """A sentence as a result has it; `guesses` are those of each probe."""
     return {
         "where": sentence.where,

@@ -29,7 +29,7 @@ AS_RELEASED = "-as-released"  # ends the name of a row whose probe has the relea
 OPTIMIZERS = ("lbfgs", "adam")
 ATTENTION_DIRECTIONS = ("governor->dependent", "dependent->governor")  # of `attention`
 ROOT_DIRECTIONS = ("word->[CLS]", "[CLS]->word", "word->[SEP]", "[SEP]->word")  # of `root`
-EXAMPLES = 100  # sentences of the test part that are kept, for people to look at
+MAX_SENTENCES = 100  # of the test part that are in the result, for people to look at
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,10 @@ class Probes(Result):
             "probes": self.probes,
             "relations": self.relations,
             "distances": self.distances.tolist(),
-            "curves": _without_nan(self.curves),
+            "curves": {
+                name: {key: to_lists(np.array(values, dtype=float)) for key, values in curve.items()}
+                for name, curve in self.curves.items()
+            },
             "about": self.about,
         }
 
@@ -194,7 +197,3 @@ class Probes(Result):
         names = ("score", "low", "high", "with_punctuation", "parameters", "seconds")
         columns = {name: getattr(self, name) for name in names}
         return pd.DataFrame({"probe": self.probes, "metric": self.metrics} | columns)
-
-
-def _without_nan(curves: dict[str, Any]) -> dict[str, Any]:
-    return {name: {k: to_lists(np.array(v, dtype=float)) for k, v in curve.items()} for name, curve in curves.items()}

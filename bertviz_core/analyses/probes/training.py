@@ -62,11 +62,7 @@ class Data:
     """Features of some sentences, as batches on a device. `governors` may replace the trees by others (a control)."""
 
     def __init__(
-        self,
-        features: Features,
-        chosen: np.ndarray,
-        device: str,
-        governors: Sequence[np.ndarray] | None = None,
+        self, features: Features, chosen: np.ndarray, device: str, governors: Sequence[np.ndarray] | None = None
     ) -> None:
         self.device, self.governors = device, governors
         sentences_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]

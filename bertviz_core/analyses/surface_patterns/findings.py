@@ -14,8 +14,8 @@ from bertviz_core.analyses.findings import (
     Interval,
     Statement,
     decide,
+    head_intervals,
     layer_intervals,
-    of_heads,
     present,
 )
 from bertviz_core.analyses.head_averages import HeadAverages
@@ -37,7 +37,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     values = present(result, quantity)
     head, over = highest(values), int((values > HALF).sum())
     return Answer(
-        decide(of_heads(result, quantity), HALF)[head],
+        decide(head_intervals(result, quantity), HALF)[head],
         f"Head {head.label(base)} puts {values[head]:.2f} ± {half_width(result.interval(quantity)[head], '.1g')} of "
         f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head,
@@ -47,7 +47,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
 
 def little_to_itself(result: HeadAverages, base: int) -> Answer:
     values = present(result, "current")
-    heads = of_heads(result, "current")
+    heads = head_intervals(result, "current")
     share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
     return Answer(
         decide(share, MOST_HEADS),
@@ -60,11 +60,10 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
 def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
     """The layer with the highest mean of a quantity."""
     values = present(result, quantity)
-    layer = int(values.mean(1).argmax())
+    layer, label = int(values.mean(1).argmax()), BY_QUANTITY[quantity].label
     return Answer(
         decide(layer_intervals(result, quantity), threshold)[layer],
-        f"{_upper(BY_QUANTITY[quantity].label)} is highest in layer {layer + base}, with a mean of "
-        f"{values[layer].mean():.2f}.",
+        f"{label[0].upper()}{label[1:]} is highest in layer {layer + base}, with a mean of {values[layer].mean():.2f}.",
         highest(values),
         quantity,
     )
@@ -125,26 +124,16 @@ def _possible_peaks(layers: Interval) -> np.ndarray:
     return np.flatnonzero(layers.high >= layers.low.max()) if enough else np.arange(len(layers.low))
 
 
-def _upper(text: str) -> str:
-    return text[0].upper() + text[1:]
-
-
 STATEMENTS = (
-    Statement(
-        "previous",
-        "3.1",
-        f"Some heads attend mostly to the previous token: {paper.HEADS_OVER_HALF['previous']} put over half of their "
-        "attention there.",
-        ONE_HEAD,
-        partial(head_over_half, quantity="previous"),
-    ),
-    Statement(
-        "next",
-        "3.1",
-        f"Some heads attend mostly to the next token: {paper.HEADS_OVER_HALF['next']} put over half of their attention "
-        "there.",
-        ONE_HEAD,
-        partial(head_over_half, quantity="next"),
+    *(
+        Statement(
+            name,
+            "3.1",
+            f"Some heads attend mostly to the {name} token: {count} put over half of their attention there.",
+            ONE_HEAD,
+            partial(head_over_half, quantity=name),
+        )
+        for name, count in paper.HEADS_OVER_HALF.items()
     ),
     Statement(
         "current",

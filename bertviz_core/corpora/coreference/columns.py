@@ -69,7 +69,7 @@ def _drafts(source: Source, skipped: Skipped) -> Iterator[tuple[Draft, int]]:
         elif text.startswith("#"):
             continue
         elif not text.strip():
-            draft.over = True
+            draft.is_sentence_over = True
         else:
             fields = split(text)
             width = width or len(fields)
@@ -143,7 +143,7 @@ def corefud_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceD
             elif name == "global.Entity":
                 index = _label_place(value)
         elif not text.strip():
-            draft.over = True
+            draft.is_sentence_over = True
         else:
             _read_corefud_row(draft, text.split("\t"), index, line)
     if draft.words:

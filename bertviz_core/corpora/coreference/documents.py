@@ -120,7 +120,7 @@ class Draft:
     Attributes:
         line: Where it begins.
         governors: Of each word, counted within the document, where the file has trees; None for what is no number.
-        over: Whether the sentence of the last row has ended.
+        is_sentence_over: Whether the sentence of the last row has ended.
         count: How many rows have been read, words or not.
     """
 
@@ -128,7 +128,7 @@ class Draft:
     skipped: Skipped
     name: str
     line: int
-    over: bool = True
+    is_sentence_over: bool = True
     count: int = 0
     brackets: int = 0
     letters: int = 0
@@ -150,9 +150,9 @@ class Draft:
             limits = f"{MAX_WORDS:,} words, {MAX_BRACKETS:,} brackets or {MAX_LETTERS:,} letters"
             what = f"The document has more than {limits}."
             raise self.source.error(what, "Split it into several documents.", line)
-        if self.over:
+        if self.is_sentence_over:
             self.sentences.append(len(self.words))
-        self.over = False
+        self.is_sentence_over = False
 
     def finished(self, number: int) -> CoreferenceDocument:
         """The document, number `number` of the corpus; raises InputError for a bracket that never closes."""

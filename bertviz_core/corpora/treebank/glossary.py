@@ -130,10 +130,7 @@ def _entries() -> dict[str, Entry]:
     return entries
 
 
-RELATIONS = _entries() | {
-    "all": Entry("all words", ""),
-    "UAS": Entry("without punctuation", ""),
-}
+RELATIONS = _entries() | {"all": Entry("all words", ""), "UAS": Entry("without punctuation", "")}
 
 
 def entry(label: str) -> Entry | None:

@@ -3,7 +3,7 @@ those that a link opened."""
 
 import streamlit as st
 
-from bertviz_core.corpora.upload_check import Checked
+from bertviz_core.corpora.upload_check import CheckedFiles
 from bertviz_core.engine.uploads import TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import messages, services, session
@@ -38,7 +38,7 @@ def lifetime() -> str:
     return "until this tab is closed" if access.public else f"for {access.upload_days} days"
 
 
-def keep(checked: Checked) -> str:
+def keep(checked: CheckedFiles) -> str:
     """Store a checked file; returns its address.
 
     Raises:
@@ -67,7 +67,7 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
     mine.check.done(PATIENCE)
 
 
-def take(role: str) -> Checked | None:
+def take(role: str) -> CheckedFiles | None:
     """What the check for a role has found, once; draws it while it runs. Raises InputError for unreadable files."""
     mine = session.current()
     if mine.check is None or st.session_state.get("checking") != role:

@@ -101,9 +101,9 @@ def table(attention: InputAttention, selection: Selection) -> None:
     st.table(rows, hide_index=True, alt=f"The three tokens to which each token attends most in head {selection.label}")
 
 
-def choose_masked(place: DeltaGenerator) -> bool:
+def choose_masked(container: DeltaGenerator) -> bool:
     """Draw the choice to see the input as it was, and the way back to it."""
-    with place.container(horizontal=True, vertical_alignment="center"):
+    with container.container(horizontal=True, vertical_alignment="center"):
         before = choices.toggle("Before masking", key="before")
         st.button("Unmask all", on_click=input_choice.forget_masks, icon=":material/undo:")
     return before

@@ -10,7 +10,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.findings import direction_finding, standing
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, KEPT, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, MAX_ITEMS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.details import ORDERS
@@ -145,7 +145,9 @@ def numbers(result: AntecedentCounts, choice: DirectedHead, selection: Selection
             interval = "" if np.isnan(ends).any() else f" ({'–'.join(percent(end, n) for end in ends)})"
             rank = f"{ranks(values)[choice.head]} of {values.size}"
             rows.append({"mentions": kind, "accuracy": f"{percent(share, n)}{interval}", "rank": rank})
-    st.markdown(f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}; 95% intervals over {result.over}")
+    st.markdown(
+        f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}; 95% intervals over {result.units_text}"
+    )
     st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
 
 
@@ -159,9 +161,9 @@ def documents(result: AntecedentCounts, request: Request, choice: DirectedHead, 
     query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
     is_whole = len(result.items) == result.n[0]
     parts = guess_list.all_parts(request, is_whole)
-    total, shown = guess_list.shown(parts or result, query, SHOWN, "passage_page")
+    total, shown = guess_list.entries_of_page(parts or result, query, SHOWN, "passage_page")
     every = int(result.n[0])
-    part = "" if parts or is_whole else f" in the documents of the first {KEPT:,} of {every:,} mentions"
+    part = "" if parts or is_whole else f" in the documents of the first {MAX_ITEMS:,} of {every:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
         "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "

@@ -23,7 +23,7 @@ def show(single: OneInput) -> None:
         st.caption("The gold arcs of this link do not fit its text, and are not drawn.")
         return
     words = single.example.words
-    pins = input_choice.placed(address.get("pin"))
+    pins = input_choice.pinned_positions(address.get("pin"))
     pinned = {int(words[start]) for _, start in pins if words is not None and start < len(words)} - {-1}
     rows = enumerate(zip(tree.governors, tree.relations, strict=True))
     arcs = [replace(gold_arc(tree.words, i, *row), faint=bool(pinned) and i not in pinned) for i, row in rows]
@@ -45,7 +45,7 @@ def tree_of(words: list[str], gold: str) -> Sentence | None:
 
 def pin(single: OneInput) -> None:
     """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
-    marked = input_choice.placed(address.get("dependents"))
+    marked = input_choice.pinned_positions(address.get("dependents"))
     if marked and single.example.words is not None:
         owner = single.example.words.tolist()
         address.imply("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))

@@ -35,7 +35,7 @@ def all_parts(request: Request, is_whole: bool) -> StoredParts | None:
     return None if is_whole else stored_parts(services.store(), request.key(), request.source)
 
 
-def shown(collection: Any, query: GuessQuery[Entry], size: int, key: str) -> tuple[int, list[Entry]]:
+def entries_of_page(collection: Any, query: GuessQuery[Entry], size: int, key: str) -> tuple[int, list[Entry]]:
     """The number of listed entries of a collection, and one page of them; draws the choice of the page."""
     counts = memoize(tally, collection, query)
     total = int(counts.sum())

@@ -20,7 +20,7 @@ from pages.shared.messages import joined, plain
 MAX_NAMED = 10
 
 
-def over(values: np.ndarray, threshold: float, base: int) -> list[str]:
+def labels_over(values: np.ndarray, threshold: float, base: int) -> list[str]:
     """Labels of the heads whose value is over the threshold, the highest first."""
     heads = [head for head in all_heads(*values.shape) if values[head] > threshold]
     return [head.label(base) for head in sorted(heads, key=lambda head: -values[head])]
@@ -80,7 +80,7 @@ def numbers(analysis: Analysis, result: Result, selection: Selection, first: Hea
         if (values := column.read(result)) is not None:
             rank = f"{ranks(values)[head]} of {values.size}"
             rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
-    over = f", with 95% intervals over {result.over}" if isinstance(result, HeadAverages) else ""
+    over = f", with 95% intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
     st.markdown(f"**Head {selection.label}**{over}")
     st.dataframe(
         rows, hide_index=True, height="content", alt=f"Every quantity of head {selection.label}, with interval and rank"

@@ -143,7 +143,7 @@ def to_mask(positions: Iterable[int]) -> str:
     return ",".join(str(position + 1) for position in sorted(positions))
 
 
-def placed(parameter: str) -> list[tuple[str, int]]:
+def pinned_positions(parameter: str) -> list[tuple[str, int]]:
     """ "from3,to7" as [("from", 2), ("to", 6)]: sides, and positions from 0."""
     sides = ((pin, "from" if pin.startswith("from") else "to") for pin in pins(parameter))
     return [(side, int(pin.removeprefix(side)) - 1) for pin, side in sides]

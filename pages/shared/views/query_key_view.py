@@ -32,7 +32,7 @@ def draw(
         What was measured and the token's position from 0; None for a model that does not show it.
     """
     labels = single.layout.tokens.labels
-    pins = dict(input_choice.placed(address.get("pin")))  # the last on either side
+    pins = dict(input_choice.pinned_positions(address.get("pin")))  # the last on either side
     opening = int(attention.queries.start[attention.strongest_pair(selection.head)[0]])
     positions = list(range(1, len(labels) + 1))
     with controls:

@@ -218,7 +218,7 @@ def sentences(
     every, first = stored.provenance["sentences"], len(stored.sentences)
     parts = guess_list.all_parts(request, first == every)
     collection = parts or memoize(DependencyHeads.show, stored, chosen)
-    total, shown = guess_list.shown(collection, query, SHOWN, "sentence_page")
+    total, shown = guess_list.entries_of_page(collection, query, SHOWN, "sentence_page")
     is_all = first == every or parts
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
     st.caption(

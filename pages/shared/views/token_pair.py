@@ -67,6 +67,6 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 def _opening(attention: InputAttention) -> tuple[int, int]:
     """The last pin on each side; for a missing one, the token with the largest weight of any head."""
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
-    pins = input_choice.placed(address.get("pin"))
+    pins = input_choice.pinned_positions(address.get("pin"))
     last = {side: starts[side].index(start) for side, start in pins if start in starts[side]}
     return attention.opening_pair(last.get("from"), last.get("to"))

@@ -47,11 +47,6 @@ def computed(
 
 
 @pytest.fixture(scope="module")
-def folder(masked_folder: Path) -> Path:
-    return masked_folder
-
-
-@pytest.fixture(scope="module")
 def model(masked: loading.AttentionModel) -> loading.AttentionModel:
     return masked
 
@@ -109,9 +104,9 @@ def test_equals_hooks_one_head_at_a_time(family: str, mean: bool, tmp_path: Path
 
 
 def test_groups_and_the_curve_equal_hooks_on_several_heads(
-    model: loading.AttentionModel, folder: Path, result: Ablation
+    model: loading.AttentionModel, masked_folder: Path, result: Ablation
 ) -> None:
-    literal = Literal("bert", folder, model, mean=False)
+    literal = Literal("bert", masked_folder, model, mean=False)
     assert {"layer 1", "layer 2"} <= {group["name"] for group in result.groups}
     for group in result.groups:
         heads = {(h.layer, h.head) for h in map(Head.parse, group["heads"])}
@@ -128,11 +123,11 @@ def test_groups_and_the_curve_equal_hooks_on_several_heads(
 
 
 def test_random_heads_equal_hooks_on_the_heads_that_were_drawn(
-    model: loading.AttentionModel, folder: Path, monkeypatch: pytest.MonkeyPatch
+    model: loading.AttentionModel, masked_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labels = np.array([["previous", "next"], ["next", "previous"]])
     monkeypatch.setattr("bertviz_core.analyses.ablation.passes.Passes.behaviors", lambda *_: (labels, "sep"))
-    result, literal = computed(model), Literal("bert", folder, model, mean=False)
+    result, literal = computed(model), Literal("bert", masked_folder, model, mean=False)
     seen = set()
     for group, drawn in zip(result.groups[:2], groups(labels, SETTINGS.seed), strict=False):
         draws = [frozenset(map(tuple, np.argwhere(draw).tolist())) for draw in drawn.draws]
@@ -176,9 +171,9 @@ def word_losses(literal: Literal, off: set[tuple[int, int]]) -> dict[tuple[int, 
 
 
 def test_the_worst_words_are_those_of_an_exhaustive_search(
-    model: loading.AttentionModel, folder: Path, result: Ablation
+    model: loading.AttentionModel, masked_folder: Path, result: Ablation
 ) -> None:
-    literal = Literal("bert", folder, model, mean=False)
+    literal = Literal("bert", masked_folder, model, mean=False)
     before = word_losses(literal, set())
     for head in all_heads(2, 2):
         after = word_losses(literal, {(head.layer, head.head)})

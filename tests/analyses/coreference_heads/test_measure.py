@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses.coreference_heads.baselines import (
-    BASELINES,
-    CHANCE,
-    RANDOM,
-    baselines_right,
-)
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, baselines_right
 from bertviz_core.analyses.coreference_heads.counts import interval_by_document
 from bertviz_core.analyses.coreference_heads.findings import direction_finding
 from bertviz_core.analyses.coreference_heads.guesses import (
@@ -79,7 +74,7 @@ def analyze(given: Windows, attend, layers: int = 1, heads: int = 2, batch: int 
     examples = list(given)
     for start in range(0, len(examples), batch):
         group = examples[start : start + batch]
-        part, collated = total.fresh(), collate(group, given.tokens, "cpu")
+        part, collated = total.new_empty(), collate(group, given.tokens, "cpu")
         width = collated.ids.shape[1]
         maps = np.zeros((layers, len(group), heads, width, width), dtype=np.float32)
         for row, window in enumerate(group):

@@ -22,7 +22,7 @@ from bertviz_core.settings import Settings
 from tests.oracles import coreference as oracle
 
 DOCUMENTS = 12
-KEPT = 40
+MAX_ITEMS = 40
 MOST = 30  # words of a passage, so that documents have several
 WHOLE = passages.passages
 
@@ -39,7 +39,7 @@ def short_passages():
 def whole(tiny):
     """The result with all items in it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "KEPT", 10**9)
+        patch.setattr(measure, "MAX_ITEMS", 10**9)
         return compute(request_of(tiny), None, model=tiny).default_view()
 
 
@@ -49,7 +49,7 @@ def stored(tiny, tmp_path_factory):
     store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "CHUNK_TOKENS", 150)
-        patch.setattr(measure, "KEPT", KEPT)
+        patch.setattr(measure, "MAX_ITEMS", MAX_ITEMS)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
     assert where is not None and where.count > 5
@@ -119,12 +119,12 @@ def test_a_guess_names_its_words_and_its_window(tiny, whole, stored) -> None:
 
 def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
     shown = stored[0].default_view()
-    assert len(shown.items) == KEPT < shown.n[0] == len(whole.items)
-    np.testing.assert_array_equal(shown.guess, whole.guess[..., :KEPT])
-    np.testing.assert_array_equal(shown.weight, whole.weight[..., :KEPT])
+    assert len(shown.items) == MAX_ITEMS < shown.n[0] == len(whole.items)
+    np.testing.assert_array_equal(shown.guess, whole.guess[..., :MAX_ITEMS])
+    np.testing.assert_array_equal(shown.weight, whole.weight[..., :MAX_ITEMS])
     query = PassageQuery(DirectedHead(0, Head(0, 1)))
     counts = tally(shown, query)
-    assert sum(example.total for example in page(shown, query, counts, 0, int(counts.sum()))) == KEPT
+    assert sum(example.total for example in page(shown, query, counts, 0, int(counts.sum()))) == MAX_ITEMS
     assert (shown.correct == whole.correct).all() and shown.first_documents == whole.first_documents[
         : len(shown.first_documents)
     ]

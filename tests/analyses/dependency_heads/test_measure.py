@@ -201,7 +201,7 @@ def planted(model, rules) -> tuple[Guesses, Sentences]:
     counts = Guesses(rules, 1, 3, "cpu")
     encoded = list(examples)
     for group in (encoded[:3], encoded[3:]):
-        part = counts.fresh()
+        part = counts.new_empty()
         batch = collate(group, model.tokens, "cpu")
         weights = torch.rand(len(group), 3, batch.ids.shape[1], batch.ids.shape[1]) * 0.01
         for row, example in enumerate(group):
@@ -241,7 +241,7 @@ def test_merging_other_accumulators_is_exact_whatever_the_order_of_names(model):
     order = [parts[0].names[name] for name in whole.names]
     for name, value in whole.counts().items():
         assert torch.equal(value, parts[0].counts()[name][order]), name
-    assert parts[0].kept.keys() == whole.kept.keys()
+    assert parts[0].by_sentence.keys() == whole.by_sentence.keys()
     sums, whole_sums = parts[0].classes.values(), whole.classes.values()
     assert sums["classes"] == whole_sums["classes"]
     np.testing.assert_allclose(sums["class_sums"], whole_sums["class_sums"], rtol=1e-4)

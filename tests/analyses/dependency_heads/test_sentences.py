@@ -19,7 +19,7 @@ from tests.analyses.dependency_heads.test_measure import plain
 from tests.oracles import dependency as oracle
 
 BANK = "\n\n".join([plain(), "broken 9-x\n", plain().replace("nsubj", "nsubj:pass")])
-KEPT = 3
+MAX_SENTENCES = 3
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def stored(tiny, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "CHUNK_TOKENS", 60)
         for module in (guesses, measure):
-            patch.setattr(module, "EXAMPLES", KEPT)
+            patch.setattr(module, "MAX_SENTENCES", MAX_SENTENCES)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
     assert where is not None and where.count > 3
@@ -88,7 +88,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 
 
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
-    assert len(stored[0].sentences) == KEPT < stored[0].provenance["sentences"] == len(whole.sentences)
+    assert len(stored[0].sentences) == MAX_SENTENCES < stored[0].provenance["sentences"] == len(whole.sentences)
     query = SentenceQuery(DirectedHead(0, Head(0, 1)), minimum=-1.0, order="file order")
     shown = stored[0].show(RelationFilter("as-is"))
     counts = tally(shown, query)

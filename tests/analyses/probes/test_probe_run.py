@@ -12,9 +12,10 @@ import torch
 
 from bertviz_core import exports
 from bertviz_core.analyses.probes import features as room
+from bertviz_core.analyses.probes import measure
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import control_governors, split
-from bertviz_core.analyses.probes.measure import reinitialized
+from bertviz_core.analyses.probes.measure import find, parts_of, reinitialized
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
 from bertviz_core.analyses.probes.result import PROBES, ProbeOptions, Probes, options_of
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, guesses, right_branching
@@ -25,8 +26,8 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
-from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import probes as oracle
 
@@ -295,11 +296,32 @@ def test_plans_are_checked_and_defaults_are_no_options():
     assert ProbeOptions().to_json() == {} and options_of({}) == ProbeOptions()
     plan = ProbeOptions(("structural", "attention-only"), 3, 8)
     assert options_of(json.loads(json.dumps(plan.to_json()))).probes == ("attention-only", "structural")
-    for wrong in (
-        ProbeOptions(("parser",)),
-        ProbeOptions(rank=0),
-        ProbeOptions(optimizer="sgd"),
-    ):
+    for wrong in (ProbeOptions(("parser",)), ProbeOptions(rank=0), ProbeOptions(optimizer="sgd")):
         with pytest.raises(SettingsError):
             wrong.check()
-    assert find("demo").layers
+
+
+NOUNS, VERBS = ("cat", "dog", "man", "boy", "hen"), ("sat", "ran", "ate", "lay", "hid")
+BANK = "\n\n".join(f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\n. 3-punct" for noun in NOUNS for verb in VERBS)
+
+
+@pytest.mark.parametrize("with_test_file", [False, True])
+def test_pages_of_all_sentences(tiny, tmp_path, monkeypatch, with_test_file) -> None:
+    options = {"probes": ["right-branching", "best-offset"]}
+    others = {"dev": from_bytes(b"A 2-det\ncow 3-nsubj\nslept 0-root\n\n" * 7, "dev")} if with_test_file else {}
+    source, settings = from_bytes(BANK.encode(), "bank"), Settings(max_length=64)
+    request = Request("probes", tiny.checkpoint, source, settings, options, others)
+    whole, store = compute(request, None, model=tiny), Store(tmp_path)
+    monkeypatch.setattr(measure, "MAX_SENTENCES", 2)
+    result = compute(request, store, model=tiny)
+    tested = result.about["sentences"]["test"]
+    assert len(result.sentences) == 2 < tested == len(whole.sentences)
+    assert parts_of(Store(tmp_path / "empty"), request) is None
+    assert find(result, None, (), 0, 10) == (2, whole.sentences[:2])
+    parts = parts_of(store, request)
+    pages = [find(result, parts, (), first, 2) for first in range(0, tested, 2)]
+    assert {total for total, _ in pages} == {tested}
+    assert [sentence for _, page in pages for sentence in page] == whole.sentences
+    word = whole.sentences[-1]["words"][1].lower()
+    expected = [sentence for sentence in whole.sentences if word in sentence["words"]]
+    assert find(result, parts, (word,), 0, 100) == (len(expected), expected)

@@ -30,18 +30,13 @@ PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert"
 
 
 @pytest.fixture(scope="module")
-def folder(masked_folder: Path) -> Path:
-    return masked_folder
-
-
-@pytest.fixture(scope="module")
 def model(masked: loading.AttentionModel) -> loading.AttentionModel:
     return masked
 
 
 @pytest.fixture(scope="module")
-def precise(folder: Path) -> loading.AttentionModel:
-    return load(folder, "float64")
+def precise(masked_folder: Path) -> loading.AttentionModel:
+    return load(masked_folder, "float64")
 
 
 def segments(model: loading.AttentionModel, settings: Settings = SETTINGS) -> Segments:
@@ -215,9 +210,9 @@ def test_examples_are_the_inputs_that_were_used(model: loading.AttentionModel) -
     assert not any(any(example["token_type_ids"]) for example in untyped)
 
 
-def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path, tmp_path: Path) -> None:
+def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(masked_folder: Path, tmp_path: Path) -> None:
     records = [{"text": "the old cat sat ."}, {"tokens": ["[CLS]", "[SEP]"]}, {"text": "a dog ran"}]
-    result = _requested(folder, json.dumps(records), Store(tmp_path))
+    result = _requested(masked_folder, json.dumps(records), Store(tmp_path))
     assert result.segments[QUANTITIES.index("to_sep")] == 2
     assert result.provenance["skipped"] == [
         {
@@ -227,7 +222,7 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(folder: Path,
         }
     ]
     with pytest.raises(InputError, match="token to predict"):
-        _requested(folder, json.dumps([records[1]]), Store(tmp_path))
+        _requested(masked_folder, json.dumps([records[1]]), Store(tmp_path))
 
 
 def _requested(folder: Path, text: str, store: Store) -> SepGradients:

@@ -1,4 +1,4 @@
-"""Surface patterns equal the oracle: worked by hand, on random, demo-model and published attention."""
+"""Surface patterns equal the oracle, on numbers worked by hand and on models; what is said of norms beside weights."""
 
 import math
 from functools import partial
@@ -9,9 +9,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertviz_core.analyses.head_averages import HeadAverages, averages_of
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.analyses.surface_patterns.columns import QUANTITIES
+from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
@@ -79,3 +82,53 @@ def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
 @pytest.mark.parametrize("path", measures.published(), ids=lambda path: path.name.partition(".")[0])
 def test_published_maps(path):
     measures.check_published(path, measure, oracle, QUANTITIES)
+
+
+LENGTHS = {
+    "norm_cls": [[1.0, 3.0]],
+    "norm_sep": [[0.5, 0.5]],
+    "norm_other": [[2.0, 2.0]],
+    "norm_correlation": [[-0.25, -0.75]],
+}
+
+
+def averages(to_sep: list[list[float]], **more: list[list[float]]) -> HeadAverages:
+    """Patterns in which everything but attention to [SEP] is 0.25; punctuation has no length."""
+    names = [*QUANTITIES, *NORM_QUANTITIES]
+    shape = np.shape(to_sep)
+    given = {"to_sep": to_sep, "norm_punct": np.full(shape, np.nan)} | more
+    mean = np.stack([np.broadcast_to(given.get(name, 0.25), shape) for name in names])
+    counts = np.array([0 if np.isnan(values).all() else 4 for values in mean])
+    top = np.zeros((*mean.shape, 1))
+    return averages_of("surface_patterns")(
+        {}, names, mean, mean * 0, counts, counts, counts.astype(float), "documents", top.astype(int), top, {}
+    )
+
+
+def test_the_sentence_names_both_shares_and_the_layer_that_attends_most():
+    weights, moved = averages([[0.2, 0.4], [0.9, 0.7]]), averages([[0.1, 0.1], [0.2, 0.0]])
+    expected = (
+        "[SEP] receives 55% of the weights and 10% of the norms; in layer {}, which attends to it most, 80% and 10%"
+    )
+    assert norms_sentence(weights, moved) == expected.format(2)
+    assert norms_sentence(weights, moved, base=0) == expected.format(1)
+
+
+def test_a_model_without_sep_is_compared_by_another_class():
+    absent = averages([[np.nan, np.nan]])
+    assert norms_sentence(absent, absent).startswith("[CLS] receives 25% of the weights and 25% of the norms")
+
+
+def test_lengths_beside_other_tokens_and_the_head_with_the_lowest_correlation():
+    sentence = lengths_sentence(averages([[0.5, 0.5]], **LENGTHS))
+    assert "those of [CLS] 1.00 times, [SEP] 0.25 times as long" in sentence
+    assert "is -0.50 on average over heads, and lowest in head 1-2 (-0.75)" in sentence
+
+
+def test_both_curves_stand_in_the_figure_when_asked():
+    weights, moved = averages([[0.2, 0.4], [0.9, 0.7]]), averages([[0.1, 0.1], [0.2, 0.0]])
+    dashed = [t for t in paper_figure(weights, 1, moved).data if t.mode == "lines" and t.line.dash == "dash"]
+    assert len(dashed) == len(QUANTITIES) and dashed[-1].name == "means of attention"
+    line = next(t for t in dashed if t.hovertemplate.endswith("<extra>[SEP]</extra>"))
+    assert list(line.y) == pytest.approx([0.1, 0.1])
+    assert not [t for t in paper_figure(weights).data if t.mode == "lines" and t.line.dash == "dash"]

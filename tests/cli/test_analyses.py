@@ -1,0 +1,182 @@
+"""The commands of single analyses: what their files hold, and one message for each mistake."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bertviz_core.corpora.source import from_path
+from tests import families, predicting
+from tests.cli.running import run
+from tests.oracles import gradients as reference
+
+TEXT = predicting.TEXT
+
+
+def test_ablation(tmp_path: Path, text: Path, masked_folder: Path) -> None:
+    out, examples = tmp_path / "x.json", tmp_path / "masked.json"
+    given = (text, "--model", masked_folder, "--max-length", 24, "--quiet", "--device", "cpu", "--no-store")
+    assert run("ablation", *given, "--limit", 3, "--out", out, "--examples", examples).returncode == 0
+    result = json.loads(out.read_text())
+    for name in ("loss_change", "loss_change_interval", "right_change", "to_sink_loss_change", "gradient_estimate"):
+        assert np.shape(result["arrays"][name]) == (2, 2)
+    assert {"name", "heads", "loss_change", "interval", "random_loss_change"} <= result["groups"][0].keys()
+    assert result["curve"]["removed"] == [0, 1, 2, 3, 4]
+    assert result["curve"]["loss"][0] == pytest.approx(result["loss"])
+    used = json.loads(examples.read_text())
+    assert len(used) == result["provenance"]["segments"] == 3
+    assert result["arrays"]["predicted_tokens"] == sum(label != -100 for e in used for label in e["labels"])
+    assert run("ablation", *given, "--mean", "--out", out).returncode == 0
+    means = json.loads(out.read_text())
+    assert means["provenance"]["options"] == {"mean": True}
+    assert means["provenance"]["settings"]["limit"] == 64
+    assert means["arrays"]["loss_change"] != result["arrays"]["loss_change"]
+
+
+def test_induction_draws_its_own_sequences(tmp_path: Path, masked_folder: Path) -> None:
+    out = tmp_path / "x.json"
+    given = ("--model", masked_folder, "--max-length", 24, "--quiet", "--device", "cpu", "--no-store", "--limit", 6)
+    assert run("induction", *given, "--out", out).returncode == 0
+    result = json.loads(out.read_text())
+    assert np.shape(result["arrays"]["prefix_control"]) == (2, 2)
+    assert result["provenance"]["sequences"] == 6 and not result["provenance"]["skipped"]
+
+
+def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path, masked_folder: Path) -> None:
+    import transformers
+
+    (tmp_path / "text.txt").write_text("\n".join([*families.TEXT, "", "the dog slept ."]))
+    out, examples = tmp_path / "result.json", tmp_path / "examples.json"
+    given = (tmp_path / "text.txt", "--model", masked_folder, "--max-length", 24, "--seed", 3, "--no-store", "--quiet")
+    assert run("sep-gradients", *given, "--device", "cpu", "--out", out, "--examples", examples).returncode == 0
+    result, used = json.loads(out.read_text()), json.loads(examples.read_text())
+    model = transformers.AutoModelForMaskedLM.from_pretrained(
+        masked_folder, attn_implementation="eager", dtype="float64"
+    )
+    values, losses = [], []
+    for example in used:
+        assert sorted(example) == ["input_ids", "labels", "original_ids", "token_type_ids"]
+        maps, slopes, loss, _ = reference.gradient(
+            model, example["input_ids"], example["token_type_ids"], example["labels"]
+        )
+        classes = reference.token_classes(families.wordpiece(), example["original_ids"])
+        values.append(reference.class_values(maps, slopes, classes, "sep")["to_sep"])
+        losses.append(loss)
+    assert len(used) == result["provenance"]["segments"] > 1
+    np.testing.assert_allclose(result["arrays"]["to_sep"], np.mean(values, axis=0), rtol=1e-4)
+    assert result["arrays"]["loss"] == pytest.approx(np.mean(losses), rel=1e-5)
+    assert result["arrays"]["predicted_tokens"] == sum(label != -100 for e in used for label in e["labels"])
+
+
+def test_the_terminal_says_loss_and_accuracy_with_their_digits() -> None:
+    shown = run("sep-gradients", "encyclopedia", "--limit", 2, "--no-store", "--quiet", "--device", "cpu").stdout
+    row = next(line for line in shown.splitlines() if line.strip().startswith("1-1 "))
+    assert float(row.split()[3]) > 0, "a small gradient is not rounded away"
+    assert "\nloss: " in shown
+    assert "\npredicted_tokens: " in shown
+
+
+def test_coreference_heads(tmp_path: Path):
+    out, csv, strict = tmp_path / "x.json", tmp_path / "x.csv", tmp_path / "strict.json"
+    quiet = ("--store", tmp_path / "store", "--quiet")
+    done = run("coreference-heads", "coreference", "--out", out, "--out", csv, *quiet)
+    assert done.returncode == 0, done.stderr
+    assert "system" in pd.read_csv(csv)
+    given = json.loads(out.read_text())
+    systems = list(dict.fromkeys(row["system"] for row in given["table"]))
+    assert systems[:2] == ["chance (1 / candidates)", "random candidate"]
+    chances, systems = given["table"][:8], systems[2:]  # four types of mention each
+    assert all(row["low"] is row["high"] is None for row in chances)
+    arrays = given["arrays"]["chance"] + given["arrays"]["random_candidate"]
+    assert [row["accuracy"] for row in chances] == pytest.approx(arrays, abs=1e-12)  # the table is rounded
+    assert [given["chance"], given["random_candidate"]] == [arrays[0], arrays[4]]
+    assert 0 < given["chance"] < given["random_candidate"] < 1
+    assert systems[:4] == ["nearest", "head match", "head match, else nearest", "rule-based"]
+    assert systems[4].startswith("head ") and systems[-1].endswith(", antecedent->mention")
+    keys = {"system", "type", "n", "accuracy", "low", "high", "heldout_accuracy"}
+    assert all(keys <= row.keys() and row["low"] <= row["accuracy"] <= row["high"] for row in given["table"][8:])
+    accuracy = np.array(given["arrays"]["accuracy"])  # (direction, type, layer, head)
+    assert accuracy.shape == (2, 4, 6, 12) and given["arrays"]["types"] == ["all", "pronoun", "proper", "nominal"]
+    assert given["arrays"]["directions"] == ["mention->antecedent", "antecedent->mention"]
+    for system, values in ((systems[4], accuracy[0, 0]), (systems[-1], accuracy[1, 0])):
+        best = next(row for row in given["table"] if row["system"] == system and row["type"] == "all")
+        assert best["accuracy"] == pytest.approx(values.max(), abs=1e-12) and best["n"] == given["provenance"]["items"]
+    assert list(given["best"]) == ["head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
+    assert (given["best"]["direction"], given["best"]["accuracy"]) == ("mention->antecedent", accuracy[0, 0].max())
+    layer, head = (int(number) - 1 for number in given["best"]["head"].split("-"))
+    assert accuracy[0, 0, layer, head] == given["best"]["accuracy"] < accuracy[1, 0].max()
+    counted = given["provenance"]
+    assert counted["documents"] == 45 and counted["mentions"] > counted["items"] > 700
+    assert counted["skipped"][0]["reason"].endswith("(out of reach)")
+    done = run("coreference-heads", "coreference", "--candidates", "words", "--out", strict, *quiet)
+    assert done.returncode == 0, done.stderr
+    words = np.array(json.loads(strict.read_text())["arrays"]["accuracy"])
+    assert words.max() < accuracy.max() and (words <= accuracy).all()
+
+
+NAMES = "right-branching,attention-only,attention-and-words"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, Path]:
+    """A training and a test treebank of the authors' format, and vectors for some of their words."""
+    folder = tmp_path_factory.mktemp("probes")
+    nouns, verbs = ("cat", "dog", "man", "boy", "fox"), ("sat", "ran", "ate", "lay")
+    blocks = [f"The 2-det\n{n} 3-nsubj\n{v} 0-root\nhere 3-advmod\n. 3-punct" for n in nouns for v in verbs]
+    held = {
+        "train": "\n\n".join(blocks[:16]),
+        "dev": "\n\n".join(blocks[15:]),
+        "vectors": "the 1 2\ncat -1 .5\n. 0 1\n",
+    }
+    for name, text in held.items():
+        (folder / f"{name}.txt").write_text(text)
+    return {name: folder / f"{name}.txt" for name in held}
+
+
+def test_probes(files, tmp_path):
+    out, figure, csv = (tmp_path / f"x.{suffix}" for suffix in ("json", "html", "csv"))
+    done = run(
+        "probes",
+        *(files["train"], "--dev", files["dev"], "--vectors", files["vectors"], "--probes", NAMES),
+        *("--epochs", "2", "--no-store", "--quiet", "--out", out),
+        *("--out", figure, "--out", csv),
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(out.read_text())
+    rows = {row["probe"]: row for row in result["table"]}
+    assert ",".join(rows) == NAMES
+    # of "The", "cat", "sat" and "here", "The" and "cat" are governed by the word to their right
+    assert rows["right-branching"]["score"] == pytest.approx(2 / 4) and rows["right-branching"]["parameters"] == 0
+    assert rows["right-branching"]["with_punctuation"] == pytest.approx(2 / 5)  # "." is not governed by ROOT
+    assert rows["attention-only"]["score"] > rows["right-branching"]["high"]
+    about = result["provenance"]
+    assert set(about["others"]) == {"dev", "vectors"} and about["others"]["dev"]["name"] == "dev.txt"
+    assert about["options"]["epochs"] == 2
+    skipped = {entry["reason"]: entry["count"] for entry in about["skipped"]}
+    assert skipped["a sentence that is also in the test file (not trained on)"] == 1
+    assert result["arrays"]["about"]["sentences"] == {"train": 13, "validation": 2, "test": 5}
+    # "The", "cat" and "." have vectors; "sat" and "here" have none
+    assert 0 < result["arrays"]["about"]["vectors"]["unknown_words"] < 1
+    assert "Right-branching" in figure.read_text()
+    frame = pd.read_csv(csv)
+    for role in ("dev", "vectors"):
+        digest = from_path(files[role]).digest
+        assert set(frame[role]) == {files[role].name} and set(frame[f"{role}_digest"]) == {digest[:16]}
+        assert f"{role}: {files[role].name}" in figure.read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("coreference-heads", "encyclopedia"), "This is not a coreference file"),
+        (("coreference-heads", "coreference", "--candidates", "tokens"), "Choose mentions or words"),
+        (("probes", "treebank", "--probes", "parser"), "There is no probe 'parser'"),
+        (("probes", "treebank", "--rank", "0"), "--rank is below 1."),
+        (("probes", "treebank", "--vectors", "nowhere.txt"), "cannot be read"),
+    ],
+)
+def test_mistakes_are_one_message(arguments, said):
+    done = run(*arguments, "--no-store", "--quiet")
+    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
