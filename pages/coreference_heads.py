@@ -22,7 +22,6 @@ FORMULAS = [  # in the order of DIRECTIONS
 ]
 
 
-
 def draw_by_gender() -> None:
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)

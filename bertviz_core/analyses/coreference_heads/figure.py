@@ -25,6 +25,7 @@ LINES = (
     ("#8c8c8c", "longdash", "x"),
     ("#c2255c", "longdashdot", "cross"),
 )
+HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
 def paper_figure(result: AntecedentCounts) -> go.Figure:
@@ -105,7 +106,7 @@ def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: 
                 "marker": {"symbol": symbol, "size": 8},
                 "error_y": None if name in (CHANCE, RANDOM) else bars,  # these are exact
                 "customdata": np.stack([total, right], -1),
-                "hovertemplate": f"{name}: %{{y:.1%}} (%{{customdata[1]:,.1~f}} of %{{customdata[0]:,}})<extra></extra>",
+                "hovertemplate": f"{name}: {HOVER}",
             }
         )
     across = {"tickvals": list(range(len(ticks))), "ticktext": list(ticks), "showgrid": False}
