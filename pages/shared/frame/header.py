@@ -15,7 +15,7 @@ from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import files, messages, services
 from pages.shared.components import component
 from pages.shared.frame import address, catalogue, choices, corpora, links
-from pages.shared.frame.selection import Selection, head_options, neighbor
+from pages.shared.frame.selection import ChosenModel, Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
@@ -146,7 +146,8 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
         help=f"`demo` ships with the project. {HOW_TO_NAME[can_name]}{at}",
         **more,
     )
-    return find(name or DEMO, access=access), name
+    found = find(name or DEMO, access=access)
+    return ChosenModel(found.name, found.folder, found.revision, found.config), name
 
 
 def _known_models() -> list[str]:
