@@ -176,13 +176,15 @@ def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, 
         help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
         "(Kobayashi et al. 2020). It does not affect [SEP] gradients and ablation.",
     )
-    with st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun"):
+    panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
+    with panel:
         length, limit, seed, dtype = _more_settings(checkpoint)
         from_zero = choices.toggle("Count heads from 0", key="zero", help="Labels as in arrays: 0-0 for 1-1.")
-        millions = checkpoint.parameters() / 1e6
-        st.caption(
-            f"Model: {checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto."
-        )
+        if panel.open:
+            millions = checkpoint.parameters() / 1e6
+            st.caption(
+                f"Model: {checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto."
+            )
     return Settings(length, limit, seed, mode, dtype, weights), 0 if from_zero else 1
 
 
