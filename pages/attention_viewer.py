@@ -39,7 +39,7 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
     wide = shape == query_key_view.NAME  # between tokens, of the whole input
     units = "tokens" if wide else choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
     asked = st.container(horizontal=True, vertical_alignment="center", width="content")
-    with (compare := st.popover("Compare", icon=":material/compare:")):
+    with (compare := st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")):
         together = side_by_side.kind() if shape == "lines" else side_by_side.ONE
         off = attention_panel.choose_switched_off(selection, model)
 

@@ -21,6 +21,12 @@ FORMULAS = [  # in the order of DIRECTIONS
     for query, key in ("mc", "cm")
 ]
 
+
+def draw_by_gender() -> None:
+    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
+    page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
+
+
 selection = header.current()
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
@@ -61,13 +67,7 @@ page.metrics(coreference_view.metrics(result, choice.direction, selection.base))
 coreference_view.describe_reading(result, choice.direction, selection.base)
 coreference_view.table_2(result, selection.base)
 if result.by("gender", choice)[1].any():
-    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-    endnotes.folded(
-        "Accuracy by gender of the pronoun", ":material/wc:", "gender",
-        lambda: page.chart(
-            page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False
-        ),
-    )  # fmt: skip
+    endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", draw_by_gender)
 
 coreference_view.documents(result, request, choice, selection)
 st.header(f"Accuracy of all heads (%), {shown_direction}")

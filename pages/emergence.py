@@ -9,7 +9,7 @@ from pages.shared.memoize import memoize
 from pages.shared.views import emergence_choice, emergence_view
 
 selection = header.current()
-options = header.title_line().popover("Options", icon=":material/tune:")
+options = header.title_line().popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
 result = emergence_choice.result_or_stop(selection, options)
 claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
 emergence_view.origin(result)

@@ -4,6 +4,7 @@ Checkpoints stand at even distances, each with its step: most of what happens do
 """
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from html import escape
 
 import numpy as np
@@ -44,7 +45,8 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
         len(titles), 1, shared_xaxes=True, vertical_spacing=0.16, subplot_titles=titles, row_heights=heights
     )
     if known:
-        figure.add_scatter(**_line(result, result.loss, "loss", BEST, "circle"), showlegend=False, row=1, col=1)
+        loss = _line(result, result.loss, "loss", BEST, "circle")
+        figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
     for trace in _behavior_traces(result, labels):
         figure.add_trace(trace, row=len(titles), col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
@@ -79,21 +81,23 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """One head over the training: where its attention goes, and its entropy beside that of uniform attention."""
-    titles = ["Average attention to", "Entropy, nats"]
-    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
+    traces, right = [], {"xaxis": "x2", "yaxis": "y2"}
     for name in (name for name in SHARES if name in result.present):
         column = ANALYSES["surface_patterns"].column(name)
-        values = result[name][:, *head]
-        figure.add_trace(go.Scatter(**_line(result, values, column.short, *column.marker)), row=1, col=1)
-    color, symbol = ANALYSES["entropy"].column("entropy").marker
-    values = result["entropy"][:, *head]
-    figure.add_trace(go.Scatter(**_line(result, values, "entropy", color, symbol), showlegend=False), row=1, col=2)
-    figure.add_trace(_level(result, result.uniform, "uniform attention"), row=1, col=2)
-    figure.update_annotations(font_size=13)
-    figure.update_xaxes(title=AXIS)
-    figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
-    figure.update_yaxes(range=[0, 1.1 * result.uniform], row=1, col=2)
+        traces.append(_line(result, result[name][:, *head], column.short, *column.marker))
+    marker = ANALYSES["entropy"].column("entropy").marker
+    entropy = _line(result, result["entropy"][:, *head], "entropy", *marker)
+    traces += [entropy | right | {"showlegend": False}, _level(result, result.uniform, "uniform attention") | right]
+    figure = go.Figure(traces, _two_panels())
+    figure.update_layout(yaxis_range=[-0.02, 1.02], yaxis2_range=[0, 1.1 * result.uniform])
     return _finished(figure, result, 300)
+
+
+@cache
+def _two_panels() -> go.Layout:
+    """Of every head's figure, without the template, which each figure has: making it takes longer than the rest."""
+    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=["Average attention to", "Entropy, nats"])
+    return figure.update_annotations(font_size=13).update_xaxes(title=AXIS).update_layout(template=None).layout
 
 
 def columns(result: Emergence, index: int) -> list[Column]:
@@ -120,11 +124,12 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
     followed = _line(result, followed_accuracy, "final best head", FOLLOWED)
     hover = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
     yield go.Scatter(followed | {"line": followed["line"] | {"dash": "dot"}, "hovertemplate": hover})
-    yield _level(result, 100 * result.baseline[row], "best fixed offset")
+    yield go.Scatter(_level(result, 100 * result.baseline[row], "best fixed offset"))
 
 
 def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:
     return {
+        "type": "scatter",
         "x": np.arange(len(result.steps)),
         "y": values,
         "text": [f"{step:,}" for step in result.steps],
@@ -137,17 +142,18 @@ def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: 
     }
 
 
-def _level(result: Emergence, value: float, name: str) -> go.Scatter:
+def _level(result: Emergence, value: float, name: str) -> dict:
     """The trace of a dashed line from the first step to the last."""
-    return go.Scatter(
-        x=[0, len(result.steps) - 1],
-        y=[value, value],
-        name=name,
-        legendgroup=name,
-        mode="lines",
-        line={"color": GRAY, "width": 2, "dash": "dash"},
-        hovertemplate="%{y:.3~r}<extra>" + name + "</extra>",
-    )
+    return {
+        "type": "scatter",
+        "x": [0, len(result.steps) - 1],
+        "y": [value, value],
+        "name": name,
+        "legendgroup": name,
+        "mode": "lines",
+        "line": {"color": GRAY, "width": 2, "dash": "dash"},
+        "hovertemplate": "%{y:.3~r}<extra>" + name + "</extra>",
+    }
 
 
 def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:

@@ -40,13 +40,18 @@ LOOK: dict[str, Any] = {
     "hovermode": "closest",
     "dragmode": False,
 }
-ON_PAGES, ON_WHITE = "plotly+bertviz", "plotly_white+bertviz"
+ON_WHITE = "plotly_white+bertviz"
 pio.templates["bertviz"] = go.layout.Template(layout=LOOK)
+ON_PAGES = pio.templates.merge_templates("plotly", "bertviz")
 
 
 def finish(figure: go.Figure, height: int | None = None, **layout: Any) -> go.Figure:
     """Give a figure the shared look; `layout` is what differs, such as some sides of its margin."""
-    return figure.update_layout(template=ON_PAGES, height=height, **layout)
+    figure.update_layout(height=height, **layout)
+    figure.layout._validate = False  # plotly does the same for its own: checking it would take longer than all the rest
+    figure.layout.template = ON_PAGES
+    figure.layout._validate = True
+    return figure
 
 
 def written_out(layout: dict[str, Any]) -> dict[str, Any]:

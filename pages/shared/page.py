@@ -31,7 +31,7 @@ def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
     """
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
     often = line.container(horizontal=True, vertical_alignment="bottom")
-    return often, line.popover("Options", icon=":material/tune:")
+    return often, line.popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
 
 
 def restriction(result: Result) -> None:

@@ -9,17 +9,18 @@ from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame.corpora import KEYS
 
-EXPANDERS = ("numbers", "strongest", "stored", "report", "about", "skipped", "provenance")
+POPOVERS = ("more-settings", "add a corpus", "page-options", "thresholds", "compare")
+EXPANDERS = ("numbers", "strongest", "gender", "stored", "report", "about", "skipped", "provenance")
 ROOT = Path(__file__).parents[2]
 
 
 def open_app(page: str = "", **address: str) -> AppTest:
-    """A page, the overview without a name, with the parameters of its address, and all its expanders open."""
+    """A page, the overview without a name, with the parameters of its address, its expanders and popovers open."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=120)
     for name, value in address.items():
         app.query_params[name] = value
-    for name in EXPANDERS:
-        app.session_state[f"folded-{name}"] = True
+    for key in (*POPOVERS, *(f"folded-{name}" for name in EXPANDERS)):
+        app.session_state[key] = True
     if page:
         app.switch_page(f"pages/{page}.py")
     app.run()
@@ -39,8 +40,16 @@ def shown(app: AppTest) -> str:
     return f"{chosen.get('model')} on {', '.join(chosen[key] for key in KEYS.values() if key in chosen)}"
 
 
+def open_uploads(app: AppTest) -> AppTest:
+    """Open the popover of uploads again, which an upload closes."""
+    app.session_state["add a corpus"] = True
+    return app.run()
+
+
 def uploader(app: AppTest) -> Any:
     """The header's, which is a new one after each upload."""
+    if not app.session_state["add a corpus"]:
+        open_uploads(app)
     return next(each for each in app.file_uploader if each.key.startswith("uploader"))
 
 

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import catalogue
-from tests.app.driving import open_app, unescaped, words
+from tests.app.driving import open_app, parameter, unescaped, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 PAGES = [entry.name for entry in catalogue.ENTRIES]
@@ -105,3 +105,14 @@ def test_a_choice_of_one_page_is_no_choice_of_another() -> None:
     app.switch_page("pages/entropy.py").run()
     assert "Head 2-3" in words(app)
     assert "quantity" not in app.query_params
+
+
+def test_choices_in_a_closed_popover_count_without_being_drawn() -> None:
+    app = open_app("entropy", head="2-3")
+    app.toggle(key="zero").set_value(True).run()
+    app.session_state["more-settings"] = False
+    for _ in range(2):
+        app.run()
+        assert not app.toggle and "Head 1-2" in words(app) and parameter(app, "zero") == "true"
+    app.session_state["more-settings"] = True
+    assert app.run().toggle(key="zero").value is True

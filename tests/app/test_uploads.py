@@ -9,7 +9,7 @@ from bertviz_core.access import Access
 from bertviz_core.engine.uploads import Upload
 from pages.shared import services
 from pages.shared.frame import uploads
-from tests.app.driving import open_app, shown, unescaped, uploader, wait_for_job, words
+from tests.app.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 TEXT = b"The cat sat on the mat.\nIt was warm, and the cat slept.\n"
@@ -54,7 +54,7 @@ def test_pages_of_several_analyses_read_the_corpora_that_their_line_and_address_
         owner.switch_page(f"pages/{page}.py").run()
         assert shown(owner) == "demo on encyclopedia, mine.conllu, coreference" and not owner.exception
         guest = open_app(page, **{name: link(owner, name) for name in owner.query_params})
-        assert words(guest) == words(owner)
+        assert words(guest) == words(open_uploads(owner))
     assert shown(open_app("overview")) == "demo on encyclopedia, treebank, coreference"  # not swapped in unasked
 
 
@@ -90,6 +90,7 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
     assert "“bank.txt” is a treebank." in unescaped(app.info[0].value)
     assert app.selectbox(key="corpus").value == "encyclopedia" and [u.kind for u in stored()] == ["treebank"]
     press(app, "Use its sentences as text")
+    open_uploads(app)
     assert "demo on bank.txt" in words(app) and "its sentences are read as text" in words(app) and not app.info
     colleague = open_app("surface_patterns", corpus=link(app))
     assert "demo on bank.txt" in words(colleague) and not colleague.error
@@ -158,7 +159,7 @@ def test_unknown_words_are_warned_of_above_the_result() -> None:
 def test_a_guest_whose_upload_is_deleted_meanwhile_is_not_shown_another() -> None:
     owner = upload()
     guest = open_app("surface_patterns", corpus=link(owner))
-    press(owner, "Delete now")
+    press(open_uploads(owner), "Delete now")
     guest.run()
     assert "not on this server" in unescaped(guest.error[0].value)
     assert guest.selectbox(key="corpus").value is None and "mine.txt" not in guest.selectbox(key="corpus").options

@@ -25,6 +25,7 @@ LINES = (
     ("#8c8c8c", "longdash", "x"),
     ("#c2255c", "longdashdot", "cross"),
 )
+HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
 def paper_figure(result: AntecedentCounts) -> go.Figure:
@@ -86,27 +87,31 @@ def _name(choice: DirectedHead | str, base: int) -> str:
 
 def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int, breakdown: str) -> go.Figure:
     """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
-    figure, (_, ticks) = go.Figure(), BREAKDOWNS[breakdown]
+    _, ticks = BREAKDOWNS[breakdown]
+    traces = []
     for index, choice in enumerate(shown):
         name, (right, total) = _name(choice, base), result.by(breakdown, choice)
         color, dash, symbol = LINES[index % len(LINES)]
         accuracy = share(right, total)
         low, high = result.group_intervals(breakdown, choice)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
-        figure.add_scatter(
-            x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
-            y=accuracy,
-            name=name,
-            mode="lines+markers",
-            line={"color": color, "dash": dash},
-            marker={"symbol": symbol, "size": 8},
-            error_y=None if name in (CHANCE, RANDOM) else bars,  # these are exact
-            customdata=np.stack([total, right], -1),
-            hovertemplate=f"{name}: %{{y:.1%}} (%{{customdata[1]:,.1~f}} of %{{customdata[0]:,}})<extra></extra>",
+        traces.append(
+            {
+                "type": "scatter",
+                "x": np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
+                "y": accuracy,
+                "name": name,
+                "mode": "lines+markers",
+                "line": {"color": color, "dash": dash},
+                "marker": {"symbol": symbol, "size": 8},
+                "error_y": None if name in (CHANCE, RANDOM) else bars,  # these are exact
+                "customdata": np.stack([total, right], -1),
+                "hovertemplate": f"{name}: {HOVER}",
+            }
         )
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
-    figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
-    return finish(figure, 340)
+    across = {"tickvals": list(range(len(ticks))), "ticktext": list(ticks), "showgrid": False}
+    up = {"title": {"text": "accuracy"}, "range": [-0.02, 1.02], "tickformat": ".0%"}
+    return finish(go.Figure(traces, {"xaxis": across, "yaxis": up}), 340)
 
 
 def latex(result: AntecedentCounts) -> str:

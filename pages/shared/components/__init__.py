@@ -1,6 +1,7 @@
 """Components with JavaScript of their own."""
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ class Note(NamedTuple):
     link: str
 
 
+@cache
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
     """Load the component NAME.js of a folder with its NAME.css or, in this folder, the shared style sheet."""
     script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", folder / f"{name}.js")))

@@ -1,7 +1,9 @@
 """The pages: file, title, address, section of the paper. One entry makes a page appear everywhere."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 
@@ -70,7 +72,7 @@ SECTIONS = {name: [entry for entry in ENTRIES if _section(entry) == name] for na
 
 
 def sections() -> dict[str, list[st.Page]]:
-    """The sections of the menu, with their pages: made again for each run, whose Streamlit writes in them."""
+    """The sections of the menu, with their pages: copies for each run."""
     return {name: [_page(entry) for entry in entries] for name, entries in SECTIONS.items() if entries}
 
 
@@ -85,6 +87,12 @@ def page(name: str) -> st.Page | None:
 
 
 def _page(entry: Page) -> st.Page:
+    """A copy, as `st.navigation` and the page's run change it."""
+    return copy(_prototype(entry))
+
+
+@cache
+def _prototype(entry: Page) -> st.Page:
     path = FOLDER / f"{entry.name}.py"
     script = path if path.is_file() else _analysis_page(entry.name)
     return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)

@@ -1,6 +1,7 @@
 """Choices of a page, drawn in place of Streamlit's own widgets.
 
-They take their values from the address on arrival; afterwards the address follows them.
+They take their values from the address on arrival; afterwards the address follows them. In a closed popover that
+reruns the page when it is opened (`on_change="rerun"`) they have their values without being drawn.
 """
 
 from collections.abc import Callable, Sequence
@@ -97,7 +98,7 @@ def _choice(
     _restore(label, key, default, read, valid, follows, unavailable)
     if follows:
         more["on_change"] = _explicit(key, more.get("on_change"))
-    value: T = draw(label, *arguments, key=key, **more)
+    value: T = _kept(key) if _is_hidden() else draw(label, *arguments, key=key, **more)
     is_default = value == default and not (follows and key in current().explicit)
     current().drawn[key] = None if is_default or value is None else _text(value)[:maximum]
     return value
@@ -126,6 +127,18 @@ def _in_popover() -> bool:
     reset those whose values it was sent with an earlier run."""
     container = get_last_dg_added_to_context_stack()
     return container is not None and "popover" in container._ancestor_block_types
+
+
+def _is_hidden() -> bool:
+    """Whether what is drawn now stands in a closed popover that is drawn again when it is opened."""
+    container = get_last_dg_added_to_context_stack()
+    return container is not None and getattr(container, "open", None) is False
+
+
+def _kept(key: str) -> Any:
+    """The value of a choice that is not drawn: Streamlit would forget it with its widget."""
+    st.session_state[key] = st.session_state[key]
+    return st.session_state[key]
 
 
 def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -> Any:

@@ -48,8 +48,10 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     if random:
         st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
     if kinds:
-        with st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus"):
-            _add_corpus(kinds)
+        panel = st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus")
+        if panel.open or st.session_state.get("paste"):  # a text is not lost when the popover is closed
+            with panel:
+                _add_corpus(kinds)
     sources: dict[Kind, Source] = {"random": sample("random")}
     for kind, corpus in _chosen().items():
         default = corpus == next(iter(SAMPLES[kind]))

@@ -15,7 +15,7 @@ from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import files, messages, services
 from pages.shared.components import component
 from pages.shared.frame import address, catalogue, choices, corpora, links
-from pages.shared.frame.selection import Selection, head_options, neighbor
+from pages.shared.frame.selection import ChosenModel, Selection, head_options, neighbor
 from pages.shared.jobs import panel as job_panel
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
@@ -146,7 +146,8 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
         help=f"`demo` ships with the project. {HOW_TO_NAME[can_name]}{at}",
         **more,
     )
-    return find(name or DEMO, access=access), name
+    found = find(name or DEMO, access=access)
+    return ChosenModel(found.name, found.folder, found.revision, found.config), name
 
 
 def _known_models() -> list[str]:
@@ -175,13 +176,15 @@ def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, 
         help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
         "(Kobayashi et al. 2020). It does not affect [SEP] gradients and ablation.",
     )
-    with st.popover("", icon=":material/tune:", help="More settings", key="more-settings"):
+    panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
+    with panel:
         length, limit, seed, dtype = _more_settings(checkpoint)
         from_zero = choices.toggle("Count heads from 0", key="zero", help="Labels as in arrays: 0-0 for 1-1.")
-        millions = checkpoint.parameters() / 1e6
-        st.caption(
-            f"Model: {checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto."
-        )
+        if panel.open:
+            millions = checkpoint.parameters() / 1e6
+            st.caption(
+                f"Model: {checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto."
+            )
     return Settings(length, limit, seed, mode, dtype, weights), 0 if from_zero else 1
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from bertviz_core.analyses.analysis import Analysis, Kind
@@ -11,6 +12,15 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
+
+
+class ChosenModel(Checkpoint):
+    """A checkpoint for one run of a page, which asks for the fingerprint many times: its files are looked at once."""
+
+    _fingerprint = cached_property(Checkpoint.fingerprint)
+
+    def fingerprint(self) -> str:
+        return self._fingerprint
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def pictured(result: Clustering, root: bool = False) -> Clustering:
 
 def thresholds() -> Thresholds:
     """Sliders in a popover; only labels change with them."""
-    with st.popover("Behavior thresholds", icon=":material/tune:"):
+    with st.popover("Behavior thresholds", icon=":material/tune:", key="thresholds", on_change="rerun"):
         st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
         return Thresholds(**{name: _slider(name, default) for name, default in asdict(Thresholds()).items()})
 
