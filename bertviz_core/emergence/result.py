@@ -58,11 +58,11 @@ class Emergence(Result):
     offsets: np.ndarray
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
+    random_correct: np.ndarray | None = None
 
     @classmethod
     def completed(cls, values: dict[str, Any]) -> dict[str, Any]:
         """The fields of a file; that of the training that ships has no standard errors."""
-        values = {"visible": None} | values
         if "units" in values:
             return values
         none, errors = np.zeros(len(values["quantities"]), dtype=np.int64), np.full_like(values["averages"], np.nan)
@@ -143,6 +143,7 @@ class Emergence(Result):
             offsets=self.offsets,
             offset_correct=self.offset_correct,
             visible=self.visible,
+            random_correct=self.random_correct,
         )
 
     def linguistic(self, index: int) -> dict[str, str]:

@@ -8,6 +8,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
 from bertviz_core.analyses.dependency_heads.findings import relation_finding
+from bertviz_core.analyses.dependency_heads.gold_trees import COUNTED, SIDES
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
@@ -150,14 +151,18 @@ def headline(result: RelationCounts, relation: str, choice: DirectedHead, base: 
     """The finding of the relation, and the way to its best head where another is chosen."""
     findings_view.headline(memoize(relation_finding, result, relation, base))
     best = result.best_choice(relation)
-    if result.accuracy_of(choice, relation) != result.accuracy_of(best, relation):
+    if _accuracy(result, choice, relation) != _accuracy(result, best, relation):
         label = f"Choose {best.head.label(base)}"
         st.button(label, on_click=take, args=(result, relation), icon=":material/my_location:")
 
 
+def _accuracy(result: RelationCounts, choice: DirectedHead, relation: str) -> float:
+    return float(result.accuracy[:, result.relations.index(relation)][choice.at])
+
+
 def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: str) -> list[tuple[str, str, str]]:
     """Metrics: the best head, its held-out check, the baseline, the shown head; with the paper's numbers."""
-    row, share = result.row(relation), result.accuracy_of(choice, relation)
+    row, share = result.row(relation), _accuracy(result, choice, relation)
     n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, result.relations.index(relation)])
     interval = " to ".join(percent(float(end), own) for end in wilson(share * own, own))
     best = offset = NOT_IN_PAPER
@@ -170,6 +175,9 @@ def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: 
         (f"Chosen head {label}", percent(share, own), interval),
     ]
     if result.is_causal:
+        side = COUNTED.format(SIDES[result.best_choice(relation).direction])
+        entries[0] = ("Best head", percent(row["accuracy"], n), f"of {n:,}, {side}")
+        entries.append(("Random word", percent(row["random_accuracy"], n), f"of {n:,}, {side}"))
         of_all_words = percent(row["accuracy_of_all_words"], int(row["n_of_all_words"]))
         entries.insert(1, ("Best head, of all words", of_all_words, f"of {row['n_of_all_words']:,}"))
     return entries
