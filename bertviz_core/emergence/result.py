@@ -36,8 +36,7 @@ class Emergence(Result):
         n: (fold, relation) words.
         correct: (step, fold, direction, relation, layer, head) guesses that are right.
         offsets: (offset,) that compete as baselines.
-        offset_correct: As in RelationCounts.
-        visible: As in RelationCounts.
+        offset_correct, visible, random_correct: As in RelationCounts.
     """
 
     analysis: ClassVar[str] = "emergence"
@@ -124,8 +123,8 @@ class Emergence(Result):
 
     @property
     def baseline(self) -> np.ndarray:
-        """(relation,) accuracy of the best fixed offset: the same at every step. Of a causal model it is that of the
-        direction of the last step's best head."""
+        """(relation,) accuracy of the best fixed offset, the same at every step; of a causal model as for the last
+        step's best head."""
         return self.dependency(-1).baseline
 
     @property

@@ -3,12 +3,12 @@ that chooses it, and sentences with arcs."""
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
 from bertviz_core.analyses.dependency_heads.findings import relation_finding
-from bertviz_core.analyses.dependency_heads.gold_trees import COUNTED, SIDES
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
@@ -164,7 +164,7 @@ def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: 
     """Metrics: the best head, its held-out check, the baseline, the shown head; with the paper's numbers."""
     row, share = result.row(relation), _accuracy(result, choice, relation)
     n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, result.relations.index(relation)])
-    interval = " to ".join(percent(float(end), own) for end in wilson(share * own, own))
+    low, high = (percent(float(end), own) for end in wilson(share * own, own))
     best = offset = NOT_IN_PAPER
     if values := paper.TABLE_1.get(relation):
         best, offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
@@ -172,15 +172,22 @@ def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: 
         ("Best head", percent(row["accuracy"], n), best),
         ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
         (f"Best fixed offset, {offset_name(row['baseline_offset'])}", percent(row["baseline_accuracy"], n), offset),
-        (f"Chosen head {label}", percent(share, own), interval),
+        (f"Chosen head {label}", percent(share, own), f"{low} to {high}"),
     ]
-    if result.is_causal:
-        side = COUNTED.format(SIDES[result.best_choice(relation).direction])
-        entries[0] = ("Best head", percent(row["accuracy"], n), f"of {n:,}, {side}")
-        entries.append(("Random word", percent(row["random_accuracy"], n), f"of {n:,}, {side}"))
-        of_all_words = percent(row["accuracy_of_all_words"], int(row["n_of_all_words"]))
-        entries.insert(1, ("Best head, of all words", of_all_words, f"of {row['n_of_all_words']:,}"))
-    return entries
+    return _of_arcs(entries, row, own) if result.is_causal else entries
+
+
+def _of_arcs(entries: list[tuple[str, str, str]], row: pd.Series, own: int) -> list[tuple[str, str, str]]:
+    """The metrics of a causal model: in place of the paper's numbers the words counted, and a random word."""
+    n, every, (best, heldout, _, chosen) = int(row["n"]), int(row["n_of_all_words"]), entries
+    offset = f"Best fixed offset, {row['baseline_offset']:+d}", percent(row["baseline_accuracy"], n)
+    return [
+        (*best[:2], f"of {n:,}, {row['counted']}"),
+        ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"),
+        heldout,
+        (*offset, f"random word: {percent(row['random_accuracy'], n)}"),
+        (*chosen[:2], f"of {own:,}: {chosen[2]}"),
+    ]
 
 
 def table(result: RelationCounts, selection: Selection) -> None:
