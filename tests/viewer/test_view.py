@@ -193,3 +193,11 @@ def test_the_opening_pair_of_words_is_no_pair_of_neighbors_that_have_many_pieces
     units = Units(("a", "long", "word"), np.zeros(3, bool), np.zeros(3, int), np.array([1, 4, 7]))
     weights = np.array([[[[0.0, 0.9, 0.1], [0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]]])
     assert InputAttention(units, units, weights).opening_pair() == (0, 2)
+
+
+def test_the_strongest_pair_of_a_causal_head_is_one_that_it_could_choose() -> None:
+    units = Units(("The", "old", "cat"), np.zeros(3, bool), np.zeros(3, int), np.arange(3))
+    weights = np.array([[[[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.1, 0.8, 0.1]]]])
+    assert InputAttention(units, units, weights).strongest_pair(Head(0, 0)) == (2, 1)
+    alone = Units(("The",), np.zeros(1, bool), np.zeros(1, int), np.arange(1))
+    assert InputAttention(alone, alone, np.ones((1, 1, 1, 1))).strongest_pair(Head(0, 0)) == (0, 0)
