@@ -159,8 +159,8 @@ class Emergence(Result):
         return labels
 
     def clearest_relations(self, count: int) -> list[str]:
-        """The relations whose best head ends the furthest above the best fixed offset, the furthest first."""
-        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.baseline, strict=True))
+        """The relations whose best head ends the furthest above `RelationCounts.control`, the furthest first."""
+        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependency(-1).control, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
         return sorted(named, key=lambda name: -gain[name])[:count]
 
