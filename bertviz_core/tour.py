@@ -75,8 +75,8 @@ def address(page: str, findings: list[Finding]) -> dict[str, str]:
 
 TERMS = {
     "Token": "What the model reads: a word, or a piece of one. “##” marks a piece that goes on with a word.",
-    "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends. They are no words; a model may use one as "
-    "a place to rest: a **sink**.",
+    "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends; decoders have at most one, before the "
+    "text. They are no words; a model may use one, or its first token, as a place to rest: a **sink**.",
     "Attention head": "Shares out a weight of 1 for each token: how much it takes from every token. Head 2-5 is the "
     "fifth of layer 2.",
     "Governor": "The word that another one depends on: “chased” is the governor of its subject “dog”. Their arc is a "
@@ -155,7 +155,7 @@ STEPS = (
         "How much does the loss change without the attention of one head to the sink?",
         ("ablation.no_op", "ablation.matter"),
         "Gradients tell only what a very small change would do. Taking the attention away altogether shows whether "
-        "the model predicts masked words any worse.",
+        "the model predicts words any worse.",
         as_map=True,
     ),
     Step(

@@ -39,7 +39,7 @@ with left:
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(offset_figure, result, relation, direction), "offsets-figure", alt, clickable=False)
 with right:
-    st.markdown("**Table 1 as a chart**")
+    st.markdown("**Table 1 as a chart**" + (", of the arcs that a direction sees" if result.is_causal else ""))
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
     page.chart(
         page.drawn(paper_figure, result), "table-figure", alt, head=selection.head,

@@ -181,7 +181,7 @@ def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel") -
         import transformers
 
     tokenizer = family.tokenizer()
-    config = getattr(transformers, family.config)(vocab_size=len(tokenizer), **family.sizes)
+    config = getattr(transformers, family.config)(**{"vocab_size": len(tokenizer)} | family.sizes)
     torch.manual_seed(seed)
     model = getattr(transformers, auto).from_config(config)
     for name, weight in model.named_parameters():

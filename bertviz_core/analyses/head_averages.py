@@ -74,6 +74,20 @@ class HeadAverages(Result):
         """The quantities that some segment has: a model without SEP has no attention to SEP, not zero."""
         return [name for name, count in zip(self.quantities, self.segments, strict=True) if count]
 
+    @property
+    def absence(self) -> str:
+        """What the inputs lack, in one line; empty where all quantities are present."""
+        absent = {*self.quantities} - {*self.present}
+        tokens = [f"no {token}" for token in ("[CLS]", "[SEP]") if any(n.endswith(token[1:-1].lower()) for n in absent)]
+        parts = [f"the inputs have {' and '.join(tokens)}"] if tokens else []
+        parts += ["no token sees the next one"] if "next" in absent else []
+        text = f"{', and '.join(parts)}: what needs that is absent, not zero."
+        return text[0].upper() + text[1:] if parts else ""
+
+    @property
+    def notes(self) -> list[str]:
+        return super().notes + ([self.absence] if self.absence else [])
+
     def estimates(self) -> dict[str, Estimate]:
         """Every present quantity with its standard errors over units."""
         return {name: self._estimate(name) for name in self.present}

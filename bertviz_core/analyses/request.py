@@ -22,7 +22,10 @@ CHANGES = {  # how often the results of a single analysis have changed besides
     "dependency_heads": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
-ONE_SIDED = ("dependency_heads", "coreference_heads")  # whose results of decoders have meant something else
+ONE_SIDED = {  # analyses whose results of decoders have meant something else -> what they mean
+    "dependency_heads": "to earlier words, beside random words",
+    "coreference_heads": "to earlier words",
+}
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Request:
             "options": self.options,
         }
         if self.analysis in ONE_SIDED and predicts_next_words(self.checkpoint):
-            parts["arcs"] = "to earlier words"
+            parts["arcs"] = ONE_SIDED[self.analysis]
         if self.others:
             parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

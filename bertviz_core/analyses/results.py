@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
@@ -84,8 +84,9 @@ class Result(ABC):
 
     @classmethod
     def has_fields(cls, names: set[str]) -> bool:
-        """Whether a stored result with these fields is of the present form."""
-        return names == {field.name for field in fields(cls)}
+        """Whether a stored result with these fields is of the present form; those with a default may be missing."""
+        optional = {field.name for field in fields(cls) if field.default is not MISSING}
+        return names | optional == {field.name for field in fields(cls)}
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:

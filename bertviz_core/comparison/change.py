@@ -12,6 +12,7 @@ from scipy.special import stdtr
 
 from bertviz_core.analyses.findings import Interval, gain_interval
 from bertviz_core.analyses.proportions import ALPHA, Estimate, t_quantile, wilson
+from bertviz_core.analyses.request import ONE_SIDED
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
 
@@ -167,7 +168,10 @@ def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
             notes.append("The runs read different corpora, so a difference may be one of the texts.")
         elif name not in ("model", "seed"):
             notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
-    if a["model"].get("causal") != b["model"].get("causal"):
+    causal = [bool(run["model"].get("causal")) for run in (a, b)]
+    if all(causal) and a["analysis"] in ONE_SIDED:
+        notes.append("Both models see only what comes earlier: their accuracies are of arcs to earlier words.")
+    elif any(causal) and not all(causal):
         notes.append(
             "One of the models sees only what comes earlier: its accuracies are of arcs to earlier words, and its "
             "entropies of fewer candidates."

@@ -19,7 +19,7 @@ from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import BEHAVIORS, RING
 
 BEST, FOLLOWED, GRAY = "#4c6ef5", "#e8890c", "#8c8c8c"
-SHARES = ("previous", "next", "current", "to_cls", "to_sep", "to_punct")
+SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
 LABELED = 5  # checkpoints
 ACROSS = 3  # panels of relations side by side
@@ -59,11 +59,12 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
-    """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset;
-    percent."""
+    """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset,
+    of a causal model a random word; percent. n is the number of words on which the finally best head is scored."""
     rows = max(1, -(-len(names) // ACROSS))
     numbers = [result.relations.index(name) for name in names]
-    titles = [f"{escape(name)} (n = {result.n[:, row].sum():,})" for name, row in zip(names, numbers, strict=True)]
+    n = result.dependency(-1).best_n
+    titles = [f"{escape(name)} (n = {n[row]:,})" for name, row in zip(names, numbers, strict=True)]
     figure = make_subplots(
         rows, ACROSS, shared_yaxes=True, vertical_spacing=0.36 / rows, horizontal_spacing=0.04, subplot_titles=titles
     )
@@ -82,7 +83,8 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """One head over the training: where its attention goes, and its entropy beside that of uniform attention."""
     traces, right = [], {"xaxis": "x2", "yaxis": "y2"}
-    for name in (name for name in SHARES if name in result.present):
+    without = "to_first" if "to_cls" in result.present else "to_cls"  # one token, by two names
+    for name in (name for name in SHARES if name in result.present and name != without):
         column = ANALYSES["surface_patterns"].column(name)
         traces.append(_line(result, result[name][:, *head], column.short, *column.marker))
     marker = ANALYSES["entropy"].column("entropy").marker
@@ -124,7 +126,10 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
     followed = _line(result, followed_accuracy, "final best head", FOLLOWED)
     hover = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
     yield go.Scatter(followed | {"line": followed["line"] | {"dash": "dot"}, "hovertemplate": hover})
-    yield go.Scatter(_level(result, 100 * result.baseline[row], "best fixed offset"))
+    last = result.dependency(-1)
+    yield go.Scatter(_level(result, 100 * last.baseline[row], "best fixed offset"))
+    if last.is_causal:
+        yield go.Scatter(_level(result, 100 * last.random[row], "random word", "dot"))
 
 
 def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:
@@ -142,8 +147,8 @@ def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: 
     }
 
 
-def _level(result: Emergence, value: float, name: str) -> dict:
-    """The trace of a dashed line from the first step to the last."""
+def _level(result: Emergence, value: float, name: str, dash: str = "dash") -> dict:
+    """The trace of a level line from the first step to the last."""
     return {
         "type": "scatter",
         "x": [0, len(result.steps) - 1],
@@ -151,7 +156,7 @@ def _level(result: Emergence, value: float, name: str) -> dict:
         "name": name,
         "legendgroup": name,
         "mode": "lines",
-        "line": {"color": GRAY, "width": 2, "dash": "dash"},
+        "line": {"color": GRAY, "width": 2, "dash": dash},
         "hovertemplate": "%{y:.3~r}<extra>" + name + "</extra>",
     }
 

@@ -36,8 +36,7 @@ class Emergence(Result):
         n: (fold, relation) words.
         correct: (step, fold, direction, relation, layer, head) guesses that are right.
         offsets: (offset,) that compete as baselines.
-        offset_correct: As in RelationCounts.
-        visible: As in RelationCounts.
+        offset_correct, visible, random_correct: As in RelationCounts.
     """
 
     analysis: ClassVar[str] = "emergence"
@@ -58,6 +57,7 @@ class Emergence(Result):
     offsets: np.ndarray
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
+    random_correct: np.ndarray | None = None
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(step, layer, head) document averages; raises KeyError for an unknown name."""
@@ -115,8 +115,8 @@ class Emergence(Result):
 
     @property
     def baseline(self) -> np.ndarray:
-        """(relation,) accuracy of the best fixed offset: the same at every step. Of a causal model it is that of the
-        direction of the last step's best head."""
+        """(relation,) accuracy of the best fixed offset, the same at every step; of a causal model as for the last
+        step's best head."""
         return self.dependency(-1).baseline
 
     @property
@@ -134,6 +134,7 @@ class Emergence(Result):
             offsets=self.offsets,
             offset_correct=self.offset_correct,
             visible=self.visible,
+            random_correct=self.random_correct,
         )
 
     def linguistic(self, index: int) -> dict[str, str]:
@@ -150,8 +151,8 @@ class Emergence(Result):
         return labels
 
     def clearest_relations(self, count: int) -> list[str]:
-        """The relations whose best head ends the furthest above the best fixed offset, the furthest first."""
-        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.baseline, strict=True))
+        """The relations whose best head ends the furthest above `RelationCounts.control`, the furthest first."""
+        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependency(-1).control, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
         return sorted(named, key=lambda name: -gain[name])[:count]
 

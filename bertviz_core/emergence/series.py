@@ -165,6 +165,7 @@ def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenanc
         offsets=relations.offsets,
         offset_correct=relations.offset_correct,
         visible=relations.visible,
+        random_correct=relations.random_correct,
     )
 
 

@@ -128,7 +128,7 @@ def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
             raise ModelError(
                 f"The weights of {checkpoint.name!r} take {needed / 1e9:.1f} GB in {dtype}, and {free / 1e9:.1f} GB of "
                 f"{memory} memory are free.",
-                hint="Choose a smaller model, or --dtype bfloat16.",
+                hint="Choose a smaller model" + (", or --dtype bfloat16." if dtype != "bfloat16" else "."),
             )
 
 

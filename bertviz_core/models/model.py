@@ -29,9 +29,8 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
     "electra": BERT,
     "roberta": BERT,
     "xlm-roberta": BERT,
-    "llama": LLAMA,
-    "mistral": LLAMA,
-    "qwen3": LLAMA,
+    "gpt2": "h.{}.attn.c_proj",
+    **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), LLAMA),
 }
 
 
@@ -88,7 +87,9 @@ def output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
     factors = []
     for layer in range(model.layers):
         name = OUTPUTS[model.encoder.config.model_type].format(layer)
-        weight = model.encoder.get_submodule(name).weight.float()  # (hidden, head and width)
+        module = model.encoder.get_submodule(name)
+        transposed = hasattr(module, "nf")  # in GPT-2's kind of linear layer
+        weight = (module.weight.T if transposed else module.weight).float()  # (hidden, head and width)
         by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)
         factors.append(torch.linalg.qr(by_head, mode="r").R.mT.contiguous())
     return tuple(factors)

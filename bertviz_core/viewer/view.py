@@ -89,8 +89,10 @@ class InputAttention:
         return int(row) + (query or 0), int(column) + (key or 0)
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
-        """The (query, key) of a head's largest weight; special units only where there are no others."""
-        words = np.outer(~self.queries.special, ~self.keys.special)
+        """The (query, key) of a head's largest weight; special units, and queries that a causal mask leaves a single
+        key, only where there are no others."""
+        has_choice = (self.weights.max((0, 1)) > 0).sum(1) > 1
+        words = np.outer(~self.queries.special & has_choice, ~self.keys.special)
         row, column = np.unravel_index(int((self.weights[head] - 2.0 * ~words).argmax()), words.shape)
         return int(row), int(column)
 

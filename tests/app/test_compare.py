@@ -12,7 +12,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
-from tests import trainings
+from tests import predicting, trainings
 from tests.app.driving import open_app, parameter, words
 from tests.shipped import COUNT
 
@@ -43,6 +43,24 @@ def test_checkpoints_of_the_shipped_training() -> None:
     app.selectbox(key="b").set_value(steps[-1]).run()
     assert not app.exception
     assert "heads differ in" in words(app)
+
+
+def test_an_encoder_and_decoders_of_other_shapes_are_compared_calmly(tmp_path: Path) -> None:
+    store, settings = Store(tmp_path / "store"), Settings(max_length=64, limit=12)
+    models = [find("demo"), *(find(str(predicting.save(name, tmp_path / name))) for name in ("llama", "gpt2"))]
+    requests = [Request("dependency_heads", model, sample("treebank"), settings) for model in models]
+    compute_all(requests, store)
+    demo, llama, gpt2 = (request.key()[:16] for request in requests)
+    for a, b, expected in (
+        (demo, llama, "One of the models sees only what comes earlier"),
+        (llama, gpt2, "Both models see only what comes earlier"),
+    ):
+        app = open_app("compare", analysis="dependency_heads", a=a, b=b)
+        assert not app.error and not app.exception
+        assert "different shapes" in words(app) and expected in words(app)
+        assert {"By relative depth", "All heads, sorted", "Best heads"} <= {each.value for each in app.header}
+        table = app.dataframe[0].value
+        assert (table["n, B"] > 0).all() and table["B"].between(0, 1).all()
 
 
 def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tmp_path: Path) -> None:

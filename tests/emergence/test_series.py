@@ -6,23 +6,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
+from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.analyses.sep_gradients.measure import labeled_examples
 from bertviz_core.comparison.result import compare
 from bertviz_core.corpora.files import sample
+from bertviz_core.emergence.figure import head_figure, relations_figure
+from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import LOSS, REQUIRED, Series, checkpoint_names, checkpoint_result, shipped
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
+from bertviz_core.heads import Head
 from bertviz_core.models import loading
 from bertviz_core.models.masking import Masking
 from bertviz_core.models.segments import Segments
 from bertviz_core.overview.head_summary import behavior_labels
 from bertviz_core.settings import Settings
-from tests import trainings
+from tests import predicting, trainings
 from tests.analyses import measures
 from tests.oracles import comparison as reference_comparison
 from tests.oracles import emergence as reference_emergence
@@ -105,6 +110,34 @@ def test_the_loss_is_that_of_a_literal_loop_over_the_masked_tokens(folder, serie
         loss, right = reference_emergence.masked_word_loss(model, inputs)
         assert found.loss[place] == pytest.approx(loss, abs=1e-5)
         assert found.masked_accuracy[place] == right
+
+
+def test_a_folder_of_llama_checkpoints(series, store, tmp_path):
+    """The library's own next-word loss, the checkpoints' own arcs, and figures that say on how many words they rest."""
+    from transformers import AutoModelForCausalLM
+
+    folder = trainings.save(tmp_path, (0, 100), "AutoModelForCausalLM", predicting.DECODERS["llama"])
+    training = series(folder)
+    found = computed(training, store)
+    assert found.loss_name == "next-word loss" and "to_first" in found.present
+    assert not {"next", "to_sep"} & {*found.present}
+    segments = list(Segments(training.text, loading.load_tokens(training.training.first), SETTINGS))
+    for place, one in enumerate(training.training.checkpoints):
+        model = AutoModelForCausalLM.from_pretrained(one.folder, dtype="float32").eval()
+        inputs = [torch.from_numpy(segment.ids)[None] for segment in segments]
+        with torch.no_grad():
+            losses = [float(model(ids, labels=ids).loss) for ids in inputs]
+        assert found.loss[place] == pytest.approx(np.mean(losses), abs=1e-5)
+        arcs = requests.find(store, training.requests_of(one)["dependency_heads"]).default_view()
+        np.testing.assert_array_equal(found.accuracy[place], arcs.accuracy)
+        np.testing.assert_array_equal(found.dependency(place).random, arcs.random)
+    figure = relations_figure(Emergence.from_bytes(found.to_bytes()), [UAS])
+    row, final = found.relations.index(UAS), arcs.best_n
+    assert figure.layout.annotations[0].text == f"UAS (n = {final[row]:,})" and final[row] < found.n[:, row].sum()
+    level = next(trace for trace in figure.data if trace.name == "random word")
+    assert set(level.y) == {100 * arcs.random[row]} and 0 < level.y[0] < 100
+    drawn = {trace.name for trace in head_figure(found, Head(0, 1)).data}
+    assert {"the first token", "the previous token"} <= drawn
 
 
 def test_differences_between_checkpoints_are_marked_as_the_oracle_does(folder, series, store):

@@ -157,12 +157,12 @@ def causal_guess(attention, word, side):
 
 
 def causal_counts(sentences, maps, relation, offsets):
-    """{side: (words, right guesses (layer, head), right guesses of each offset)} over the words of a relation whose
+    """{side: (words, right guesses (layer, head), of each offset, of a random word)} over the words of a relation whose
     governor stands on that side, from maps[sentence][layer][head] (word, word)."""
     layers, heads = len(maps[0]), len(maps[0][0])
     counts = {}
     for side in ("earlier", "later"):
-        words, right, by_offset = 0, np.zeros((layers, heads), dtype=int), dict.fromkeys(offsets, 0)
+        words, right, by_offset, random = 0, np.zeros((layers, heads), dtype=int), dict.fromkeys(offsets, 0), 0.0
         for sentence, attention in zip(sentences, maps, strict=True):
             size = len(sentence["words"])
             for word in range(1, size + 1):
@@ -171,10 +171,14 @@ def causal_counts(sentences, maps, relation, offsets):
                 if not counted or governor == 0 or (governor < word) != (side == "earlier"):
                     continue
                 words += 1
+                on_side = [
+                    other for other in range(1, size + 1) if other != word and (other < word) == (governor < word)
+                ]
+                random += on_side.count(governor) / len(on_side)
                 for layer in range(layers):
                     for head in range(heads):
                         right[layer, head] += causal_guess(attention[layer][head], word, side) == governor
                 for offset in offsets:
                     by_offset[offset] += offset_guesses(size, offset)[word - 1] == governor
-        counts[side] = (words, right, by_offset)
+        counts[side] = (words, right, by_offset, random)
     return counts

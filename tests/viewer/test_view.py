@@ -218,3 +218,11 @@ def test_weights_and_norms_have_previews_of_their_own(tiny) -> None:
     keys = {preview_key(tiny.checkpoint.fingerprint(), weights, "float32") for weights in ("attention", "norms")}
     norms = Preview.measure(tiny, Settings(weights="norms"))
     assert len(keys) == 2 and not np.array_equal(norms.maps, Preview.measure(tiny, Settings()).maps)
+
+
+def test_the_strongest_pair_of_a_causal_head_is_one_that_it_could_choose() -> None:
+    units = Units(("The", "old", "cat"), np.zeros(3, bool), np.zeros(3, int), np.arange(3))
+    weights = np.array([[[[1.0, 0.0, 0.0], [0.4, 0.6, 0.0], [0.1, 0.8, 0.1]]]])
+    assert InputAttention(units, units, weights).strongest_pair(Head(0, 0)) == (2, 1)
+    alone = Units(("The",), np.zeros(1, bool), np.zeros(1, int), np.arange(1))
+    assert InputAttention(alone, alone, np.ones((1, 1, 1, 1))).strongest_pair(Head(0, 0)) == (0, 0)

@@ -1,5 +1,6 @@
 """Table 1 as pictures and tables: best heads against fixed offsets and the paper, one relation, sentences with arcs."""
 
+from collections.abc import Sequence
 from html import escape
 
 import pandas as pd
@@ -23,8 +24,8 @@ GRAY = "#8c8c8c"
 
 
 def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go.Figure:
-    """A line for each relation, or the `most` frequent ones: its best head with the 95% interval, the best fixed
-    offset, the paper's best head."""
+    """A line for each relation, or the `max_relations` most frequent ones: its best head with the 95% interval, the
+    best fixed offset, the paper's best head; of a causal model a random word."""
     frame = result.to_frame()
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
@@ -42,25 +43,16 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
             "<extra></extra>",
         )
     )
-    figure.add_scatter(
-        x=percent["baseline_accuracy"],
-        y=labels,
-        mode="markers",
-        name="best fixed offset",
-        marker={"color": GRAY, "size": 9, "symbol": "line-ns-open", "line": {"width": 2}},
-        customdata=frame["baseline_offset"],
-        hovertemplate="%{y}: %{x:.1f}% at offset %{customdata:+d}<extra></extra>",
+    offsets = _marks(
+        "best fixed offset", percent["baseline_accuracy"], labels, "line-ns-open", "at offset %{customdata:+d}"
     )
-    figure.add_scatter(
-        x=[row[1] if row else None for row in paper_values],
-        y=labels,
-        mode="markers",
-        name="paper (BERT-base, WSJ)",
-        marker={"color": "#e8890c", "size": 8, "symbol": "diamond-open"},
-        hovertemplate="%{y}: %{x:.1f}% in the paper<extra></extra>",
-    )
-    counted = "; only arcs to an earlier word" if result.is_causal else ""
-    figure.update_xaxes(title=f"accuracy, percent{counted}; trees: {result.trees}", range=[-2, 102])
+    figure.add_trace(offsets.update(customdata=frame["baseline_offset"]))
+    cited = [row[1] if row else None for row in paper_values]
+    figure.add_trace(_marks("paper (BERT-base, WSJ)", cited, labels, "diamond-open", "in the paper", "#e8890c"))
+    if result.is_causal:
+        random = 100 * frame["random_accuracy"]
+        figure.add_trace(_marks("random word", random, labels, "x-thin-open", "by a random word"))
+    figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
         position = {"x": 0, "xref": "paper", "xanchor": "right", "y": label, "showarrow": False}
@@ -68,17 +60,31 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     return finish(figure, 110 + 22 * len(frame), margin={"l": 24 + 8 * int(labels.str.len().max())})
 
 
+def _marks(
+    name: str, percents: Sequence[float | None], labels: pd.Series, symbol: str, hover: str, color: str = GRAY
+) -> go.Scatter:
+    return go.Scatter(
+        x=percents,
+        y=labels,
+        mode="markers",
+        name=name,
+        marker={"color": color, "size": 8, "symbol": symbol, "line": {"width": 1 if color != GRAY else 2}},
+        hovertemplate=f"%{{y}}: %{{x:.1f}}% {hover}<extra></extra>",
+    )
+
+
 def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> go.Figure:
     """Accuracy of every fixed offset for one relation, percent, and the line of its best head; of a causal model among
-    the words that a direction counts."""
+    the words that a direction counts, on the side that it sees."""
     row = result.relations.index(relation)
-    values = 100 * result.offset_accuracy(direction)[:, row]
+    seen = result.offsets * (2 * direction - 1) > 0 if result.is_causal else slice(None)
+    values = 100 * result.offset_accuracy(direction)[seen, row]
     best = values.argmax()
     heads = result.accuracy[direction, row] if result.is_causal else result.accuracy[:, row]
     best_head = 100 * float(heads.max())
     figure = go.Figure(
         go.Bar(
-            x=[f"{offset:+d}" for offset in result.offsets],
+            x=[f"{offset:+d}" for offset in result.offsets[seen]],
             y=values,
             marker={"color": [BEST if index == best else GRAY for index in range(len(values))]},
             hovertemplate="offset %{x}: %{y:.1f}%<extra></extra>",
@@ -150,6 +156,8 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
         shown["of all words"] = _percents(frame["accuracy_of_all_words"], frame["n_of_all_words"])
     shown["offset"] = frame["baseline_offset"]
     shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
+    if result.is_causal:
+        shown["random word"] = _percents(frame["random_accuracy"], frame["n"])
     shown["paper"] = [row[1] for row in paper_values]
     shown["paper's head"] = [row[0] for row in paper_values]
     return shown
@@ -168,7 +176,8 @@ def latex(result: RelationCounts) -> str:
         "Offset": frame["baseline_offset"],
     }
     if result.is_causal:
-        columns |= {"Counted": frame["counted"], "Of all words": 100 * frame["accuracy_of_all_words"]}
+        columns |= {"Random word": 100 * frame["random_accuracy"], "Counted": frame["counted"]}
+        columns |= {"Of all words": 100 * frame["accuracy_of_all_words"]}
     return f"% trees: {result.trees}\n{tabular(pd.DataFrame(columns))}"
 
 

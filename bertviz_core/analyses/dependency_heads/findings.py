@@ -5,7 +5,8 @@ from functools import partial
 import numpy as np
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.gold_trees import SIDES
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, UAS, RelationCounts
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
 from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, wilson
@@ -15,28 +16,30 @@ POINTS = 0.1  # a substantial difference of two shares
 OVERALL = 0.15  # how far above an offset one head may be, and still not parse
 TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
 ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
+CONTROL = " (of a causal model also above a random word)"
 CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
 
 
 def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
-    """What the best head of a relation finds, and the best fixed offset."""
+    """What the best head of a relation finds, the best fixed offset, and of a causal model a random word."""
     row, choice = shown.row(relation), shown.best_choice(relation)
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
     few = f" Fewer than {MIN_SCORED} words are too few to decide." if row["n"] < MIN_SCORED else ""
-    side = whole = ""
+    side = whole = random = ""
     if shown.is_causal:
+        random = f", a random word among those that come {SIDES[choice.direction]} {row['random_accuracy']:.1%}"
         side = f" (only those whose governor comes {SIDES[choice.direction]} count)"
         whole = f" Of all {row['n_of_all_words']:,} words the head finds {row['accuracy_of_all_words']:.1%}."
     return (
         f"Head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, finds {row['accuracy']:.1%} of "
         f"{row['n']:,} {TOTALS.get(relation, relation)}{side} (95% interval {row['low']:.1%} to {row['high']:.1%}"
-        f"{heldout}); the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}.{whole} "
-        f"Trees: {shown.trees}.{few}"
+        f"{heldout}); the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}"
+        f"{random}.{whole} Trees: {shown.trees}.{few}"
     )
 
 
 def relation_answer(shown: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
-    """Whether the best head of a relation is more than `points` above the best fixed offset."""
+    """Whether the best head of a relation is more than `points` above `RelationCounts.control`."""
     state = decide(shown.gain(), points)[shown.relations.index(relation)]
     return Answer(state, relation_sentence(shown, relation, base), shown.best_choice(relation).head)
 
@@ -44,7 +47,7 @@ def relation_answer(shown: RelationCounts, base: int, relation: str, points: flo
 def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Finding:
     """The finding of one relation."""
     answer = partial(relation_answer, relation=relation)
-    rule = f"The best head is above the best fixed offset, {CORRECTED}"
+    rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
     return Statement(relation, "4.2", _of_table_1(relation), rule, answer).finding("dependency_heads", "", shown, base)
 
 
@@ -89,7 +92,8 @@ STATEMENTS = (
         "4.2",
         f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in {DOBJ[1]}% of cases "
         f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
-        f"For the clearest relation the best head is more than {POINTS:.0%} above the best offset, {CORRECTED}",
+        f"For the clearest relation the best head is more than {POINTS:.0%} above the best offset"
+        f"{CONTROL}, {CORRECTED}",
         clearest_relation,
     ),
     Statement(

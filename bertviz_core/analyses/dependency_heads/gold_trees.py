@@ -13,9 +13,24 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
+SIDES = ("earlier", "later")  # where a causal model's direction can find a governor, in the order of DIRECTIONS
+COUNTED = "governor {}"
+CAUSAL = (
+    "A token of this model sees only what comes earlier, so a head finds an arc from its later word alone: dependent → "
+    "governor counts the words whose governor comes earlier, governor → dependent those whose governor comes later; "
+    "heads, fixed offsets and random words alike. Beside it stands the share of all words."
+)
+
+
 def view_of_side(view: str, side: str) -> str:
     """Name under which the words of a view are counted whose governor stands on one of SIDES."""
     return f"{view}, governor {side}"
+
+
+def views_by_side(view: str, sentence: Sentence) -> list[str]:
+    """The view under which each word of a causal model is counted; a root, which has no side, under the view itself."""
+    sides = [view_of_side(view, side) for side in SIDES]
+    return [sides[governor > word] if governor else view for word, governor in enumerate(sentence.governors, start=1)]
 
 
 @dataclass(frozen=True)
@@ -74,6 +89,14 @@ class GoldTrees:
         ruled = trees.ruled.view(len(guess), *between, -1) & (guess != self.last.view(-1, *between, 1))
         right = torch.where(ruled, following, guess) == trees.governor.view(len(guess), *between, -1)
         return right.movedim(-1, 1)[self.words.mask]
+
+    def visible(self, trees: Trees) -> Tensor:
+        """(real word,) how many words a causal model's guess is drawn from: those on the side of the governor."""
+        import torch
+
+        index = torch.arange(trees.governor.shape[1], device=trees.governor.device)
+        words = torch.where(trees.governor < index, index, self.last - index)
+        return words.clamp(min=1)[self.words.mask]
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:

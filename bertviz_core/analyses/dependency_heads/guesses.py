@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees, best_words, view_of_side
+from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees, best_words, views_by_side
 from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, ClassName, WordClasses
 from bertviz_core.corpora.treebank.trees import Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")
-SIDES = ("earlier", "later")  # where a causal model's direction can find a governor, in the order of DIRECTIONS
 FOLDS = 2  # by the parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
-COUNTS = ("correct", "offsets", "n")
+COUNTS = ("correct", "offsets", "random", "n")
+UNIT = 1 << 32  # a right guess of a random word is counted in so many parts
 MAX_SENTENCES = 500  # whose guesses are in the result; those of all are on disk beside it
 
 
@@ -51,6 +51,8 @@ class Guesses:
             first MAX_SENTENCES of the corpus. The arrays have axes (direction, layer, head, word).
         correct: (relation, fold, direction, layer, head) int64.
         offsets: (relation, fold, offset) int64.
+        random: (relation, fold) int64, what a word drawn at random among those that a causal head sees would find, in
+            parts of UNIT; 0 in other models.
         n: (relation, fold) int64.
         classes: What words are attended to.
     """
@@ -69,7 +71,7 @@ class Guesses:
             return torch.zeros(shape, dtype=torch.int64, device=self.device)
 
         self.correct = zeros(0, FOLDS, len(DIRECTIONS), self.layers, self.heads)
-        self.offsets, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS)
+        self.offsets, self.random, self.n = zeros(0, FOLDS, len(OFFSETS)), zeros(0, FOLDS), zeros(0, FOLDS)
         self.classes = WordClasses(self.layers, self.heads)
         self.open: tuple[Batch, GoldTrees, np.ndarray, np.ndarray] | None = None
 
@@ -178,22 +180,14 @@ class Guesses:
         governor, bucket, ruled = np.zeros((3, len(examples), size), dtype=np.int64)
         for row, example in enumerate(examples):
             sentence, fold = self.rules.views[view](example.sentence), example.number % FOLDS
-            named = zip(self._views(view, sentence), sentence.relations, strict=True)
+            views = views_by_side(view, sentence) if self.rules.causal else [view] * len(sentence)
+            named = zip(views, sentence.relations, strict=True)
             relations = [self.names.setdefault(name, len(self.names)) for name in named]
             governor[row, : len(sentence)] = np.array(sentence.governors) - 1
             bucket[row, : len(sentence)] = np.array(relations) * FOLDS + fold
             ruled[row, : len(sentence)] = self._ruled(sentence)
         moved = [torch.from_numpy(array).to(self.device) for array in (governor, bucket, ruled)]
         return Trees(moved[0], moved[1], moved[2].bool())
-
-    def _views(self, view: str, sentence: Sentence) -> list[str]:
-        """The view under which each word is counted."""
-        if not self.rules.causal:
-            return [view] * len(sentence)
-        sides = [view_of_side(view, side) for side in SIDES]
-        return [
-            sides[governor > word] if governor else view for word, governor in enumerate(sentence.governors, start=1)
-        ]
 
     def _classes(self, example: Any) -> list[list[ClassName]]:
         """The classes of every word of a sentence."""
@@ -222,6 +216,8 @@ class Guesses:
         for trees in gold.trees:
             self._add(gold, trees, self.offsets, gold.scored(trees, guess))
             self._add(gold, trees, self.n, mask.new_ones(int(mask.sum())))
+            if self.rules.causal:
+                self._add(gold, trees, self.random, UNIT // gold.visible(trees))
 
     def _add(self, gold: GoldTrees, trees: Trees, counts: Tensor, right: Tensor) -> None:
         """Add right (real word, ...) to counts (relation, fold, ...), each word to its relation and fold."""

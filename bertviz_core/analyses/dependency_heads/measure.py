@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.gold_trees import Rules, view_of_side
-from bertviz_core.analyses.dependency_heads.guesses import MAX_SENTENCES, OFFSETS, SIDES, Guesses
+from bertviz_core.analyses.dependency_heads.gold_trees import SIDES, Rules, view_of_side
+from bertviz_core.analyses.dependency_heads.guesses import MAX_SENTENCES, OFFSETS, UNIT, Guesses
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, sentence_record
 from bertviz_core.analyses.request import Request
@@ -36,7 +36,9 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     """The result, with the first sentences and the guesses made in them."""
     values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
     names, rows = _rows_of(list(accumulator.names), values["n"].sum(1), accumulator.rules.causal)
-    counts = {name: np.stack([value[row].sum(0) for row in rows], 1).astype(np.int32) for name, value in values.items()}
+    sums = {name: np.stack([value[row].sum(0) for row in rows], 1) for name, value in values.items()}
+    random = sums.pop("random").sum(0) / UNIT
+    counts = {name: value.astype(np.int32) for name, value in sums.items()}
     numbers = [number for number in sorted(accumulator.by_sentence) if number < MAX_SENTENCES]
     sentences, joined = [accumulator.by_sentence[number][0] for number in numbers], accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
@@ -52,6 +54,7 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         guesses=joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
         weights=joined["weights"],
         **accumulator.classes.values(),
+        random_correct=random if accumulator.rules.causal else None,
     )
 
 

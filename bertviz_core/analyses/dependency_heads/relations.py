@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.gold_trees import CAUSAL, COUNTED, SIDES
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
 from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, counts_of_best, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
@@ -17,12 +18,6 @@ ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}  # the default is the first
 DEFAULT_VIEW = next(iter(VIEW_NAMES))
-COUNTED = "governor {}"
-CAUSAL = (
-    "A token of this model sees only what comes earlier, so a head finds an arc from its later word alone: dependent → "
-    "governor counts the words whose governor comes earlier, governor → dependent those whose governor comes later; "
-    "heads and fixed offsets alike. Beside it stands the share of all words."
-)
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
@@ -39,6 +34,8 @@ class RelationCounts(Result):
             the words that the direction counts.
         visible: (fold, direction, relation) of a causal model, the words that a direction counts: those whose governor
             comes earlier, or later, so that the later word of the two attends. None where every word is counted.
+        random_correct: (direction, relation) of a causal model, the mean right guesses of a word drawn at random among
+            those before, or after, the dependent.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -48,10 +45,7 @@ class RelationCounts(Result):
     offsets: np.ndarray
     offset_correct: np.ndarray
     visible: np.ndarray | None = field(default=None, kw_only=True)
-
-    @property
-    def paper(self) -> bool:
-        return bool(self.provenance["settings"]["mode"] == "paper")
+    random_correct: np.ndarray | None = field(default=None, kw_only=True)
 
     @property
     def trees(self) -> str:
@@ -109,14 +103,23 @@ class RelationCounts(Result):
         return share(self._of_best(self.offset_correct).max(0), self.best_n)
 
     @property
+    def random(self) -> np.ndarray:
+        """(relation,) accuracy of a random word, on the words that the best head is scored on; NaN where all count."""
+        return share(np.nan if self.random_correct is None else self._of_best(self.random_correct), self.best_n)
+
+    @property
+    def control(self) -> np.ndarray:
+        """(relation,) what a best head has to be above: the best fixed offset, or a random word where that is more."""
+        return np.fmax(self.baseline, self.random)
+
+    @property
     def best_offset(self) -> np.ndarray:
         """(relation,) that offset."""
         return self.offsets[self._of_best(self.offset_correct).argmax(0)]
 
-    def _of_best(self, offset_correct: np.ndarray) -> np.ndarray:
-        """(offset, relation) in the direction of the best head."""
-        rows = np.arange(len(self.relations))
-        return offset_correct[self.best()[:, 0], :, rows].T if self.is_causal else offset_correct
+    def _of_best(self, right: np.ndarray) -> np.ndarray:
+        """(..., relation) right guesses in the direction of the best head."""
+        return right[self.best()[:, 0], ..., np.arange(len(self.relations))].T if self.is_causal else right
 
     def heldout(self) -> np.ndarray:
         """(relation,) accuracy where each half's best head, picked on it, is scored on the other half; both pooled.
@@ -132,25 +135,21 @@ class RelationCounts(Result):
         return np.stack(right), np.stack([self.counted[fold, each[:, 0], rows] for fold, each in enumerate(best)])
 
     def gain(self, comparisons: int | None = None) -> Interval:
-        """(relation,) how far the best heads' held-out accuracies are above the best fixed offsets, corrected for the
-        number of relations unless `comparisons` says another."""
-        n, heldout, offset = self._held_out()[1].sum(0), self.heldout(), self.baseline
+        """(relation,) how far the best heads' held-out accuracies are above `control`, corrected for the number of
+        relations unless `comparisons` says another."""
+        n, heldout, control = self._held_out()[1].sum(0), self.heldout(), self.control
         count = comparisons or len(self.relations)
         held_out = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
-        return gain_interval(heldout, held_out, offset, share_interval(offset, self.best_n, count))
+        return gain_interval(heldout, held_out, control, share_interval(control, self.best_n, count))
 
     def above(self) -> np.ndarray:
-        """(relation,) whether the best head is above the best fixed offset."""
+        """(relation,) whether the best head is above `control`."""
         return decide(self.gain()) == SHOWN
 
     def best_choice(self, relation: str) -> DirectedHead:
         """The head with the most right guesses on a relation, in its better direction, the first of equals."""
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
         return DirectedHead(direction, Head(layer, head))
-
-    def accuracy_of(self, choice: DirectedHead, relation: str) -> float:
-        """Accuracy of one head on a relation, a fraction."""
-        return float(self.accuracy[:, self.relations.index(relation)][choice.at])
 
     def row(self, relation: str) -> pd.Series:
         """The row of `to_frame` for a relation."""
@@ -162,10 +161,10 @@ class RelationCounts(Result):
         return share(right, self.counted[:, direction].sum(0))
 
     def by_gain(self) -> list[int]:
-        """Rows of the relations, those first whose best head is the furthest beyond the best offset on held-out text,
-        and of all those with a verdict; where no relation is in both halves, on the whole treebank."""
-        heldout_gain = np.nan_to_num(self.heldout() - self.baseline, nan=-np.inf)
-        keys = list(zip(self.above(), heldout_gain, self.best_accuracy - self.baseline, strict=True))
+        """Rows of the relations, those first with a verdict, then those furthest above `control` on held-out text;
+        where no relation is in both halves, on the whole treebank."""
+        heldout_gain = np.nan_to_num(self.heldout() - self.control, nan=-np.inf)
+        keys = list(zip(self.above(), heldout_gain, self.best_accuracy - self.control, strict=True))
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
 
@@ -196,13 +195,14 @@ class RelationCounts(Result):
         """Of a causal model: "n" by direction, beside all words, and the offsets' accuracy in both directions."""
         if not self.is_causal:
             return {}
-        offsets = np.stack([self.offset_accuracy(direction) for direction in range(len(DIRECTIONS))])
+        counted = self.counted.sum(0)
         return {
             "counted": [COUNTED.format(side) for side in SIDES],
-            "n": self.counted.sum(0).tolist(),
+            "n": counted.tolist(),
             "n_of_all_words": self.n.sum(0).tolist(),
             "accuracy_of_all_words": to_lists(share(self.correct.sum(0), self.n.sum(0)[:, None, None])),
-            "offset_accuracy": to_lists(offsets),
+            "offset_accuracy": to_lists(share(self.offset_correct, counted[:, None])),
+            "random_accuracy": to_lists(self.random),
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -228,7 +228,7 @@ class RelationCounts(Result):
         }
         if self.is_causal:
             columns["counted"] = [COUNTED.format(SIDES[direction]) for direction in best[:, 0]]
-            columns["n_of_all_words"] = self.n.sum(0)
+            columns |= {"random_accuracy": self.random, "n_of_all_words": self.n.sum(0)}
             columns["accuracy_of_all_words"] = share(right, self.n.sum(0))
         return pd.DataFrame(columns)
 
@@ -237,12 +237,11 @@ class RelationCounts(Result):
         n, right = self.counted.sum(0), self.correct.sum(0)
         names = [head.label() for head in all_heads(*right.shape[2:])]
         right = right.reshape(*right.shape[:2], -1)
-        heads = scored(right, n[:, :, None])
-        axes = {"offset": self.offsets.tolist(), "relation": self.relations}
-        of_offsets = np.broadcast_to(n[0], self.offset_correct.shape)
+        heads, axes = scored(right, n[:, :, None]), {"offset": self.offsets.tolist(), "relation": self.relations}
+        of_offsets = np.broadcast_to(n[:, None] if self.is_causal else n[0], self.offset_correct.shape)
         if self.is_causal:
             heads["accuracy_of_all_words"] = share(right, self.n.sum(0)[:, None])
-            axes, of_offsets = {"direction": DIRECTIONS, **axes}, np.broadcast_to(n[:, None], self.offset_correct.shape)
+            axes = {"direction": list(DIRECTIONS)} | axes
         offsets = {"n": of_offsets, "right": self.offset_correct, "accuracy": share(self.offset_correct, of_offsets)}
         return {
             "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, heads),

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.dependency_heads.gold_trees import view_of_side
-from bertviz_core.analyses.dependency_heads.guesses import OFFSETS, SIDES
+from bertviz_core.analyses.dependency_heads.gold_trees import SIDES, view_of_side
+from bertviz_core.analyses.dependency_heads.guesses import OFFSETS
 from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, ROOT, RelationCounts
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.results import Result, ViewedResult
@@ -78,6 +78,7 @@ class DependencyHeads(ViewedResult, FirstSentences):
         views: (relation,) the view that each row belongs to; a causal model has further views of the words whose
             governor comes earlier, and of those whose governor comes later (`gold_trees.view_of_side`).
         relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
+        random_correct: (relation,) of a causal model, right guesses of a word drawn at random, see RelationCounts.
 
     `sentences` are as the treebank has them; all others are as in RelationCounts.
     """
@@ -89,6 +90,7 @@ class DependencyHeads(ViewedResult, FirstSentences):
     correct: np.ndarray
     offsets: np.ndarray
     offset_correct: np.ndarray
+    random_correct: np.ndarray | None = None
 
     def counts(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
@@ -101,11 +103,14 @@ class DependencyHeads(ViewedResult, FirstSentences):
         member = np.eye(len(names), dtype=np.int32)
         if merge_subtypes:
             names, member = _merged(names, n.sum(0))
-        n, correct, offset_correct, visible = n @ member.T, self.correct[:, :, rows], self._offsets(rows, shown), None
+        n, correct, offset_correct = n @ member.T, self.correct[:, :, rows], self._offsets(rows, shown)
+        visible = random = None
         if sides := [self._rows(view_of_side(view, side)) for side in SIDES if view_of_side(view, side) in self.views]:
             correct = np.stack([self.correct[:, d, rows] for d, rows in enumerate(sides)], 1)
             offset_correct = np.stack([self._offsets(rows, shown) for rows in sides])
             visible = np.stack([self.n[:, rows] for rows in sides], 1) @ member.T
+            if self.random_correct is not None:
+                random = np.stack([self.random_correct[rows] for rows in sides]) @ member.T
         offset_correct = offset_correct @ member.T
         correct = np.einsum("mr,fdrlh->fdmlh", member, correct) if merge_subtypes else correct
         totals = zip(names, n.sum(0), strict=True)
@@ -122,6 +127,7 @@ class DependencyHeads(ViewedResult, FirstSentences):
             offsets=np.array(shown),
             offset_correct=offset_correct[..., keep],
             visible=None if visible is None else visible[..., keep],
+            random_correct=None if random is None else random[:, keep],
         )
 
     def _rows(self, view: str) -> list[int]:

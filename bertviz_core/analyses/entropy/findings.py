@@ -15,9 +15,11 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
     largest = present(result, "max_weight")
     early = largest[: max(1, round(EARLY * len(largest)))]
     head, half = highest(-early), result.interval("max_weight")
+    last = len(early) - 1 + base
+    layers = f"layers {base} to {last}" if last > base else f"layer {base}"
     return Answer(
         decide(head_intervals(result, "max_weight", early.size).negative().at(head), -BROAD),
-        f"Of layers {base} to {len(early) - 1 + base} head {head.label(base)} is the broadest: its largest weight is "
+        f"Of {layers} head {head.label(base)} is the broadest: its largest weight is "
         f"{largest[head]:.1%} ± {half_width(100 * half[head], '.2f')} percentage points on average, its entropy "
         f"{result['entropy'][head]:.2f} nats, where uniform attention would have {result.uniform:.2f}.",
         head,

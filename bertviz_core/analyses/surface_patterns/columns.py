@@ -37,7 +37,7 @@ COLUMNS = (
         "to_first",
         "attention from later tokens to the first token",
         name="the first token",
-        marker=palette.CLS,
+        marker=palette.FIRST,
         overview=False,
     ),
 )

@@ -86,6 +86,8 @@ def _heads(
 ) -> None:  # fmt: skip
     """Draw the columns for all heads, and for the chosen one."""
     findings_view.headline(analysis.column_finding(chosen, result, selection.base))
+    if isinstance(result, HeadAverages) and result.absence:
+        st.caption(plain(result.absence))
     numbers = parts.numbers or (lambda result, selection: _key_numbers(chosen, result, values[chosen], selection))
     entries = numbers(result, selection)
     with _pictures(analysis, result, chosen, selection, parts):

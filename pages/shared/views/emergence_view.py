@@ -54,8 +54,10 @@ def claim(result: Emergence) -> None:
     loss = ""
     if not np.isnan(result.loss[[0, -1]]).any():
         loss = f"the {result.loss_name} goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
+    seen = " of the arcs that it sees" if result.visible is not None else ""
     st.markdown(
-        f"**Steps {first} to {last}: {loss}the best head's UAS from {began} to {ended} (fixed offset: {offset}).**"
+        f"**Steps {first} to {last}: {loss}the best head's UAS{seen} from {began} to {ended} "
+        f"(fixed offset: {offset}).**"
     )
 
 
@@ -63,7 +65,7 @@ def _uas(result: Emergence, index: int | None = None) -> str:
     """UAS of the best head of one step; of the best fixed offset without a step."""
     row = result.relations.index(UAS)
     share = result.baseline[row] if index is None else result.best_accuracy[index, row]
-    return percent(share, int(result.n[:, row].sum()))
+    return percent(share, int(result.dependency(-1).best_n[row]))
 
 
 def appearances(result: Emergence, labels: np.ndarray) -> None:
@@ -208,11 +210,16 @@ def table(result: Emergence) -> None:
         on_select=lambda: _row_clicked(result),
         selection_mode="single-row",
         column_config={
-            name: st.column_config.NumberColumn(name.replace("_", " "), format=format)
-            for name, format in formats.items()
+            name: st.column_config.NumberColumn(_title(name, result), format=format) for name, format in formats.items()
         },
         alt="A row for each step of the training",
     )
+
+
+def _title(column: str, result: Emergence) -> str:
+    """Of a column of the table; decoders guess next words, not masked ones."""
+    kind = result.loss_name.split("-")[0]
+    return column.replace("masked_", f"{kind}_").replace("_", " ")
 
 
 def _row_clicked(result: Emergence) -> None:

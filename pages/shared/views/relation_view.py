@@ -3,6 +3,7 @@ that chooses it, and sentences with arcs."""
 
 from collections.abc import Sequence
 
+import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
@@ -150,16 +151,20 @@ def headline(result: RelationCounts, relation: str, choice: DirectedHead, base: 
     """The finding of the relation, and the way to its best head where another is chosen."""
     findings_view.headline(memoize(relation_finding, result, relation, base))
     best = result.best_choice(relation)
-    if result.accuracy_of(choice, relation) != result.accuracy_of(best, relation):
+    if _accuracy(result, choice, relation) != _accuracy(result, best, relation):
         label = f"Choose {best.head.label(base)}"
         st.button(label, on_click=take, args=(result, relation), icon=":material/my_location:")
 
 
+def _accuracy(result: RelationCounts, choice: DirectedHead, relation: str) -> float:
+    return float(result.accuracy[:, result.relations.index(relation)][choice.at])
+
+
 def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: str) -> list[tuple[str, str, str]]:
     """Metrics: the best head, its held-out check, the baseline, the shown head; with the paper's numbers."""
-    row, share = result.row(relation), result.accuracy_of(choice, relation)
+    row, share = result.row(relation), _accuracy(result, choice, relation)
     n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, result.relations.index(relation)])
-    interval = " to ".join(percent(float(end), own) for end in wilson(share * own, own))
+    low, high = (percent(float(end), own) for end in wilson(share * own, own))
     best = offset = NOT_IN_PAPER
     if values := paper.TABLE_1.get(relation):
         best, offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
@@ -167,12 +172,22 @@ def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: 
         ("Best head", percent(row["accuracy"], n), best),
         ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
         (f"Best fixed offset, {offset_name(row['baseline_offset'])}", percent(row["baseline_accuracy"], n), offset),
-        (f"Chosen head {label}", percent(share, own), interval),
+        (f"Chosen head {label}", percent(share, own), f"{low} to {high}"),
     ]
-    if result.is_causal:
-        of_all_words = percent(row["accuracy_of_all_words"], int(row["n_of_all_words"]))
-        entries.insert(1, ("Best head, of all words", of_all_words, f"of {row['n_of_all_words']:,}"))
-    return entries
+    return _of_arcs(entries, row, own) if result.is_causal else entries
+
+
+def _of_arcs(entries: list[tuple[str, str, str]], row: pd.Series, own: int) -> list[tuple[str, str, str]]:
+    """The metrics of a causal model: in place of the paper's numbers the words counted, and a random word."""
+    n, every, (best, heldout, _, chosen) = int(row["n"]), int(row["n_of_all_words"]), entries
+    offset = f"Best fixed offset, {row['baseline_offset']:+d}", percent(row["baseline_accuracy"], n)
+    return [
+        (*best[:2], f"of {n:,}, {row['counted']}"),
+        ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"),
+        heldout,
+        (*offset, f"random word: {percent(row['random_accuracy'], n)}"),
+        (*chosen[:2], f"of {own:,}: {chosen[2]}"),
+    ]
 
 
 def table(result: RelationCounts, selection: Selection) -> None:

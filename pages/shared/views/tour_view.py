@@ -8,9 +8,10 @@ from typing import Literal
 import streamlit as st
 
 from bertviz_core.analyses.findings import STATES, Finding
+from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import Results
+from bertviz_core.analyses.results import Result, Results
 from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.findings import every_finding
@@ -122,6 +123,7 @@ def slide(step: Step, number: int, results: Results, selection: Selection) -> No
         st.markdown(f"**{plain(step.question)}**")
         if shown:
             _answer(findings, selection)
+            _limits(results.get(step.page))
         elif answers(findings):
             st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
         head = _head_of(findings) if shown or not step.asks_for_head else None
@@ -152,6 +154,14 @@ def _answer(findings: list[Finding], selection: Selection) -> None:
                 findings_view.with_statement(finding)
     if selection.checkpoint.note:
         st.caption(plain(selection.checkpoint.note))
+
+
+def _limits(result: Result | None) -> None:
+    """What a causal mask, or the lack of special tokens, leaves of the numbers."""
+    if result and result.restriction:
+        st.caption(result.restriction)
+    if isinstance(result, HeadAverages) and result.absence:
+        st.caption(plain(result.absence))
 
 
 def _compute(step: Step, results: Results, selection: Selection) -> bool:
