@@ -104,7 +104,7 @@ def _marked(guess: str, original: str) -> str:
 
 
 TEXT = (
-    "Beyond the paper. L is the loss of a segment, with the same words masked as on the page [SEP] gradients. "
+    "Beyond the paper. L is the loss of a segment, with the same words masked as on the page Sink gradients. "
     "A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
     "“no attention to the sink” sets only its attention to the special token that receives the most attention on these "
     "segments to 0, and leaves the other weights as they are. Changes are "

@@ -1,4 +1,4 @@
-"""[SEP] gradients: does attention to [SEP] matter to the model's predictions (section 3.2; Figure 3)?"""
+"""Sink gradients: does attention to the sink matter to the model's predictions (section 3.2; Figure 3)?"""
 
 import streamlit as st
 

@@ -173,7 +173,7 @@ def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, 
         width=118,
         disabled=not entry.reads_maps,
         help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
-        "(Kobayashi et al. 2020). It does not affect [SEP] gradients and ablation.",
+        "(Kobayashi et al. 2020). It does not affect sink gradients and ablation.",
     )
     with st.popover("", icon=":material/tune:", help="More settings", key="more-settings"):
         length, limit, seed, dtype = _more_settings(checkpoint)
