@@ -3,6 +3,7 @@
 import math
 import re
 
+NATS = ", nats"  # the unit at the end of a label
 SMALL = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
@@ -18,6 +19,30 @@ def small_int(text: str) -> int | None:
 def number(value: float) -> str:
     """Three decimals; three significant digits where those would say little."""
     return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
+
+
+def quantity(label: str, value: str) -> str:
+    """A label with its value, and its unit behind that.
+
+    >>> quantity("attention to [SEP]", "0.57"), quantity("entropy, nats", "4.2")
+    ('attention to [SEP] 0.57', 'entropy 4.2 nats')
+    """
+    name = label.removesuffix(NATS)
+    return f"{name} {value}" + (" nats" if name != label else "")
+
+
+def percentage(share: float) -> str:
+    """A share in percent; a dash where there is none."""
+    return "–" if math.isnan(share) else f"{share:.1%}"
+
+
+def p_value(value: float) -> str:
+    """Behind a "p": three decimals, and no more for those that are smaller.
+
+    >>> p_value(0.0412), p_value(3e-9)
+    ('= 0.041', '< 0.001')
+    """
+    return "unknown" if math.isnan(value) else f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:

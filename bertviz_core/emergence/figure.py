@@ -44,7 +44,8 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
         len(titles), 1, shared_xaxes=True, vertical_spacing=0.16, subplot_titles=titles, row_heights=heights
     )
     if known:
-        figure.add_scatter(**_line(result, result.loss, "loss", BEST, "circle"), showlegend=False, row=1, col=1)
+        line = _line(result, result.loss, "loss", BEST, "circle", " nats")
+        figure.add_scatter(**line, showlegend=False, row=1, col=1)
     for trace in _behavior_traces(result, labels):
         figure.add_trace(trace, row=len(titles), col=1)
     figure.update_annotations(x=0, xanchor="left", font_size=13)
@@ -86,9 +87,9 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
         values = result[name][:, *head]
         figure.add_trace(go.Scatter(**_line(result, values, column.short, *column.marker)), row=1, col=1)
     color, symbol = ANALYSES["entropy"].column("entropy").marker
-    values = result["entropy"][:, *head]
-    figure.add_trace(go.Scatter(**_line(result, values, "entropy", color, symbol), showlegend=False), row=1, col=2)
-    figure.add_trace(_level(result, result.uniform, "uniform attention"), row=1, col=2)
+    line = _line(result, result["entropy"][:, *head], "entropy", color, symbol, " nats")
+    figure.add_scatter(**line, showlegend=False, row=1, col=2)
+    figure.add_trace(_level(result, result.uniform, "uniform attention", " nats"), row=1, col=2)
     figure.update_annotations(font_size=13)
     figure.update_xaxes(title=AXIS)
     figure.update_yaxes(range=[-0.02, 1.02], row=1, col=1)
@@ -106,7 +107,7 @@ def columns(result: Emergence, index: int) -> list[Column]:
 def _behavior_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
     for name in behavior_counts(labels):
         color, *_, text = BEHAVIORS[name]
-        line = _line(result, (labels == name).sum((1, 2)), text, color)
+        line = _line(result, (labels == name).sum((1, 2)), text, color, unit=" heads")
         yield go.Scatter(line | {"line": {"color": color, "width": 0.5}, "fillcolor": color, "stackgroup": "heads"})
 
 
@@ -120,10 +121,11 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
     followed = _line(result, followed_accuracy, "final best head", FOLLOWED)
     hover = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
     yield go.Scatter(followed | {"line": followed["line"] | {"dash": "dot"}, "hovertemplate": hover})
-    yield _level(result, 100 * result.baseline[row], "best fixed offset")
+    yield _level(result, 100 * result.baseline[row], "best fixed offset", "%")
 
 
-def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:
+def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "", unit: str = "") -> dict:
+    """A trace over the training; `unit` ends its hover text."""
     return {
         "x": np.arange(len(result.steps)),
         "y": values,
@@ -133,11 +135,11 @@ def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: 
         "mode": "lines+markers" if symbol else "lines",
         "line": {"color": color, "width": 2},
         "marker": {"color": color, "size": 7} | ({"symbol": symbol} if symbol else {}),
-        "hovertemplate": "step %{text}: %{y:.3~r}<extra>" + name + "</extra>",
+        "hovertemplate": f"step %{{text}}: %{{y:.3~r}}{unit}<extra>{name}</extra>",
     }
 
 
-def _level(result: Emergence, value: float, name: str) -> go.Scatter:
+def _level(result: Emergence, value: float, name: str, unit: str) -> go.Scatter:
     """The trace of a dashed line from the first step to the last."""
     return go.Scatter(
         x=[0, len(result.steps) - 1],
@@ -146,7 +148,7 @@ def _level(result: Emergence, value: float, name: str) -> go.Scatter:
         legendgroup=name,
         mode="lines",
         line={"color": GRAY, "width": 2, "dash": "dash"},
-        hovertemplate="%{y:.3~r}<extra>" + name + "</extra>",
+        hovertemplate=f"%{{y:.3~r}}{unit}<extra>{name}</extra>",
     )
 
 

@@ -53,8 +53,8 @@ class Preview:
         if attention.queries.labels != attention.keys.labels:
             return None
         first, labels = slice(MAX_TOKENS), attention.queries.labels
-        about = f"Lines on the first {MAX_TOKENS} of {len(labels)}" if len(labels) > MAX_TOKENS else "Lines on this input"
-        return cls._of(labels[first], attention.weights[:, :, first, first], about)
+        shown = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
+        return cls._of(labels[first], attention.weights[:, :, first, first], f"Lines on {shown}")
 
     @classmethod
     def _of(cls, labels: Sequence[str], maps: np.ndarray, about: str = about) -> Preview:
@@ -84,7 +84,7 @@ class Preview:
         return pack({"tokens": self.tokens, "maps": self.maps}, analysis="preview")
 
     def to_json(self) -> dict[str, Any]:
-        """What the browser draws: the tokens, base64 of the maps, layer by layer and head by head, and what they are."""
+        """What the browser draws; the maps as base64, layer by layer and head by head."""
         maps = base64.b64encode(self.maps.tobytes()).decode()
         return {"tokens": self.tokens, "maps": maps, "about": self.about}
 
