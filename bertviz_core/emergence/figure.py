@@ -54,7 +54,7 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
     _finished(figure, result, 155 * len(titles) + 70)
     beside = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
     chosen = [] if index is None else _lines(figure, index, MARK)
-    return figure.update_layout(margin={"t": 30, "r": 20}, legend=beside, shapes=chosen)
+    return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=beside, shapes=chosen)
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
