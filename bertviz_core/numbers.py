@@ -17,8 +17,14 @@ def small_int(text: str) -> int | None:
 
 
 def number(value: float) -> str:
-    """Three decimals; three significant digits where those would say little."""
-    return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
+    """Three decimals; three significant digits where those would say little, but no more than six decimals.
+
+    >>> number(0.5), number(0.00042), number(2e-9)
+    ('0.500', '0.00042', '0.000000')
+    """
+    if abs(value) >= 0.1 or value == 0:
+        return f"{value:.3f}"
+    return f"{value:.3g}" if abs(value) >= 1e-4 else f"{value:.6f}"
 
 
 def quantity(label: str, value: str) -> str:
@@ -42,7 +48,7 @@ def p_value(value: float) -> str:
     >>> p_value(0.0412), p_value(3e-9)
     ('= 0.041', '< 0.001')
     """
-    return "unknown" if math.isnan(value) else f"= {value:.3f}" if value >= 0.001 else "< 0.001"
+    return "–" if math.isnan(value) else f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
@@ -51,7 +57,10 @@ def half_width(value: float | None, form: str = ".2g") -> str:
     >>> half_width(0.0123), half_width(float("nan"))
     ('0.012', '–')
     """
-    return "–" if value is None or math.isnan(value) else format(value, form)
+    if value is None or math.isnan(value):
+        return "–"
+    text = format(value, form)
+    return f"{value:.6f}" if "e-" in text else text
 
 
 def plural(count: int, units: str) -> str:

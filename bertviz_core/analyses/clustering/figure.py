@@ -21,6 +21,7 @@ NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturate
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE, PLANE = 11, 340  # pixels, of a marker and of the longer side
 LAYER = "layer"
+CLEAR = 0.08  # of the height, of the lines that say what a figure was made from
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 TICKED = 56  # heads whose labels still fit beside the matrix
 
@@ -81,7 +82,7 @@ def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         "size": SIZE,
         "line": OUTLINE,
         "colorbar": COLORBAR
-        | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "tick0": base, "dtick": -(-layers // 6)},
+        | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR, "tick0": base, "dtick": -(-layers // 6)},
     }
     yield _dots(result.embedding, hover_data(result, base), marker=marker, name=LAYER, showlegend=False)
 
@@ -130,7 +131,7 @@ def _clear_side(name: str, head: np.ndarray, plane: np.ndarray) -> str:
 
 
 def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:
-    return _plane_axes(go.Figure(list(traces)), result).update_layout(height=490)
+    return _plane_axes(go.Figure(list(traces)), result).update_layout(height=500)
 
 
 def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
@@ -140,8 +141,7 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     figure.update_yaxes(zeroline=False)
     for axis in figure.select_yaxes():
         axis.update(scaleanchor=axis.anchor, scaleratio=1)
-    legend = {"yref": "container", "y": 0.04}  # clear of the line that says what the figure was made from
-    return finish(figure, margin={"t": 30, "b": 120}, legend=legend)
+    return finish(figure, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
 
 
 def matrix(result: Clustering, base: int = 1) -> go.Figure:

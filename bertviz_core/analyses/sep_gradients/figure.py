@@ -46,7 +46,8 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
 def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Of each layer's attention, and of its attention × gradient, the share of each class: stacked bars, to 100%."""
     panels = (("Of the attention", "attention_to_{}"), ("Of the attention × gradient", "to_{}_times_attention"))
-    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=[title for title, _ in panels])
+    gap, titles = 1.5 * GAP, [title for title, _ in panels]  # legends of two lines
+    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
     for row, (panel, form) in enumerate(panels, start=1):
         for name, share in result.shares(form).items():
             title, (color, _) = TOKENS[name]
@@ -69,7 +70,7 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
             )
     figure.update_yaxes(range=[0, 1], tickformat=".0%")
     layer_axes(figure, len(result.mean[0]), 2, base)
-    stack_legends(figure, 2, GAP)
+    stack_legends(figure, 2, gap)
     return figure.update_layout(height=560, barmode="stack", bargap=0.25)
 
 

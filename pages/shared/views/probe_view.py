@@ -146,8 +146,9 @@ def relations(result: Probes) -> None:
     shares = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
     names = [result.relations[row] for row in shown]
     columns = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
-    columns |= {name: shares[index] for index, name in enumerate(titles(result))}
-    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
+    probes = [name.partition(" (")[0] for name in titles(result)]
+    columns |= dict(zip(probes, shares, strict=True))
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in probes}
     st.dataframe(
         columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"
     )
