@@ -81,9 +81,9 @@ def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         "colorscale": LAYERS,
         "size": SIZE,
         "line": OUTLINE,
-        "colorbar": COLORBAR
-        | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR, "tick0": base, "dtick": -(-layers // 6)},
+        "colorbar": COLORBAR | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR},
     }
+    marker["colorbar"] |= {"tick0": base, "dtick": -(-layers // 6)}
     yield _dots(result.embedding, hover_data(result, base), marker=marker, name=LAYER, showlegend=False)
 
 
