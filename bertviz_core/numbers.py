@@ -3,6 +3,7 @@
 import math
 import re
 
+NATS = ", nats"  # the unit at the end of a label
 SMALL = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
@@ -16,8 +17,38 @@ def small_int(text: str) -> int | None:
 
 
 def number(value: float) -> str:
-    """Three decimals; three significant digits where those would say little."""
-    return f"{value:.3f}" if abs(value) >= 0.1 or value == 0 else f"{value:.3g}"
+    """Three decimals; three significant digits where those would say little, but no more than six decimals.
+
+    >>> number(0.5), number(0.00042), number(2e-9)
+    ('0.500', '0.00042', '0.000000')
+    """
+    if abs(value) >= 0.1 or value == 0:
+        return f"{value:.3f}"
+    return f"{value:.3g}" if abs(value) >= 1e-4 else f"{value:.6f}"
+
+
+def quantity(label: str, value: str) -> str:
+    """A label with its value, and its unit behind that.
+
+    >>> quantity("attention to [SEP]", "0.57"), quantity("entropy, nats", "4.2")
+    ('attention to [SEP] 0.57', 'entropy 4.2 nats')
+    """
+    name = label.removesuffix(NATS)
+    return f"{name} {value}" + (" nats" if name != label else "")
+
+
+def percentage(share: float) -> str:
+    """A share in percent; a dash where there is none."""
+    return "–" if math.isnan(share) else f"{share:.1%}"
+
+
+def p_value(value: float) -> str:
+    """Behind a "p": three decimals, and no more for those that are smaller.
+
+    >>> p_value(0.0412), p_value(3e-9)
+    ('= 0.041', '< 0.001')
+    """
+    return "–" if math.isnan(value) else f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
@@ -26,7 +57,10 @@ def half_width(value: float | None, form: str = ".2g") -> str:
     >>> half_width(0.0123), half_width(float("nan"))
     ('0.012', '–')
     """
-    return "–" if value is None or math.isnan(value) else format(value, form)
+    if value is None or math.isnan(value):
+        return "–"
+    text = format(value, form)
+    return f"{value:.6f}" if "e-" in text else text
 
 
 def plural(count: int, units: str) -> str:

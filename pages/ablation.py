@@ -41,7 +41,7 @@ def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]
     if "to_sink_loss_change" in result.present:
         at = result.largest("to_sink_loss_change")
         to_sink, label = result["to_sink_loss_change"][at], at.label(selection.base)
-        entries.append((f"Largest, {result.sink_name} only", f"{to_sink:+.3g} nats", f"head {label}; a no-op: 0"))
+        entries.append((f"Largest, {result.sink_name} only, nats", f"{to_sink:+.4f}", f"head {label}; a no-op: 0"))
     return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]
 
 
@@ -104,7 +104,7 @@ def _marked(guess: str, original: str) -> str:
 
 
 TEXT = (
-    "Beyond the paper. L is the loss of a segment, with the same words masked as on the page [SEP] gradients. "
+    "Beyond the paper. L is the loss of a segment, with the same words masked as on the page Sink gradients. "
     "A head is switched off by replacing its output o by zeros (Michel et al., 2019), or by its mean; "
     "“no attention to the sink” sets only its attention to the special token that receives the most attention on these "
     "segments to 0, and leaves the other weights as they are. Changes are "

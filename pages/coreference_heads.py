@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, compared
+from bertviz_core.analyses.coreference_heads.figure import accuracy_map, by_distance, by_gender, compared
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, MAX_ITEMS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import choices, header
@@ -59,7 +58,7 @@ with left:
 with right:
     values = result.accuracy[choice.direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
-    squares = value_map(values, f"of {kind} mentions", base=selection.base)
+    squares = accuracy_map(values, kind, selection.base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 

@@ -2,13 +2,12 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.figure import latex, offset_figure, paper_figure
+from bertviz_core.analyses.dependency_heads.figure import accuracy_map, latex, offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.gold_trees import best_words
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTENCES
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting.head_map import value_map
-from pages.shared import endnotes, head_panel, page, stored
+from pages.shared import endnotes, head_panel, page, preview, stored
 from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.views import relation_view
@@ -31,9 +30,9 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown(f"**Head map**: {relation_view.named(relation)}, {arrow(DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
-    squares = value_map(values, f"of {relation}", base=selection.base, unit="accuracy")
+    squares = accuracy_map(values, relation, selection.base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
-    page.head_map(squares, "relation-map", alt, selection)
+    page.head_map(squares, "relation-map", alt, selection, lines=preview.of_guesses(result, choice, relation))
     relation_view.meaning_of(relation)
     st.markdown(f"**Fixed offsets**: {relation_view.named(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"

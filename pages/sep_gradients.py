@@ -1,4 +1,4 @@
-"""[SEP] gradients: does attention to [SEP] matter to the model's predictions (section 3.2; Figure 3)?"""
+"""Sink gradients: does attention to the sink matter to the model's predictions (section 3.2; Figure 3)?"""
 
 import streamlit as st
 
@@ -24,9 +24,9 @@ def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, 
         name, highest = TOKENS[token][0], max(paper.LAYER_MEANS["to_sep"])
         entries += [
             (
-                f"Attention to {name}, layer {peak + selection.base}",
+                f"Attention to {name}, layer {peak + selection.base}, {result.input_name}",
                 f"{attention:.2f}",
-                f"{result.input_name}; paper: {highest:.2f}, [SEP]",
+                f"paper: [SEP], {highest:.2f}",
             ),
             (f"Gradient, {name} / other", f"{ratio:.2f}", "paper: near 0"),
         ]

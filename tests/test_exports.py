@@ -57,7 +57,7 @@ def test_a_figure_as_svg_says_what_it_was_made_from(results, tmp_path):
     pytest.importorskip("kaleido")
     exports.write(results["entropy"], tmp_path / "x.svg")
     root = ElementTree.parse(tmp_path / "x.svg").getroot()
-    texts = [element.text or "" for element in root.iter(f"{SVG}text")]
+    texts = [" ".join(element.itertext()) for element in root.iter(f"{SVG}text")]
     assert float(root.get("width")) == 900 and "entropy, nats" in texts
     assert any("Entropy: demo on encyclopedia" in text and "Clark et al. 2019" in text for text in texts)
 

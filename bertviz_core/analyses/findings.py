@@ -18,6 +18,7 @@ from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.proportions import MIN_UNITS, t_quantile, units_text, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head, highest
+from bertviz_core.numbers import NATS
 
 SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED = "shown", "not shown", "undecided", "absent", "not computed"
 STATES = (SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED)
@@ -204,6 +205,7 @@ def column_finding(analysis: str, column: HeadColumn, result: Result, base: int 
         if isinstance(result, HeadAverages):
             state = decide(head_intervals(result, column.quantity).at(head), baseline)
     value = column.with_interval(result, head)
-    sentence = f"Head {head.label(base)} has the highest {column.label}: {value}{beside}."
+    name, unit = column.label.removesuffix(NATS), " nats" if column.label.endswith(NATS) else ""
+    sentence = f"Head {head.label(base)} has the highest {name}: {value}{unit}{beside}."
     identity = f"{analysis}.{column.quantity}"
     return Finding(identity, analysis, "", "", rule, str(state), sentence, head, column.quantity)

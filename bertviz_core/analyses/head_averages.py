@@ -13,7 +13,7 @@ import pandas as pd
 from bertviz_core.analyses.proportions import Estimate, t_quantile, units_text
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
-from bertviz_core.numbers import half_width, number
+from bertviz_core.numbers import NATS, half_width, number, percentage, quantity
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.palette import NEUTRAL, Marker
 from bertviz_core.plotting.style import Series
@@ -150,7 +150,7 @@ class HeadColumn:
 
     def text(self, value: float) -> str:
         """Format a value of the column."""
-        return "–" if math.isnan(value) else f"{100 * value:.1f}%" if self.percent else number(value)
+        return percentage(value) if self.percent else "–" if math.isnan(value) else number(value)
 
     def with_interval(self, result: Result, head: Head) -> str:
         """A head's value, with half its 95% interval where the result has intervals of the quantity."""
@@ -165,15 +165,16 @@ class HeadColumn:
         """The column's dots in a figure by layer."""
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
-        return Series(self.quantity, values, self.short, self.marker)
+        return Series(self.quantity, values, self.short, self.marker, self.label)
 
     def map(self, result: Result, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the maximum."""
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
         limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))
-        unit = "nats" if self.label.endswith(", nats") else ""
-        return value_map(values, self.label, base=base, limits=limits, unit=unit)
+        unit = "nats" if self.label.endswith(NATS) else ""
+        texts = [quantity(self.label, self.text(value)) for value in values.flat]
+        return value_map(values, base=base, limits=limits, unit=unit, texts=texts)
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:

@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.heads import all_heads
-from bertviz_core.numbers import number
+from bertviz_core.numbers import p_value
 from bertviz_core.plotting.palette import finish
 
 COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
@@ -34,7 +34,7 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
             mode="markers",
             name=name,
             marker={"symbol": symbol, "size": 9, "color": COLORS["B"] if symbol == "circle" else UNMARKED},
-            customdata=[[head.label(), head.label(base), number(change.p[head])] for head in heads],
+            customdata=[[head.label(), head.label(base), p_value(change.p[head])] for head in heads],
             hovertemplate="%{customdata[1]}: A %{x:.3~r}, B %{y:.3~r}; p %{customdata[2]}<extra></extra>",
         )
     figure.update_xaxes(title=f"A: {result.names[0]}")

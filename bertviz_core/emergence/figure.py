@@ -45,7 +45,7 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
         len(titles), 1, shared_xaxes=True, vertical_spacing=0.16, subplot_titles=titles, row_heights=heights
     )
     if known:
-        loss = _line(result, result.loss, "loss", BEST, "circle")
+        loss = _line(result, result.loss, "loss", BEST, "circle", " nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
     for trace in _behavior_traces(result, labels):
         figure.add_trace(trace, row=len(titles), col=1)
@@ -55,7 +55,7 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
     _finished(figure, result, 155 * len(titles) + 70)
     beside = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
     chosen = [] if index is None else _lines(figure, index, MARK)
-    return figure.update_layout(margin={"t": 30, "r": 20}, legend=beside, shapes=chosen)
+    return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=beside, shapes=chosen)
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
@@ -88,9 +88,9 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
         column = ANALYSES["surface_patterns"].column(name)
         traces.append(_line(result, result[name][:, *head], column.short, *column.marker))
     marker = ANALYSES["entropy"].column("entropy").marker
-    entropy = _line(result, result["entropy"][:, *head], "entropy", *marker)
-    traces += [entropy | right | {"showlegend": False}, _level(result, result.uniform, "uniform attention") | right]
-    figure = go.Figure(traces, _two_panels())
+    entropy = _line(result, result["entropy"][:, *head], "entropy", *marker, " nats")
+    uniform = _level(result, result.uniform, "uniform attention", " nats")
+    figure = go.Figure([*traces, entropy | right | {"showlegend": False}, uniform | right], _two_panels())
     figure.update_layout(yaxis_range=[-0.02, 1.02], yaxis2_range=[0, 1.1 * result.uniform])
     return _finished(figure, result, 300)
 
@@ -112,7 +112,7 @@ def columns(result: Emergence, index: int) -> list[Column]:
 def _behavior_traces(result: Emergence, labels: np.ndarray) -> Iterator[go.Scatter]:
     for name in behavior_counts(labels):
         color, *_, text = BEHAVIORS[name]
-        line = _line(result, (labels == name).sum((1, 2)), text, color)
+        line = _line(result, (labels == name).sum((1, 2)), text, color, unit=" heads")
         yield go.Scatter(line | {"line": {"color": color, "width": 0.5}, "fillcolor": color, "stackgroup": "heads"})
 
 
@@ -127,12 +127,13 @@ def _relation_traces(result: Emergence, row: int, courses: Sequence[np.ndarray],
     hover = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
     yield go.Scatter(followed | {"line": followed["line"] | {"dash": "dot"}, "hovertemplate": hover})
     last = result.dependency(-1)
-    yield go.Scatter(_level(result, 100 * last.baseline[row], "best fixed offset"))
+    yield go.Scatter(_level(result, 100 * last.baseline[row], "best fixed offset", "%"))
     if last.is_causal:
-        yield go.Scatter(_level(result, 100 * last.random[row], "random word", "dot"))
+        yield go.Scatter(_level(result, 100 * last.random[row], "random word", "%", "dot"))
 
 
-def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "") -> dict:
+def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "", unit: str = "") -> dict:
+    """A trace over the training; `unit` ends its hover text."""
     return {
         "type": "scatter",
         "x": np.arange(len(result.steps)),
@@ -143,11 +144,11 @@ def _line(result: Emergence, values: np.ndarray, name: str, color: str, symbol: 
         "mode": "lines+markers" if symbol else "lines",
         "line": {"color": color, "width": 2},
         "marker": {"color": color, "size": 7} | ({"symbol": symbol} if symbol else {}),
-        "hovertemplate": "step %{text}: %{y:.3~r}<extra>" + name + "</extra>",
+        "hovertemplate": f"step %{{text}}: %{{y:.3~r}}{unit}<extra>{name}</extra>",
     }
 
 
-def _level(result: Emergence, value: float, name: str, dash: str = "dash") -> dict:
+def _level(result: Emergence, value: float, name: str, unit: str, dash: str = "dash") -> dict:
     """The trace of a level line from the first step to the last."""
     return {
         "type": "scatter",
@@ -157,7 +158,7 @@ def _level(result: Emergence, value: float, name: str, dash: str = "dash") -> di
         "legendgroup": name,
         "mode": "lines",
         "line": {"color": GRAY, "width": 2, "dash": dash},
-        "hovertemplate": "%{y:.3~r}<extra>" + name + "</extra>",
+        "hovertemplate": f"%{{y:.3~r}}{unit}<extra>{name}</extra>",
     }
 
 

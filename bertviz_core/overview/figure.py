@@ -10,7 +10,7 @@ from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic
 from bertviz_core.analyses.results import Results
 from bertviz_core.corpora.treebank.glossary import meaning
 from bertviz_core.heads import Head, all_heads, ranks
-from bertviz_core.numbers import number
+from bertviz_core.numbers import quantity
 from bertviz_core.overview.head_summary import (
     Column,
     Relation,
@@ -78,14 +78,14 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
 
 
 def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:
-    """Hover text of a head, as "8-10: [SEP]; 0.87 attention to [SEP], rank 3 of 48"."""
+    """Hover text of a head, as "8-10: [SEP]; attention to [SEP] 0.87, rank 3 of 48"."""
     name = named.get(head.label(), BEHAVIORS[behavior][-1])
     shows: Any = {"broad": "entropy", "other": "entropy"}.get(behavior, behavior)
     column = next((c for c in columns if c.quantity == shows and c.analysis in ("surface_patterns", "entropy")), None)
     if column is None:
         return f"{head.label(base)}: {name}"
-    value, rank = column.values[head], ranks(column.values)[head]
-    return f"{head.label(base)}: {name}; {number(value)} {column.spec.label}, rank {rank} of {column.values.size}"
+    value = quantity(column.spec.label, column.spec.text(column.values[head]))
+    return f"{head.label(base)}: {name}; {value}, rank {ranks(column.values)[head]} of {column.values.size}"
 
 
 NONE = "no named behavior"

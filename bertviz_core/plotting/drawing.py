@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.palette import ON_WHITE, written_out
 from bertviz_core.plotting.style import RING
 
-FOOT = 24  # pixels, for the line that says what a figure was made from
+FOOT, LINE = 24, 80  # pixels, for the line that says what a figure was made from; its characters in half a page
 Spec = dict[str, Any]
 WIDTH, HEIGHT = 900, 450  # pixels, of a figure that has no size of its own
 HINT = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."
@@ -76,10 +77,13 @@ class FigureSpec:
         margin = self.layout.get("margin", {})
         position = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
         font = {"size": 11, "color": "#6b7280", "weight": "normal"}
+        lines = wrap(origin.replace("<", "&lt;"), LINE)
+        more = 14 * len(lines[1:])  # pixels
+        foot = FOOT + more
         return self.layout | {
-            "title": {"text": origin.replace("<", "&lt;"), "font": font, "pad": {"b": 5}, **position},
-            "height": self.layout.get("height", 450) + FOOT,
-            "margin": margin | {"b": margin.get("b", 45) + FOOT},
+            "title": {"text": "<br>".join(lines), "font": font, "pad": {"b": 5 + more}, **position},
+            "height": self.layout.get("height", 450) + foot,
+            "margin": margin | {"b": margin.get("b", 45) + foot},
             "shapes": [*self.layout.get("shapes", ()), *shapes],
         }
 

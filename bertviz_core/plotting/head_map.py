@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.heads import all_heads, ranks
-from bertviz_core.numbers import number
+from bertviz_core.numbers import number, quantity
 from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL, Scale
 
 INK = (76, 110, 245)  # of small pictures
@@ -90,7 +90,7 @@ def value_map(
 ) -> HeadMap:
     """The map of (layer, head) values; the hover text has the value, its `name` (or the head's text), and its rank."""
     layers, heads = values.shape
-    shown = texts or (f"{number(value)} {name}" for value in values.flat)
+    shown = texts or (quantity(name, number(value)) for value in values.flat)
     triples = zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
     hover = (f"{head.label(base)}: {text}; rank {rank} of {values.size}" for head, text, rank in triples)
     return HeadMap(tuple(hover), layers, heads, base, values, limits, unit, scale)

@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.heads import Head, all_heads, ranks
+from bertviz_core.numbers import quantity
 from bertviz_core.plotting import palette
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.palette import LOOK, Marker, finish
@@ -32,12 +33,14 @@ COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "con
 
 @dataclass(frozen=True)
 class Series:
-    """One quantity of every head: (layer, head) `values`, drawn as dots with a line through the layer means."""
+    """One quantity of every head: (layer, head) `values`, drawn as dots with a line through the layer means; `name` is
+    for the legend, `label` with its unit for hover texts (the name where it is empty)."""
 
     key: str
     values: np.ndarray
     name: str
     marker: Marker
+    label: str = ""
 
 
 def percent(share: float, n: int) -> str:
@@ -53,28 +56,27 @@ def percent_decimals(n: int) -> int:
 def by_layer(figure: go.Figure, series: Sequence[Series], row: int, base: int = 1) -> None:
     """Add a panel: a dot for each head at its layer, a line for each series' layer means. Of over CROWD heads a band
     has the middle half of each layer's, and a dot its highest."""
-    for index, quantity in enumerate(series):
-        (color, symbol), name = quantity.marker, quantity.name
+    for index, each in enumerate(series):
+        color, symbol = each.marker
         shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
-        dots = _dots(quantity.values, shift, name, base)
-        if quantity.values.size > CROWD:
-            _band(figure, quantity, row)
+        if each.values.size > CROWD:
+            _band(figure, each, row, shift)
         figure.add_scatter(
-            **dots,
+            **_dots(each.values, shift, each.label or each.name, base),
             mode="markers",
-            name=name,
-            legendgroup=f"{row}-{quantity.key}",
+            name=each.name,
+            legendgroup=f"{row}-{each.key}",
             legend=f"legend{row if row > 1 else ''}",
             marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.75},
             row=row,
             col=1,
         )
-        layer_line(figure, quantity, row)
+        layer_line(figure, each, row, base, shift)
 
 
-def _band(figure: go.Figure, series: Series, row: int) -> None:
+def _band(figure: go.Figure, series: Series, row: int, shift: float) -> None:
     """Add the middle half of each layer's heads."""
-    layers = np.arange(1, len(series.values) + 1)
+    layers = np.arange(1, len(series.values) + 1) + shift
     low, high = np.nanquantile(series.values, (0.25, 0.75), axis=1)
     figure.add_scatter(
         x=np.concatenate([layers, layers[::-1]]),
@@ -91,22 +93,26 @@ def _band(figure: go.Figure, series: Series, row: int) -> None:
     )
 
 
-def layer_line(figure: go.Figure, series: Series, row: int, dash: str = "solid") -> None:
-    """Add the line through a series' layer means to a panel."""
+def layer_line(
+    figure: go.Figure, series: Series, row: int, base: int = 1, shift: float = 0.0, dash: str = "solid"
+) -> None:
+    """Add the line through a series' layer means to a panel, where its dots stand."""
+    layers = np.arange(len(series.values))
     figure.add_scatter(
-        x=np.arange(1, len(series.values) + 1),
+        x=layers + 1 + shift,
         y=np.nanmean(series.values, axis=1),
+        text=layers + base,
         mode="lines",
         line={"color": series.marker[0], "width": 2, "dash": dash},
         legendgroup=f"{row}-{series.key}",
         showlegend=False,
-        hovertemplate=f"layer %{{x}}: mean %{{y:.3~r}}<extra>{series.name}</extra>",
+        hovertemplate=f"layer %{{text}}: mean {quantity(series.label or series.name, '%{y:.3~r}')}<extra></extra>",
         row=row,
         col=1,
     )
 
 
-def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, Any]:
+def _dots(values: np.ndarray, shift: float, label: str, base: int) -> dict[str, Any]:
     """x, y and hover of a dot for each head, or above CROWD heads for the highest of each layer."""
     head_ranks = ranks(values)
     layers, heads = np.indices(values.shape).reshape(2, -1)
@@ -117,7 +123,7 @@ def _dots(values: np.ndarray, shift: float, name: str, base: int) -> dict[str, A
         "x": layers + 1 + shift,
         "y": values[layers, heads],
         "customdata": [[head.label(), head.label(base), str(head_ranks[head])] for head in drawn],
-        "hovertemplate": f"%{{customdata[1]}}: %{{y:.3~r}} {name}; "
+        "hovertemplate": f"%{{customdata[1]}}: {quantity(label, '%{y:.3~r}')}; "
         f"rank %{{customdata[2]}} of {values.size}<extra></extra>",
     }
 

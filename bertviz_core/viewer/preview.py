@@ -7,11 +7,15 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
 
+from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.engine.packing import pack, unpack
+from bertviz_core.heads import DirectedHead
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
@@ -19,20 +23,23 @@ from bertviz_core.viewer.view import InputAttention, shorten
 
 FORMAT = 1
 MAX_TOKENS = 24  # of an input that was run already
+MAX_WEIGHTS = 2**18  # in the previews of a sentence of a treebank
 SENTENCE = "Anna lost her keys, so she asked her brother."
 
 
 @dataclass(frozen=True)
 class Preview:
-    """Every head's attention between the tokens of SENTENCE.
+    """Every head's attention between the tokens of a short text.
 
     Attributes:
         tokens: Their labels.
         maps: (layer, head, query, key) uint8; 255 is a weight of 1.
+        about: What the lines are, and on which text.
     """
 
     tokens: list[str]
     maps: np.ndarray
+    about: str = f"Lines on “{SENTENCE}”"
 
     @classmethod
     def measure(cls, model: AttentionModel, settings: Settings) -> Preview:
@@ -45,12 +52,26 @@ class Preview:
         """The first tokens of an input that was run already; None where queries and keys are not the same tokens."""
         if attention.queries.labels != attention.keys.labels:
             return None
-        first = slice(MAX_TOKENS)
-        return cls._of(attention.queries.labels[first], attention.weights[:, :, first, first])
+        first, labels = slice(MAX_TOKENS), attention.queries.labels
+        shown = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
+        return cls._of(labels[first], attention.weights[:, :, first, first], f"Lines on {shown}")
 
     @classmethod
-    def _of(cls, labels: Sequence[str], maps: np.ndarray) -> Preview:
-        return cls([shorten(label) for label in labels], np.rint(maps.clip(0, 1) * 255).astype(np.uint8))
+    def _of(cls, labels: Sequence[str], maps: np.ndarray, about: str = about) -> Preview:
+        return cls([shorten(label) for label in labels], np.rint(maps.clip(0, 1) * 255).astype(np.uint8), about)
+
+    @classmethod
+    def of_guesses(cls, result: ShownRelations, choice: DirectedHead, relation: str) -> Preview | None:
+        """Each head's guesses in the sentence with a relation of which one head is surest, stored with the result; None
+        where every such sentence is too long."""
+        layers, heads = result.guesses.shape[1:3]
+        longest = min(MAX_TOKENS, isqrt(MAX_WEIGHTS // (layers * heads)))
+        short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
+        if not short:
+            return None
+        surest = max(short, key=lambda each: each.weight)
+        labels = [shorten(word) for word in surest.sentence["words"]]
+        return cls(labels, _guesses(result, surest.sentence, choice.direction), f"Guesses in {surest.where}")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Preview:
@@ -63,11 +84,22 @@ class Preview:
         return pack({"tokens": self.tokens, "maps": self.maps}, analysis="preview")
 
     def to_json(self) -> dict[str, Any]:
-        """What the browser draws: the tokens, and base64 of the maps, layer by layer and head by head."""
-        return {"tokens": self.tokens, "maps": base64.b64encode(self.maps.tobytes()).decode()}
+        """What the browser draws; the maps as base64, layer by layer and head by head."""
+        maps = base64.b64encode(self.maps.tobytes()).decode()
+        return {"tokens": self.tokens, "maps": maps, "about": self.about}
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
     """The store's key of a model's preview."""
     basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()
+
+
+def _guesses(result: ShownRelations, sentence: dict[str, Any], direction: int) -> np.ndarray:
+    """(layer, head, query, key) uint8, the weights of every head's guesses in a sentence of a result, all others 0."""
+    index = next(index for index, each in enumerate(result.sentences) if each is sentence)
+    start, size = sum(len(each["words"]) for each in result.sentences[:index]), len(sentence["words"])
+    guesses, weights = (values[direction, ..., start : start + size] for values in (result.guesses, result.weights))
+    maps = np.zeros((*guesses.shape, size), np.uint8)
+    np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
+    return np.ascontiguousarray(maps.swapaxes(2, 3)) if direction else maps  # from the guess to the word

@@ -148,10 +148,10 @@ def _choose(data: Sequence[Any]) -> None:
 
 def table(
     result: Result | None, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None,
-    decimals: Mapping[str, int] | None = None,
+    decimals: Mapping[str, int] | None = None, titles: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
     """All heads, sortable; a click on a row chooses the head. `frame` where the result's own has no row a head;
-    `decimals` where some columns want their own."""
+    `decimals` and `titles` where columns want their own."""
     if frame is None:
         assert result is not None, "there is a result or a frame"
         frame = result.to_frame()
@@ -160,9 +160,11 @@ def table(
     frame["head"] += selection.base - 1
     shown = frame.drop(columns="label")
     numbers = [name for name in columns if shown[name].dtype.kind == "f"]
-    digits = {name: "%.3f" if shown[name].max() >= 0.1 else "%.3g" for name in numbers}
+    largest = shown[numbers].abs().max()
+    digits = {name: f"%.{3 if largest[name] >= 0.1 else 4 if largest[name] >= 0.01 else 6}f" for name in numbers}
     digits |= {name: f"%.{count}f" for name, count in (decimals or {}).items()}
-    formats = {name: st.column_config.NumberColumn(name.replace("_", " "), format=digits[name]) for name in numbers}
+    named = {name: name.replace("_", " ") for name in numbers} | dict(titles or {})
+    formats = {name: st.column_config.NumberColumn(named[name], format=digits[name]) for name in numbers}
     labels = list(frame["label"])
     st.dataframe(
         shown,

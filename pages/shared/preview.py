@@ -8,11 +8,14 @@ from typing import Any
 
 import streamlit as st
 
+from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.errors import BertvizError
+from bertviz_core.heads import DirectedHead
 from bertviz_core.viewer.preview import Preview, preview_key
 from bertviz_core.viewer.view import InputAttention
 from pages.shared import messages, services
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 
 DELAY = 2.0  # seconds, until the page is drawn
 
@@ -42,6 +45,12 @@ def of_run(provenance: dict[str, Any], selection: Selection) -> dict[str, Any] |
 def of_input(attention: InputAttention) -> dict[str, Any] | None:
     """The preview of an input that was run already, as JSON; None where queries and keys differ."""
     shown = Preview.of(attention)
+    return None if shown is None else shown.to_json()
+
+
+def of_guesses(result: ShownRelations, choice: DirectedHead, relation: str) -> dict[str, Any] | None:
+    """The preview of all heads' guesses in an example of a relation as JSON; None where none is short enough."""
+    shown = memoize(Preview.of_guesses, result, choice, relation)
     return None if shown is None else shown.to_json()
 
 

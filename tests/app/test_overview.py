@@ -68,7 +68,7 @@ def test_everything_that_is_missing_is_one_job() -> None:
     mine = stored[stored["corpus"] == "pasted text"]
     by_name = dict(zip(mine["analysis"], mine["stored"], strict=True))
     assert by_name.pop("Ablation") != "✓", "it costs a hundred passes, and is run from its page"
-    assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "[SEP] gradients", "Clustering"], "✓")
+    assert by_name == dict.fromkeys(["Surface patterns", "Entropy", "Sink gradients", "Clustering"], "✓")
 
 
 def downloads(app: AppTest) -> list[str]:
@@ -105,7 +105,7 @@ def test_a_model_of_which_nothing_is_stored_offers_the_job(tiny_folder) -> None:
     assert not app.metric
     assert any(b.label.startswith("Run all") for b in app.button)
     stored = app.dataframe[0].value.set_index("analysis")["stored"]
-    assert {stored.pop(name) for name in ("[SEP] gradients", "Ablation")} == {"no MLM head"}
+    assert {stored.pop(name) for name in ("Sink gradients", "Ablation")} == {"no MLM head"}
     assert set(stored) == {"not yet"}
     assert "7 analyses are missing" in words(app)
 

@@ -130,6 +130,16 @@ def point(page: Any, head: str) -> float:
     return milliseconds
 
 
+def test_on_dependency_heads_the_preview_is_of_the_first_sentence_drawn_below(address: str, chromium: Any) -> None:
+    page = open_map(chromium, f"{address}/dependency_heads")
+    example = page.locator("figcaption", has_text="sentence").first.inner_text().partition(":")[0]
+    point(page, "2-9")
+    assert point(page, "1-3") < 100  # ms
+    assert page.locator(".tip p").inner_text() == f"Guesses in {example}"
+    assert page.locator(".tip .preview text").count() > 4
+    page.close()
+
+
 def test_pointing_at_a_head_previews_its_lines_at_once_and_without_a_run_of_the_page(
     address: str, chromium: Any
 ) -> None:

@@ -139,8 +139,8 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
         assert name == f"{words} ({(LABELS[layer, head] == LABELS).sum()})"
         assert symbol == marker
     assert seen[1, 1][2].startswith("2-2: dobj")
-    assert seen[1, 0][2] == "2-1: broad attention; 4.200 entropy, nats, rank 1 of 6"
-    assert seen[0, 2][2] == "1-3: [SEP]; 0.03 attention to [SEP], rank 3 of 6"
+    assert seen[1, 0][2] == "2-1: broad attention; entropy 4.200 nats, rank 1 of 6"
+    assert seen[0, 2][2] == "1-3: [SEP]; attention to [SEP] 0.03, rank 3 of 6"
 
 
 def test_labels_from_zero_are_shown_and_clicks_stay_from_one():

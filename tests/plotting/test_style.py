@@ -53,7 +53,7 @@ def test_values_are_shares_of_the_scale_and_heads_without_one_have_none():
     sent = json.loads(json.dumps(value_map(VALUES, "x", limits=(0.0, 2.0), unit="nats").to_json()))
     assert sent["values"] == [0.0, 0.25, None, 0.5, 0.125, 1.0]
     assert (sent["limits"], sent["unit"]) == (["0", "2"], "nats")
-    assert sent["hover"][1] == "1-2: 0.500 x; rank 3 of 6"
+    assert sent["hover"][1] == "1-2: x 0.500; rank 3 of 6"
     assert len(sent["hover"]) == sent["layers"] * sent["heads"] == 6
 
 

@@ -1,6 +1,5 @@
 """Views of one input and its preview against plain loops: words, special tokens, segments, what masking moved."""
 
-import base64
 import csv
 import io
 import json
@@ -12,9 +11,6 @@ from safetensors import safe_open
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
-from bertviz_core.models.single_input import attention, from_text
-from bertviz_core.settings import Settings
-from bertviz_core.viewer.preview import SENTENCE, Preview, preview_key
 from bertviz_core.viewer.view import (
     MIN_SIZE,
     SIDES,
@@ -197,27 +193,6 @@ def test_the_opening_pair_of_words_is_no_pair_of_neighbors_that_have_many_pieces
     units = Units(("a", "long", "word"), np.zeros(3, bool), np.zeros(3, int), np.array([1, 4, 7]))
     weights = np.array([[[[0.0, 0.9, 0.1], [0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]]])
     assert InputAttention(units, units, weights).opening_pair() == (0, 2)
-
-
-def test_a_preview_is_the_models_attention_and_survives_the_store(tiny) -> None:
-    preview = Preview.measure(tiny, Settings())
-    maps = attention(tiny, from_text(SENTENCE, "", tiny.tokens, Settings()).example)
-    layers, heads, size, _ = maps.shape
-    again = Preview.from_bytes(preview.to_bytes())
-    packed = base64.b64decode(again.to_json()["maps"])
-    assert len(preview.tokens) == size and again.tokens == preview.tokens
-    for layer in range(layers):
-        for head in range(heads):
-            for query in range(size):
-                for key in range(size):
-                    place = ((layer * heads + head) * size + query) * size + key
-                    assert packed[place] / 255 == pytest.approx(maps[layer, head, query, key], abs=0.002)
-
-
-def test_weights_and_norms_have_previews_of_their_own(tiny) -> None:
-    keys = {preview_key(tiny.checkpoint.fingerprint(), weights, "float32") for weights in ("attention", "norms")}
-    norms = Preview.measure(tiny, Settings(weights="norms"))
-    assert len(keys) == 2 and not np.array_equal(norms.maps, Preview.measure(tiny, Settings()).maps)
 
 
 def test_the_strongest_pair_of_a_causal_head_is_one_that_it_could_choose() -> None:

@@ -19,11 +19,12 @@ LINE = "#4c6ef5"
 def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
     """The change of the loss by layer, a dot for each head: without the head, and without its attention to the sink."""
     figure = go.Figure().set_subplots(1, 1)
-    series = [Series("loss_change", result["loss_change"], "without the head", (LINE, "circle"))]
+    series = [Series("loss_change", result["loss_change"], "without the head", (LINE, "circle"), "loss change, nats")]
     if result.sink:
         name, marker = TOKENS[result.sink]
         values = result["to_sink_loss_change"]
-        series.append(Series("to_sink_loss_change", values, f"without attention to {name}", marker))
+        label = f"loss change without attention to {name}, nats"
+        series.append(Series("to_sink_loss_change", values, f"without attention to {name}", marker, label))
     by_layer(figure, series, 1, base=base)
     layer_axes(figure, len(result.mean[0]), 1, base)
     figure.update_yaxes(title="change of the loss, nats")

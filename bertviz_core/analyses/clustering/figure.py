@@ -19,8 +19,9 @@ from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
-SIZE = 11
+SIZE, PLANE = 11, 340  # pixels, of a marker and of the longer side
 LAYER = "layer"
+CLEAR = 0.08  # of the height, of the lines that say what a figure was made from
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 TICKED = 56  # heads whose labels still fit beside the matrix
 
@@ -66,9 +67,11 @@ def _behavior_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         if letter:
             yield _words(points, [letter] * len(points), behavior, {"color": "#ffffff", "size": 11})
         if behavior == "linguistic":
-            # The empty second line lifts the name clear of its cross.
-            names = [f"{Head.parse(key).label(base)} {result.named[key]}<br> " for key in labels_data[:, 0]]
-            yield _words(points, names, behavior, {"size": 11}, _inwards(points, result.embedding))
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in labels_data[:, 0]]
+            beside = [_clear_side(*each, result.embedding) for each in zip(names, points, strict=True)]
+            pairs = zip(names, beside, strict=True)  # an empty line moves a name clear of its cross
+            lines = [f"{name}<br> " if "top" in side else f" <br>{name}" for name, side in pairs]
+            yield _words(points, lines, behavior, {"size": 11}, beside)
 
 
 def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
@@ -78,9 +81,9 @@ def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
         "colorscale": LAYERS,
         "size": SIZE,
         "line": OUTLINE,
-        "colorbar": COLORBAR
-        | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "tick0": base, "dtick": -(-layers // 6)},
+        "colorbar": COLORBAR | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR},
     }
+    marker["colorbar"] |= {"tick0": base, "dtick": -(-layers // 6)}
     yield _dots(result.embedding, hover_data(result, base), marker=marker, name=LAYER, showlegend=False)
 
 
@@ -113,14 +116,22 @@ def _words(
     )
 
 
-def _inwards(points: np.ndarray, plane: np.ndarray) -> list[str]:
-    """Positions of names that run towards the middle of the picture, so that none is cut off at its edge."""
-    middle = (plane[:, 0].min() + plane[:, 0].max()) / 2
-    return ["top right" if x < middle else "top left" for x in points[:, 0]]
+def _clear_side(name: str, head: np.ndarray, plane: np.ndarray) -> str:
+    """Where the name of the head at (x, y) stays within the picture and covers the fewest other heads."""
+    low, high = plane.min(0), plane.max(0)
+    pixel, length = (high - low).max() / PLANE, 6 * len(name)  # in pixels
+
+    def covered(side: str) -> tuple[bool, int]:
+        signs = np.array([-1 if "left" in side else 1, -1 if "bottom" in side else 1])
+        across, up = ((plane - head) / pixel * signs).T
+        inside = (across > 0) & (across < length) & (up > 6) & (up < 28)  # the name's box, and half a dot around it
+        return not low[0] <= head[0] + signs[0] * length * pixel <= high[0], int(inside.sum())
+
+    return min(("top right", "top left", "bottom right", "bottom left"), key=covered)
 
 
 def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:
-    return _plane_axes(go.Figure(list(traces)), result).update_layout(height=520)
+    return _plane_axes(go.Figure(list(traces)), result).update_layout(height=500)
 
 
 def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
@@ -130,8 +141,7 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     figure.update_yaxes(zeroline=False)
     for axis in figure.select_yaxes():
         axis.update(scaleanchor=axis.anchor, scaleratio=1)
-    legend = {"yref": "container", "y": 0.04}  # clear of the line that says what the figure was made from
-    return finish(figure, margin={"t": 30, "b": 120}, legend=legend)
+    return finish(figure, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
 
 
 def matrix(result: Clustering, base: int = 1) -> go.Figure:

@@ -12,7 +12,8 @@ from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIO
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting.head_map import value_map
+from bertviz_core.numbers import percentage
+from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import map_axes, map_figure, square_size, tabular
 
@@ -28,6 +29,12 @@ LINES = (
 HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
+def accuracy_map(values: np.ndarray, kind: str, base: int = 1) -> HeadMap:
+    """The map of (layer, head) accuracies on one type of mentions."""
+    texts = [f"{percentage(value)} of {kind} mentions" for value in values.flat]
+    return value_map(values, base=base, unit="accuracy", texts=texts)
+
+
 def paper_figure(result: AntecedentCounts) -> go.Figure:
     """A map of heads for all mentions and for each type: accuracy in the paper's direction."""
     accuracy, n = result.accuracy[0], result.n
@@ -36,7 +43,7 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     layers, heads = accuracy.shape[1:]
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         row, column = divmod(index, 2)
-        squares = map_figure(value_map(values, f"of {kind}")).data[0]
+        squares = map_figure(accuracy_map(values, kind)).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
         figure.add_trace(squares, row=row + 1, col=column + 1)
         axes = map_axes(go.Figure(), layers, heads).layout

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -15,8 +16,9 @@ from bertviz_core.analyses.details import page, tally
 from bertviz_core.corpora.treebank.glossary import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
+from bertviz_core.numbers import percentage
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.palette import finish
 from bertviz_core.plotting.style import BEST, map_figure, percent, percent_decimals, scores, tabular
 
@@ -38,7 +40,7 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
             ("accuracy", "low", "high"),
             name="best head",
             marker={"color": BEST, "size": 10},
-            customdata=frame[["head", "direction", "n", "relation"]],
+            customdata=frame[["head", "direction", "n", "relation"]].assign(direction=frame["direction"].map(arrow)),
             hovertemplate="%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}"
             "<extra></extra>",
         )
@@ -107,11 +109,17 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     direction = result.best_choice(relation).direction
     shown = arrow(DIRECTIONS[direction])
     values = result.accuracy[direction, result.relations.index(relation)]
-    squares = map_figure(value_map(values, f"of {relation}", unit="accuracy"))
+    squares = map_figure(accuracy_map(values, relation))
     return {
         f"Heads: {relation}, {shown}": squares,
         f"Fixed offsets: {relation}": offset_figure(result, relation, direction),
     }
+
+
+def accuracy_map(values: np.ndarray, relation: str, base: int = 1) -> HeadMap:
+    """The map of (layer, head) accuracies on a relation."""
+    texts = [f"{percentage(value)} of {relation}" for value in values.flat]
+    return value_map(values, base=base, unit="accuracy", texts=texts)
 
 
 def examples(result: ShownRelations, choice: DirectedHead, relation: str) -> list[SentenceExample]:

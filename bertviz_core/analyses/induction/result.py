@@ -16,7 +16,7 @@ COLUMNS = (
     *(averaged_column(name, f"attention {label} ({short})", name=short, marker=marker, maximum=1.0,
                       overview=name != "previous")  # surface patterns have it on text
       for name, (label, short, marker) in KINDS.items()),
-    *(averaged_column(CONTROL.format(name), f"attention {label}, if nothing is repeated", name=f"{short}, control",
+    *(averaged_column(CONTROL.format(name), f"without repetition, attention {label}", name=f"{short}, control",
                       marker=marker, maximum=1.0, overview=False)
       for name, (label, short, marker) in KINDS.items()),
 )  # fmt: skip

@@ -26,6 +26,7 @@ STYLES = {
     "attention-and-words": ("#e03131", "diamond"),
     "structural": ("#2b9348", "star"),
 }
+COMPARED = ("distances-and-words", "attention-only", "attention-and-words")  # by distance, at first
 STYLES |= {name + AS_RELEASED: (color, "x") for name, (color, _) in STYLES.items() if "words" in name}
 
 
@@ -93,27 +94,29 @@ def curves_figure(result: Probes) -> go.Figure:
 
 
 def distance_figure(result: Probes) -> go.Figure:
-    """Accuracy by where the governor stands; at 0, words that hang from ROOT."""
+    """Accuracy by where the governor stands; at 0, words that hang from ROOT. A click on the legend shows the probes
+    that are not COMPARED."""
     figure = go.Figure()
     far = int(np.abs(result.distances).max(initial=1))
-    ticks = ["ROOT" if d == 0 else f"{d:+d}" + (" …" if abs(d) == far else "") for d in result.distances.tolist()]
+    ticks = ["ROOT" if d == 0 else f"{d:+d}" + "…" * (abs(d) == far) for d in result.distances.tolist()]
     for index, (probe, name) in enumerate(zip(result.probes, titles(result), strict=True)):
         n, right = result.distance_n[index], result.distance_right[index]
         figure.add_scatter(
             x=ticks,
             y=100 * right / np.where(n > 0, n, np.nan),
             mode="lines+markers",
-            name=name,
+            name=name.partition(" (")[0],
             line={"color": STYLES[probe][0], "width": 1.5},
             marker={"symbol": STYLES[probe][1], "size": 8},
             customdata=n,
-            visible="legendonly" if probe in ("right-branching", "best-offset") else True,
+            visible=True if probe.removesuffix(AS_RELEASED) in COMPARED else "legendonly",
             hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
         )
-    entries = 20 + 18 * len(result.probes)  # pixels
-    figure.update_xaxes(title="offset of the governor, words to the right", type="category")
+    entries = 20 + 9 * (len(result.probes) + 1)  # pixels, two in a line
+    axis = {"type": "category", "tickfont_size": 11, "autotickangles": [0, -45]}
+    figure.update_xaxes(title="offset of the governor, words to the right", **axis)
     figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
-    legend = {"entrywidthmode": "fraction", "entrywidth": 0.98, "font": {"size": 11}}
+    legend = {"entrywidthmode": "fraction", "entrywidth": 0.49, "font": {"size": 11}}
     return finish(figure, 300 + entries, legend=legend, margin={"t": entries})
 
 

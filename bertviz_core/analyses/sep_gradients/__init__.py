@@ -1,4 +1,4 @@
-"""[SEP] gradients: does attention to [SEP] matter to the predictions? (section 3.2; Figure 3)."""
+"""Sink gradients: does attention to the sink ([SEP] in BERT) matter to the loss? (section 3.2; Figure 3)."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ class SepGradientsAnalysis(Analysis):
     """Document averages of the gradients of the loss in attention."""
 
     name = "sep_gradients"
-    title = "[SEP] gradients"
-    summary = "Gradients of the loss in attention to [SEP] and other classes of tokens (section 3.2; Figure 3)."
-    section = "Section 3.2, Figure 3"
+    title = "Sink gradients"
+    summary = "Gradients of the loss in attention to [SEP], other special tokens, and words (section 3.2; Figure 3)."
+    section = "Section 3.2, Figure 3: [SEP]"
     icon = ":material/trending_down:"
     result_class = SepGradients
     view = LabeledInputs

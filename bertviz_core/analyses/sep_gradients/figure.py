@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.sep_gradients.findings import sink, sinks
-from bertviz_core.analyses.sep_gradients.result import CLASSES, SepGradients
+from bertviz_core.analyses.sep_gradients.result import CLASSES, COLUMNS, SepGradients
 from bertviz_core.plotting.palette import TOKENS
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
 
@@ -46,8 +46,9 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
 def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Of each layer's attention, and of its attention × gradient, the share of each class: stacked bars, to 100%."""
     panels = (("Of the attention", "attention_to_{}"), ("Of the attention × gradient", "to_{}_times_attention"))
-    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=[title for title, _ in panels])
-    for row, (_, form) in enumerate(panels, start=1):
+    gap, titles = 1.5 * GAP, [title for title, _ in panels]  # legends of two lines
+    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
+    for row, (panel, form) in enumerate(panels, start=1):
         for name, share in result.shares(form).items():
             title, (color, _) = TOKENS[name]
             figure.add_bar(
@@ -63,13 +64,13 @@ def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
                 constraintext="none",
                 legendgroup=name,
                 legend=f"legend{row if row > 1 else ''}",
-                hovertemplate=f"layer %{{x}}: %{{y:.1%}} to {title}<extra></extra>",
+                hovertemplate=f"layer %{{x}}: %{{y:.1%}} {panel.lower()} to {title}<extra></extra>",
                 row=row,
                 col=1,
             )
     figure.update_yaxes(range=[0, 1], tickformat=".0%")
     layer_axes(figure, len(result.mean[0]), 2, base)
-    stack_legends(figure, 2, GAP)
+    stack_legends(figure, 2, gap)
     return figure.update_layout(height=560, barmode="stack", bargap=0.25)
 
 
@@ -83,7 +84,8 @@ def more_figures(result: SepGradients) -> dict[str, go.Figure]:
 
 def _series(result: SepGradients, name: str, form: str = "to_{}") -> Series:
     """The dots of one class of tokens."""
-    return Series(f"to_{name}", result[form.format(name)], *TOKENS[name])
+    label = next(column.label for column in COLUMNS if column.quantity == form.format(name))
+    return Series(f"to_{name}", result[form.format(name)], *TOKENS[name], label)
 
 
 def _log_axis(figure: go.Figure, row: int, values: Sequence[np.ndarray]) -> None:

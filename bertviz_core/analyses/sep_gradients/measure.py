@@ -1,4 +1,4 @@
-"""[SEP] gradients: how much the loss would change with attention to [SEP], and to other classes of tokens
+"""Sink gradients: how much the loss would change with attention to [SEP], and to other classes of tokens
 (3.2; Figure 3; methods, section 3)."""
 
 from __future__ import annotations

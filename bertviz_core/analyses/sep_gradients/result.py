@@ -1,4 +1,4 @@
-"""The result of the [SEP] gradients."""
+"""The result of the sink gradients."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

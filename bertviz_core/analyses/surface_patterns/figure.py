@@ -38,7 +38,7 @@ def paper_figure(
         by_layer(figure, [BY_QUANTITY[key].series(result) for key in keys], row, base=base)
         if beside is not None:
             for key in (key for key in keys if key in beside.present):
-                layer_line(figure, BY_QUANTITY[key].series(beside), row, "dash")
+                layer_line(figure, BY_QUANTITY[key].series(beside), row, base, dash="dash")
     if beside is not None:
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_maps(beside)}"

@@ -219,13 +219,20 @@ class HeadMap {
     if (!cell) return;
     this.hint.textContent = cell.getAttribute("aria-label");
     this.tip.append(this.hint);
+    const edge = this.left + this.data.layers * this.across + 6, room = this.width - edge; // at the right of all heads
+    const beside = room > 11 * this.font;
+    this.tip.style.maxWidth = beside ? `${room}px` : "";
     if (preview) {
-      this.preview.show(preview, this.index(cell.dataset.head), 15 * this.font, 1.15 * this.font);
-      this.tip.append(this.preview.root);
+      const width = Math.min(15, beside ? room / this.font - 0.8 : 15) * this.font;
+      this.preview.show(preview, this.index(cell.dataset.head), width, 1.15 * this.font);
+      this.tip.append(this.preview.root, html("p", {}, preview.about));
     }
-    const [left, top] = [this.left + cell.at[0] * this.across, this.top + (cell.at[1] + 1) * this.down + 4];
-    this.tip.style.left = `${Math.max(0, Math.min(left, this.width - this.tip.offsetWidth))}px`;
-    this.tip.style.top = `${top}px`;
+    const [x, y] = [this.left + cell.at[0] * this.across, this.top + cell.at[1] * this.down];
+    const { offsetWidth: wide, offsetHeight: high } = this.tip;
+    const foot = innerHeight - this.map.getBoundingClientRect().top; // of the window
+    const level = y + this.down + 4 + high <= foot ? y + this.down + 4 : y - high - 4;
+    this.tip.style.left = `${beside ? edge : Math.max(0, Math.min(x, this.width - wide))}px`;
+    this.tip.style.top = `${beside ? Math.max(0, Math.min(y, foot - high - 4)) : level}px`;
   }
 
   index(head) {

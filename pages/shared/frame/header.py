@@ -174,7 +174,7 @@ def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, 
         width=118,
         disabled=not entry.reads_maps,
         help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
-        "(Kobayashi et al. 2020). It does not affect [SEP] gradients and ablation.",
+        "(Kobayashi et al. 2020). It does not affect sink gradients and ablation.",
     )
     panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
     with panel:

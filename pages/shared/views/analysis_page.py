@@ -100,7 +100,8 @@ def _heads(
         head_view.examples(result, selection, chosen)
     st.header("All heads")
     frame = head_frame({column.quantity: read for column, read in values.items()})
-    page.table(result, [column.quantity for column in values], selection, f"{analysis.name}-table", frame)
+    titles = {column.quantity: column.short for column in values}
+    page.table(result, [*titles], selection, f"{analysis.name}-table", frame, titles=titles)
 
 
 def _pictures(

@@ -16,7 +16,7 @@ from bertviz_core.emergence.series import REQUIRED, checkpoint_names
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
-from bertviz_core.numbers import number
+from bertviz_core.numbers import number, p_value
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
@@ -172,12 +172,12 @@ def table(change: Change, selection: Selection) -> None:
     """The heads with the largest differences; a check mark where the difference is marked."""
     rows = []
     for head in change.by_size()[:SHOWN]:
-        shown, p = {"A": change.a, "B": change.b, "B − A": change.difference}, change.p[head]
+        shown, p = {"A": change.a, "B": change.b, "B − A": change.difference}, p_value(change.p[head])
         rows.append(
             {"head": head.label(selection.base)}
             | {name: number(float(values[head])) for name, values in shown.items()}
             | {"95% interval": _interval(change, head) or "–"}
-            | {"p": "–" if np.isnan(p) else f"{p:.2g}", "differs": "✓" if change.marked[head] else ""}
+            | {"p": p.removeprefix("= "), "differs": "✓" if change.marked[head] else ""}
         )
     st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 

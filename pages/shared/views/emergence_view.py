@@ -41,7 +41,7 @@ def origin(result: Emergence) -> None:
         messages.plain(
             f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
             f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences. {' '.join(result.notes)} "
-            "Antecedents are not looked for here: the overview counts the coreference head besides."
+            "Coreference heads are not counted here, unlike on the overview."
         )
     )
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
@@ -140,7 +140,8 @@ def _index(result: Emergence) -> int:
     steps = result.steps.tolist()
     if len(steps) == 1:
         return 0
-    step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1])
+    look = {"key": STEP, "default": steps[-1], "format_func": "{:,}".format}
+    step = choices.select_slider("Training step", steps, **look)
     if st.session_state.get(PLAYING) and not address.current().is_running:  # the history is for the reader's own steps
         address.current().drawn.pop(STEP)
     return steps.index(step)

@@ -79,12 +79,16 @@ def numbers(analysis: Analysis, result: Result, selection: Selection, first: Hea
     for column in (first, *(column for column in analysis.columns if column != first)):
         if (values := column.read(result)) is not None:
             rank = f"{ranks(values)[head]} of {values.size}"
-            rows.append({"quantity": column.short, "value": column.with_interval(result, head), "rank": rank})
+            value = column.with_interval(result, head)
+            rows.append({"quantity": plain(column.short), "value": unbroken(value), "rank": unbroken(rank)})
     over = f", with 95% intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
     st.markdown(f"**Head {selection.label}**{over}")
-    st.dataframe(
-        rows, hide_index=True, height="content", alt=f"Every quantity of head {selection.label}, with interval and rank"
-    )
+    st.table(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
+
+
+def unbroken(text: str) -> str:
+    """The text on one line, where a table is narrow."""
+    return text.replace(" ", "\u00a0")
 
 
 @messages.fragment()

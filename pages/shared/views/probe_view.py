@@ -131,7 +131,7 @@ def _two_maps(values: np.ndarray, key: str, quantity: str, selection: Selection)
     for column, weights, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
         with column:
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            figure = weight_map(weights, f"weight, {name}", selection.base)
+            figure = weight_map(weights, f"weight {name}:", selection.base)
             page.head_map(figure, f"{key} {name}", f"Map of all heads colored by {quantity} {name}", selection)
 
 
@@ -146,8 +146,9 @@ def relations(result: Probes) -> None:
     shares = 100 * result.relation_right[:, shown] / np.where(n > 0, n, np.nan)
     names = [result.relations[row] for row in shown]
     columns = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
-    columns |= {name: shares[index] for index, name in enumerate(titles(result))}
-    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles(result)}
+    probes = [name.partition(" (")[0] for name in titles(result)]
+    columns |= dict(zip(probes, shares, strict=True))
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in probes}
     st.dataframe(
         columns, hide_index=True, column_config=formats, placeholder="", height=320, alt="A row for each relation"
     )

@@ -39,7 +39,7 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         weights = attention.weights[:, :, query, key]
-        squares = value_map(weights, "from one to the other", base=selection.base, unit=selection.settings.weights)
+        squares = value_map(weights, "weight", base=selection.base, unit=selection.settings.weights)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
         page.head_map(squares, "pair-map", alt, selection, lines=preview.of_input(attention), own=False)
     with right:

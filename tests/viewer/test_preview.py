@@ -1,0 +1,57 @@
+"""The preview: each head's attention on the short sentence, as the model gives it."""
+
+import base64
+
+import numpy as np
+import pytest
+
+from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.models.single_input import attention, from_text
+from bertviz_core.settings import Settings
+from bertviz_core.viewer.preview import MAX_TOKENS, SENTENCE, Preview, preview_key
+from tests import shipped
+
+
+def test_a_preview_is_the_models_attention_and_survives_the_store(tiny) -> None:
+    preview = Preview.measure(tiny, Settings())
+    maps = attention(tiny, from_text(SENTENCE, "", tiny.tokens, Settings()).example)
+    layers, heads, size, _ = maps.shape
+    again = Preview.from_bytes(preview.to_bytes())
+    packed = base64.b64decode(again.to_json()["maps"])
+    assert len(preview.tokens) == size and again.tokens == preview.tokens
+    for layer in range(layers):
+        for head in range(heads):
+            for query in range(size):
+                for key in range(size):
+                    place = ((layer * heads + head) * size + query) * size + key
+                    assert packed[place] / 255 == pytest.approx(maps[layer, head, query, key], abs=0.002)
+
+
+def test_weights_and_norms_have_previews_of_their_own(tiny) -> None:
+    keys = {preview_key(tiny.checkpoint.fingerprint(), weights, "float32") for weights in ("attention", "norms")}
+    norms = Preview.measure(tiny, Settings(weights="norms"))
+    assert len(keys) == 2 and not np.array_equal(norms.maps, Preview.measure(tiny, Settings()).maps)
+
+
+@pytest.mark.parametrize("direction", [0, 1])
+def test_guesses_are_drawn_in_the_short_sentence_of_which_the_head_is_surest(direction: int) -> None:
+    result, head = shipped.result("dependency_heads").show_default(), Head(2, 0)
+    preview = Preview.of_guesses(result, DirectedHead(direction, head), "dobj")
+    surest, start = (-1, "", 0, 0), 0
+    for sentence in result.sentences:
+        size = len(sentence["words"])
+        for word, relation in enumerate(sentence["relations"]):
+            weight = int(result.weights[direction, head.layer, head.head, start + word])
+            if relation == "dobj" and size <= MAX_TOKENS and weight > surest[0]:
+                surest = (weight, f"sentence {sentence['number'] + 1}, line {sentence['line']}", start, size)
+        start += size
+    _, where, start, size = surest
+    assert preview.about == f"Guesses in {where}" and len(preview.tokens) == size
+    drawn = 0
+    for layer, number, word in np.ndindex(*result.guesses.shape[1:3], size):
+        guess = int(result.guesses[direction, layer, number, start + word])
+        line = (guess, word) if direction else (word, guess)
+        weight = int(result.weights[direction, layer, number, start + word])
+        assert preview.maps[layer, number, *line] == weight
+        drawn += weight
+    assert preview.maps.sum(dtype=int) == drawn  # and no other line
