@@ -1,4 +1,4 @@
-"""Views of one input and its preview against plain loops: words, special tokens, segments, what masking moved."""
+"""Views of one input against plain loops: words, special tokens, segments, what masking moved."""
 
 import csv
 import io
