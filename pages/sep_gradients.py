@@ -9,6 +9,7 @@ from bertviz_core.analyses.sep_gradients.findings import sink, sinks
 from bertviz_core.analyses.sep_gradients.result import SepGradients
 from bertviz_core.plotting.palette import TOKENS
 from pages.shared import page
+from pages.shared.frame import header
 from pages.shared.frame.selection import Selection
 from pages.shared.messages import plain
 from pages.shared.views import analysis_page
@@ -37,6 +38,8 @@ def no_op(result: SepGradients, selection: Selection) -> None:
     if not sinks(result):
         return
     name = TOKENS[sink(result).token][0]
+    if name == "[SEP]":
+        header.retitle(plain(f"{name} gradients"))  # the paper's
     st.header(f"Is attention to {plain(name)} a no-op?")
     st.caption(
         "The gradient says how much the loss would change if a weight changed slightly. Much attention with a gradient "

@@ -114,6 +114,7 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
 
 def test_gradients_say_what_this_run_shows() -> None:
     app = open_app("sep_gradients", head="2-3")
+    assert app.title[0].value == "Sink gradients"
     assert [metric.label for metric in app.metric][:2] == ["Masked-word loss", "Words right"]
     assert app.selectbox(key="gradient").value == "to_cls"  # this model's sink, which the paper's statement is about
     attention, ratio = (metric.value for metric in app.metric[2:4])
@@ -133,6 +134,8 @@ def test_gradients_need_a_model_that_predicts_words(folder: str, message: str, r
         offers[0].click().run()
         app = wait_for_job(app)
     assert len(app.metric) == (0 if message else 4)
+    is_the_papers = "Is attention to [SEP] a no-op?" in unescaped(" ".join(header.value for header in app.header))
+    assert unescaped(app.title[0].value) == ("[SEP] gradients" if is_the_papers else "Sink gradients")
     assert not app.error
     assert [message in note.value for note in app.info] == ([True] if message else [])
 

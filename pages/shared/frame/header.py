@@ -66,6 +66,11 @@ def current() -> Selection:
     return selection
 
 
+def retitle(text: str) -> None:
+    """Draw the page's title, or replace it where the result has a better name."""
+    st.session_state["title"].title(text, anchor=False, width="content")
+
+
 def title_line() -> DeltaGenerator:
     """The line of the title, in which a page may draw links."""
     line: DeltaGenerator = st.session_state["title line"]
@@ -75,7 +80,8 @@ def title_line() -> DeltaGenerator:
 def _title(entry: catalogue.Page) -> DeltaGenerator:
     """The page's title, and where in the paper it stands."""
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
-    line.title(entry.title, anchor=False, width="content")
+    st.session_state["title"] = line.empty()
+    retitle(entry.title)
     line.caption(messages.plain(entry.section), wrap=False)
     return line
 
