@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from bertviz_core.viewer.view import InputAttention, shorten
 
 FORMAT = 1
 MAX_TOKENS = 24  # of an input that was run already
+MAX_BYTES = 500_000  # of all maps: 9 tokens for 80 x 64 heads, 22 for 32 x 32
 SENTENCE = "Anna lost her keys, so she asked her brother."
 
 
@@ -63,8 +65,12 @@ class Preview:
         return pack({"tokens": self.tokens, "maps": self.maps}, analysis="preview")
 
     def to_json(self) -> dict[str, Any]:
-        """What the browser draws: the tokens, and base64 of the maps, layer by layer and head by head."""
-        return {"tokens": self.tokens, "maps": base64.b64encode(self.maps.tobytes()).decode()}
+        """What the browser draws: the tokens, and base64 of the maps, layer by layer and head by head; of many heads
+        the first tokens alone, since all this travels again when a head is chosen."""
+        layers, heads = self.maps.shape[:2]
+        first = slice(isqrt(MAX_BYTES // (layers * heads)))
+        maps = self.maps[:, :, first, first]
+        return {"tokens": self.tokens[first], "maps": base64.b64encode(maps.tobytes()).decode()}
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
