@@ -8,7 +8,7 @@ from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import head_rows
 from bertviz_core.overview.head_summary import Column
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.style import Series, by_layer, percent
+from bertviz_core.plotting.style import Series, by_layer, layer_axes, percent
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,11 @@ def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
     ]
     high, low = np.split(np.array(band.y), 2)
     np.testing.assert_allclose([low[::-1], high], np.quantile(values, (0.25, 0.75), axis=1))
+
+
+def test_of_many_layers_few_are_named():
+    for layers, named in ((12, list(range(1, 13))), (80, list(range(1, 81, 4)))):
+        figure = make_subplots(1, 1)
+        layer_axes(figure, layers, 1, base=0)
+        assert list(figure.layout.xaxis.tickvals) == named
+        assert list(figure.layout.xaxis.ticktext) == [str(layer - 1) for layer in named]
