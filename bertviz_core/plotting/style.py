@@ -210,8 +210,8 @@ def stack_legends(figure: go.Figure, rows: int, gap: float) -> None:
 
 
 def layer_axes(figure: go.Figure, layers: int, rows: int, base: int = 1) -> None:
-    """The x axis of figures by layer: whole layers, named under the last panel."""
-    ticks = list(range(1, layers + 1))
+    """The x axis of figures by layer: whole layers, of many every second, third..., named under the last panel."""
+    ticks = list(range(1, layers + 1, -(-layers // 24)))
     figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
     crowded = any(trace.type == "scatter" and trace.fill == "toself" for trace in figure.data)
     title = "layer; band: the middle half of its heads, dot: the highest, line: the mean" if crowded else "layer"

@@ -60,7 +60,7 @@ def test_an_encoder_and_decoders_of_other_shapes_are_compared_calmly(tmp_path: P
         assert "different shapes" in words(app) and expected in words(app)
         assert {"By relative depth", "All heads, sorted", "Best heads"} <= {each.value for each in app.header}
         table = app.dataframe[0].value
-        assert (table["n, B"] > 0).all() and table["B"].between(0, 1).all()
+        assert (table["n_b"] > 0).all() and table["b"].between(0, 1).all()
 
 
 def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import head_rows
 from bertviz_core.overview.head_summary import Column
 from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
-from bertviz_core.plotting.style import Series, by_layer, percent
+from bertviz_core.plotting.style import Series, by_layer, layer_axes, percent
 
 
 @pytest.mark.parametrize(
@@ -79,3 +79,11 @@ def test_pictures_travel_as_one_image_and_every_head_has_a_name():
     assert image.size == (2 * 6, 3 * 5)
     assert image.getpixel((4, 3)) == (76, 110, 245, 18) and image.getpixel((5, 0))[3] == 0  # faint, and the gap
     assert image.getpixel((6 + 1, 5 + 2))[3] == 255
+
+
+def test_of_many_layers_few_are_named():
+    for layers, named in ((12, list(range(1, 13))), (80, list(range(1, 81, 4)))):
+        figure = make_subplots(1, 1)
+        layer_axes(figure, layers, 1, base=0)
+        assert list(figure.layout.xaxis.tickvals) == named
+        assert list(figure.layout.xaxis.ticktext) == [str(layer - 1) for layer in named]

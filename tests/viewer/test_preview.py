@@ -55,3 +55,13 @@ def test_guesses_are_drawn_in_the_short_sentence_of_which_the_head_is_surest(dir
         assert preview.maps[layer, number, *line] == weight
         drawn += weight
     assert preview.maps.sum(dtype=int) == drawn  # and no other line
+
+
+def test_a_preview_of_many_heads_has_fewer_tokens() -> None:
+    maps = np.random.default_rng(0).integers(0, 255, (80, 64, 12, 12), dtype=np.uint8)
+    sent = Preview([f"token {i}" for i in range(12)], maps, "").to_json()
+    size, packed = len(sent["tokens"]), base64.b64decode(sent["maps"])
+    assert (
+        5 < size < 12 and sent["tokens"][-1] == f"token {size - 1}" and len(packed) == 80 * 64 * size * size < 500_000
+    )
+    assert packed[((79 * 64 + 63) * size + 2) * size + 1] == maps[79, 63, 2, 1]

@@ -186,9 +186,9 @@ def _of_arcs(entries: list[tuple[str, str, str]], row: pd.Series, own: int) -> l
     n, every, (best, heldout, _, chosen) = int(row["n"]), int(row["n_of_all_words"]), entries
     offset = f"Best fixed offset, {row['baseline_offset']:+d}", percent(row["baseline_accuracy"], n)
     return [
-        (*best[:2], f"of {n:,}, {row['counted']}"),
+        (*best[:2], f"of {n:,}"),
         ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"),
-        heldout,
+        (*heldout[:2], "on the other half"),
         (*offset, f"random word: {percent(row['random_accuracy'], n)}"),
         (*chosen[:2], f"of {own:,}: {chosen[2]}"),
     ]

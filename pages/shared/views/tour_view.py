@@ -123,13 +123,14 @@ def slide(step: Step, number: int, results: Results, selection: Selection) -> No
         st.markdown(f"**{plain(step.question)}**")
         if shown:
             _answer(findings, selection)
-            _limits(results.get(step.page))
         elif answers(findings):
             st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
         head = _head_of(findings) if shown or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
         entry, settings = catalogue.entry(step.page), address_of(step.page, findings)
         links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
+        if shown:
+            _limits(results.get(step.page))
     with figure:
         if answers(findings):
             tour_figures.draw(step, findings, f"tour-{number}", results, selection, shown)
