@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from bertviz_core.numbers import number, p_value, quantity
 from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
 
 VALUES = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])
@@ -43,3 +44,14 @@ def test_pictures_travel_as_one_image_and_every_head_has_a_name():
     assert image.size == (2 * 6, 3 * 5)
     assert image.getpixel((4, 3)) == (76, 110, 245, 18) and image.getpixel((5, 0))[3] == 0  # faint, and the gap
     assert image.getpixel((6 + 1, 5 + 2))[3] == 255
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.5, "0.500"), (0.00042, "0.00042"), (2e-9, "0.000000"), (0.0, "0.000")])
+def test_a_number_has_no_exponent(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_quantity_ends_with_its_unit_and_a_p_value_with_its_third_decimal() -> None:
+    assert quantity("entropy, nats", "4.2") == "entropy 4.2 nats"
+    assert quantity("attention to [SEP]", "0.57") == "attention to [SEP] 0.57"
+    assert [p_value(p) for p in (0.0412, 3e-9, float("nan"))] == ["= 0.041", "< 0.001", "–"]
