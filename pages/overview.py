@@ -25,7 +25,6 @@ if not {"surface_patterns", "entropy"} & results.keys():
     overview_view.panel(selection)
     overview_view.report(selection)
     paper_model.offer(selection)
-    st.skeleton(height=420)
     address.stop()
 
 summary, picture = st.container(), st.container()

@@ -58,7 +58,8 @@ def result_or_stop(request: Request, result_class: type[R]) -> R:
     if isinstance(result, result_class):
         warn_of_unknown(result)
         return result
-    if offer(request):
+    job = reader_jobs.job_of(request)
+    if offer(request) and job is not None and not job.finished:
         st.skeleton(height=420)
     address.stop()
 

@@ -21,10 +21,12 @@ def averages(analysis, error=0.005, units=20, **values):
     arrays = np.array(list(values.values()), dtype=float)
     top = np.full((*arrays.shape, 1), -1)
     provenance = {"settings": {"mode": "corrected"}, "model": {"causal": False}}
-    return averages_of(analysis)(
+    loss = {"loss": 4.0, "right": 1, "predicted": 2} if analysis == "sep_gradients" else {}
+    of = ANALYSES[analysis].result_class if loss else averages_of(analysis)
+    return of(
         provenance, quantities=list(values), mean=arrays, error=np.full_like(arrays, error), top=top, top_values=top,
         segments=np.full(len(values), units), units=np.full(len(values), units), unit="documents",
-        effective_units=np.full(len(values), float(units)), texts={},
+        effective_units=np.full(len(values), float(units)), texts={}, **loss,
     )  # fmt: skip
 
 
@@ -121,7 +123,9 @@ def test_a_no_op_has_a_small_gradient_where_attention_to_the_sink_is_high():
 
     finding = found("sep_gradients.no_op", gradients([[9, 9], [1, 2]]))
     assert (
-        finding.state == SHOWN and "0.30 times" in finding.sentence and "60% of its attention on [SEP]" in finding.text
+        finding.state == SHOWN
+        and "0.30 times" in finding.sentence
+        and "60% of its attention on [SEP] (masked text)" in finding.text
     )
     assert found("sep_gradients.no_op", gradients([[0, 0], [5, 5]])).state == NOT_SHOWN
     zero = averages("sep_gradients", error=0.0, attention_to_cls=[[0.5]], to_cls=[[0]], to_other=[[0]])

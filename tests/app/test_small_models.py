@@ -20,8 +20,8 @@ def computed(page: str, model: Path, **address: str):
 
 def test_a_single_segment_has_no_interval_on_its_page(tiny_folder: Path) -> None:
     app = computed("surface_patterns", tiny_folder, limit="1")
-    values = [value for table in app.dataframe if "value" in table.value for value in table.value["value"]]
-    assert values and all(value == "–" or value.endswith(" ± –") for value in values)
+    values = [value.split() for table in app.table if "value" in table.value for value in table.value["value"]]
+    assert values and all(value == ["–"] or value[1:] == ["±", "–"] for value in values)
 
 
 def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:

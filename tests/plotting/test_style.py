@@ -1,18 +1,13 @@
 """What figures share: percentages, ranks, the bands of many heads, and what the browser draws of a map."""
 
-import base64
-import json
-from io import BytesIO
-
 import numpy as np
 import pytest
-from PIL import Image
 from plotly.subplots import make_subplots
 
 from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import head_rows
 from bertviz_core.overview.head_summary import Column
-from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
+from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, percent
 
 
@@ -44,41 +39,6 @@ def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
     ]
     high, low = np.split(np.array(band.y), 2)
     np.testing.assert_allclose([low[::-1], high], np.quantile(values, (0.25, 0.75), axis=1))
-
-
-VALUES = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])
-
-
-def test_values_are_shares_of_the_scale_and_heads_without_one_have_none():
-    sent = json.loads(json.dumps(value_map(VALUES, "x", limits=(0.0, 2.0), unit="nats").to_json()))
-    assert sent["values"] == [0.0, 0.25, None, 0.5, 0.125, 1.0]
-    assert (sent["limits"], sent["unit"]) == (["0", "2"], "nats")
-    assert sent["hover"][1] == "1-2: x 0.500; rank 3 of 6"
-    assert len(sent["hover"]) == sent["layers"] * sent["heads"] == 6
-
-
-def test_values_outside_the_limits_take_the_colors_of_its_ends():
-    assert value_map(VALUES, "x", limits=(0.5, 1.0)).to_json()["values"] == [0, 0, None, 1, 0, 1]
-    assert value_map(np.zeros((1, 2)), "x", limits=(0.0, 0.0)).to_json()["values"] == [0, 0]
-
-
-def test_weights_of_zero_are_in_the_middle_of_the_scale():
-    described = weight_map(np.array([[-2.0, 0.0], [1.0, 0.5]]), "weight")
-    assert described.limits == (-2, 2)
-    assert described.to_json()["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
-
-
-def test_pictures_travel_as_one_image_and_every_head_has_a_name():
-    pictures = np.zeros((2, 3, 4, 5), dtype=np.uint8)
-    pictures[1, 1, 2, 1] = 255
-    described = picture_map(pictures, base=0)
-    assert described.hover == ("Head 0-0", "Head 0-1", "Head 0-2", "Head 1-0", "Head 1-1", "Head 1-2")
-    sent = described.to_json()
-    assert sent["values"] is None
-    image = Image.open(BytesIO(base64.b64decode(sent["picture"].partition(",")[2])))
-    assert image.size == (2 * 6, 3 * 5)
-    assert image.getpixel((4, 3)) == (76, 110, 245, 18) and image.getpixel((5, 0))[3] == 0  # faint, and the gap
-    assert image.getpixel((6 + 1, 5 + 2))[3] == 255
 
 
 def test_of_many_layers_few_are_named():

@@ -44,7 +44,7 @@ def paper_figure(result: Probes) -> go.Figure:
             name="this run",
             marker={"color": BEST, "size": 11},
             customdata=np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
-            hovertemplate="%{y}: %{customdata[0]} %{x:.1f} (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+            hovertemplate="%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
         )
     )
     figure.add_scatter(
@@ -53,7 +53,7 @@ def paper_figure(result: Probes) -> go.Figure:
         mode="markers",
         name="with punctuation",
         marker={"color": BEST, "size": 9, "symbol": "circle-open"},
-        hovertemplate="%{y}: UAS with punctuation %{x:.1f}<extra></extra>",
+        hovertemplate="%{y}: UAS with punctuation %{x:.1f}%<extra></extra>",
     )
     figure.add_scatter(
         x=paper_values,
@@ -62,7 +62,7 @@ def paper_figure(result: Probes) -> go.Figure:
         name="paper (BERT-base, WSJ)",
         marker={"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}},
         customdata=[", with punctuation" if score else "" for score in including],
-        hovertemplate="%{y}: %{x} in the paper%{customdata}<extra></extra>",
+        hovertemplate="%{y}: %{x}% in the paper%{customdata}<extra></extra>",
     )
     figure.update_xaxes(title="UAS (UUAS), percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")

@@ -50,8 +50,8 @@ def no_op(result: SepGradients, base: int) -> Answer:
     matters = f"the gradient there is {ratio:.2f} times that to other tokens"
     return Answer(
         decide(ends) if other.high > 0 else decide(Interval(np.nan, np.nan)),
-        f"Layer {layer + base} puts {attention:.0%} of its attention on {name}, the most that a layer puts on a "
-        f"special token; {'no attention has a gradient' if np.isnan(ratio) else matters}.",
+        f"Layer {layer + base} puts {attention:.0%} of its attention on {name} ({result.input_name}), the most that a "
+        f"layer puts on a special token; {'no attention has a gradient' if np.isnan(ratio) else matters}.",
         highest(result[f"attention_to_{token}"]),
         f"to_{token}",
     )

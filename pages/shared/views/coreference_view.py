@@ -69,7 +69,7 @@ def describe_reading(result: AntecedentCounts, direction: int, base: int) -> Non
         f"Candidates: {AMONG[result.candidates]}. {memoize(standing, result, direction)}{outside} "
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
         f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
-        f"{messages.plain(origin['format'])}; head words: {origin['head_words']}."
+        f"{messages.plain(origin['format'])}; head words found by {origin['head_words']}."
     )
 
 

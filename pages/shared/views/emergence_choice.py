@@ -49,7 +49,6 @@ def result_or_stop(selection: Selection, options: DeltaGenerator) -> Emergence:
     if missing:
         _compute(series, missing)
     if result is None:
-        st.skeleton(height=420)
         address.stop()
     return memoize(_named, result, ((series.text.digest, series.text.name), (treebank.digest, treebank.name)))
 

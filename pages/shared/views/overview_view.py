@@ -61,7 +61,7 @@ def key_numbers(
         entries.append(("Previous token, clearest", clearest, f"paper: {over} heads over 0.5"))
         for quantity in sinks(patterns)[:1]:
             most = f"{patterns.layer_means(quantity).max():.2f}"
-            own = f"paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
+            own = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
             entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", most, own))
     if "dependency_heads" in results or "coreference_heads" in results:
         entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
@@ -114,13 +114,15 @@ def compute_missing(selection: Selection) -> None:
         return
     if not missing:
         apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
-        st.caption(f"All analyses are stored for these corpora. Start {', '.join(apart)} from its own page.")
+        start = f" Start {', '.join(apart)} from {'its' if len(apart) == 1 else 'their'} own page." if apart else ""
+        st.caption(f"All analyses are stored for these corpora.{start}")
         return
     groups = passes(missing)
     st.write(
         f"{len(missing)} analyses are missing. One job runs them in {len(groups)} forward passes; analyses of one "
         "corpus share a pass. Results are stored as each pass finishes."
     )
+    st.caption(plain(", ".join(dict.fromkeys(ANALYSES[each.analysis].title for each in missing))))
     label = f"Run all ({runtime_estimate.text(runtime_estimate.seconds(services.store(), groups))})"
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=_run_everything, args=(missing,))
 

@@ -212,7 +212,9 @@ def end(results: Results, selection: Selection) -> None:
     for state in STATES:
         group = [finding for finding in findings if finding.state == state]
         if group:
-            st.markdown(f"**{state.capitalize()}** ({len(group)})")
+            beyond = len(group) - counts[state]
+            more = f", and {beyond} beyond the paper" if beyond else ""
+            st.markdown(f"**{state.capitalize()}** ({counts[state]}{more})")
         for finding in group:
             _with_link(finding)
     overview_view.compute_missing(of_weights(selection))
