@@ -1,4 +1,4 @@
-"""What figures share: percentages, ranks, the bands of many heads, and what the browser draws of a map."""
+"""What figures share: percentages, ranks, the bands of many heads, the axis of many layers."""
 
 import numpy as np
 import pytest
