@@ -98,7 +98,6 @@ def _sums(
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
-    """Provenance of a result."""
     import torch
     import transformers
 

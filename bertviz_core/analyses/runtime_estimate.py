@@ -55,14 +55,14 @@ def text(length: float | None) -> str:
 def record(store: Store, together: Sequence[Request], loading: float, running: float) -> None:
     """Store what a pass took, for later estimates; nothing happens where the store cannot be written."""
     with suppress(StoreError, BertvizError):
-        rate = max(running - _overhead(together), running / 5) / (_tokens(together[0]) * _work(together))
+        rate = max(running - _overhead(together), running / 5) / (_corpus_tokens(together[0]) * _work(together))
         store.write(_name(together), json.dumps([loading, rate]).encode())
 
 
 def operations(request: Request) -> float:
     """Of a token's forward pass: two for each weight of a layer, and two products of attention; then the statistics,
     which take some for each head and key. The narrower a model, the more of its time is spent on other things."""
-    checkpoint, length = request.checkpoint, _length(request)
+    checkpoint, length = request.checkpoint, _tokens_per_input(request)
     width = next((int(checkpoint.config[name]) for name in WIDTHS if name in checkpoint.config), 0)
     weights = 12 * checkpoint.layers * width**2 if width else checkpoint.parameters()
     attention = 4 * checkpoint.layers * width * length
@@ -76,7 +76,7 @@ def _seconds(store: Store | None, together: Sequence[Request], loading: float) -
     with suppress(StoreError, ValueError, TypeError):
         if store and (data := store.read(_name(together))):
             loading, rate = json.loads(data)
-    return loading + _overhead(together) + _tokens(together[0]) * _work(together) * rate
+    return loading + _overhead(together) + _corpus_tokens(together[0]) * _work(together) * rate
 
 
 def _work(together: Sequence[Request]) -> float:
@@ -88,16 +88,14 @@ def _overhead(together: Sequence[Request]) -> float:
     return sum(ANALYSES[request.analysis].overhead for request in together)
 
 
-def _length(request: Request) -> float:
-    """Tokens of one input."""
+def _tokens_per_input(request: Request) -> float:
     return max(8.0, LENGTHS.get(ANALYSES[request.analysis].corpus, 1.0) * request.settings.max_length)
 
 
-def _tokens(request: Request) -> float:
-    """Number of tokens of the corpus, as far as it is read."""
+def _corpus_tokens(request: Request) -> float:
     tokens = estimate_word_count(request.source) * PIECES[ANALYSES[request.analysis].corpus]
     limit = request.settings.limit
-    return tokens if limit is None else max(1.0, min(tokens, limit * _length(request)))
+    return tokens if limit is None else max(1.0, min(tokens, limit * _tokens_per_input(request)))
 
 
 def _name(together: Sequence[Request]) -> str:

@@ -40,8 +40,8 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
     """Add the command of one analysis."""
 
     def command(console: Console, **values: Any) -> None:
-        view = analysis.view(**_of(analysis.view, values))
-        chosen = _of(analysis.options, values)
+        view = analysis.view(**_field_values(analysis.view, values))
+        chosen = _field_values(analysis.options, values)
         files = {name: from_path(path) for name, path in chosen.items() if isinstance(path, Path)}
         console.analyze(analysis, analysis.options(**chosen), view, files)
 
@@ -52,8 +52,7 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
     app.command(analysis.command)(with_console(command, without))
 
 
-def _of(options: type, values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a dataclass's fields."""
+def _field_values(options: type, values: dict[str, Any]) -> dict[str, Any]:
     defaults = {field.name: field.default for field in fields(options)}
     return {
         name: tuple(part.strip() for part in values[name].split(",")) if isinstance(default, tuple) else values[name]
@@ -95,12 +94,11 @@ def store_list(store: Folder = None) -> None:
     """List every result and upload with its model, corpus, settings, date and size."""
     opened = Store(store)
     heads = dict(opened.heads())
-    rows = [_described(opened, entry, heads.get(entry.key, b"")) | _location(entry) for entry in opened.entries()]
+    rows = [_entry_row(opened, entry, heads.get(entry.key, b"")) | _location(entry) for entry in opened.entries()]
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 
-def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
-    """Row of the list for one entry of the store."""
+def _entry_row(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
     if entry.kind == "upload":
         upload = Uploads(store).find(entry.key)
         return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}
@@ -109,12 +107,12 @@ def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
     if entry.kind == "detail":
         return {"what": "guesses of a result"}
     try:
-        return _of_result(head)
+        return _result_row(head)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return {"what": "unreadable"}
 
 
-def _of_result(head: bytes) -> dict[str, str]:
+def _result_row(head: bytes) -> dict[str, str]:
     header = read_header(head)
     if header is None:
         return {"what": "unreadable"}

@@ -121,7 +121,7 @@ def attention(
     if query:
         _write_products(console, chosen, item, query - 1)
         return
-    shown, origin = _look(console, chosen, item, view)
+    shown, origin = _attention_and_origin(console, chosen, item, view)
     for path in console.out or []:
         write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
@@ -136,7 +136,7 @@ def _positions(pair: str) -> tuple[int, int]:
 
 
 def _write_pair(console: Console, positions: tuple[int, int], item: int, view: InputView) -> None:
-    shown, origin = _look(console, Head(0, 0), item, view)
+    shown, origin = _attention_and_origin(console, Head(0, 0), item, view)
     query, key = shown.pair(*positions)
     for path in console.out or []:
         exports.write_bytes(path, shown.pair_to_csv(query, key, origin))
@@ -146,7 +146,7 @@ def _write_pair(console: Console, positions: tuple[int, int], item: int, view: I
 
 
 def _write_products(console: Console, head: Head, item: int, position: int) -> None:
-    model, single, origin = _open(console, head, item)
+    model, single, origin = _model_and_input(console, head, item)
     if not 0 <= position < len(single.example):
         raise SettingsError(
             f"There is no token {position + 1}.", hint=f"Choose a position from 1 to {len(single.example)}."
@@ -167,13 +167,15 @@ def segments_of(console: Console) -> Segments:
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
 
 
-def _look(console: Console, head: Head, item: int, view: InputView) -> tuple[InputAttention, dict[str, Any]]:
+def _attention_and_origin(
+    console: Console, head: Head, item: int, view: InputView
+) -> tuple[InputAttention, dict[str, Any]]:
     """What the view shows of one input, and what it was computed from."""
-    model, single, origin = _open(console, head, item)
+    model, single, origin = _model_and_input(console, head, item)
     return apply_view(single.layout, maps_of(model, single.example), view), origin
 
 
-def _open(console: Console, head: Head, item: int) -> tuple[AttentionModel, OneInput, dict[str, Any]]:
+def _model_and_input(console: Console, head: Head, item: int) -> tuple[AttentionModel, OneInput, dict[str, Any]]:
     """The model, one input, and the two as an origin."""
     checkpoint = console.checkpoint()
     head.check(checkpoint.layers, checkpoint.heads)

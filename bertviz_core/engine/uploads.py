@@ -80,7 +80,7 @@ class Uploads:
         query = f"SELECT value FROM Cache WHERE {OF_KIND} AND {BYTES} ORDER BY store_time DESC"
         with self.store.reading() as cache:
             rows = cache.sql(query, ("name/", "name0", time.time()))
-        uploads = (upload for (value,) in rows if (upload := _described(value)) and upload.kind == kind)
+        uploads = (upload for (value,) in rows if (upload := _read_description(value)) and upload.kind == kind)
         return [upload for upload, _ in zip(uploads, range(LATEST), strict=False)][::-1]
 
     def find(self, token: str) -> Upload | None:
@@ -89,7 +89,7 @@ class Uploads:
             return None
         with self.store.reading() as cache:
             data = cache.get(f"name/{token}")
-            return _described(data) if f"upload/{token}" in cache else None
+            return _read_description(data) if f"upload/{token}" in cache else None
 
     def source(self, token: str) -> Source:
         """The bytes of an upload by its token; raises InputError when it is not here (any more)."""
@@ -143,7 +143,7 @@ class Uploads:
             )
 
 
-def _described(data: bytes | None) -> Upload | None:
+def _read_description(data: bytes | None) -> Upload | None:
     """The description that is stored as JSON; None for one of another version."""
     try:
         return Upload(**json.loads(data)) if data else None

@@ -97,7 +97,7 @@ class Guesses:
         import torch
 
         rows = [self.names.setdefault(name, len(self.names)) for name in list(other.names)][: len(other.n)]
-        self._grow()
+        self._make_room_for_new_relations()
         index = torch.tensor(rows, dtype=torch.int64, device=self.device)
         for name in COUNTS:
             getattr(self, name).index_add_(0, index, getattr(other, name).to(self.device))
@@ -152,7 +152,7 @@ class Guesses:
 
     def counts(self) -> dict[str, Tensor]:
         """The sums by name, in the order of `names`."""
-        self._grow()
+        self._make_room_for_new_relations()
         return {name: getattr(self, name) for name in COUNTS}
 
     def _opened(self, batch: Batch) -> tuple[GoldTrees, np.ndarray, np.ndarray]:
@@ -160,7 +160,7 @@ class Guesses:
         if self.open is None or self.open[0] is not batch:
             gold = self._gold(batch.examples)
             self.open = batch, gold, *self._room(batch.examples, gold.words.mask.shape[1])
-            self._grow()
+            self._make_room_for_new_relations()
             self._count_words(gold)
         return self.open[1:]
 
@@ -231,8 +231,7 @@ class Guesses:
         sums = torch.zeros((counts.shape[0] * FOLDS, *right.shape[1:]), dtype=torch.int64, device=self.device)
         counts += sums.index_add_(0, bucket, right.long()).view(counts.shape)
 
-    def _grow(self) -> None:
-        """Make room for the relations that are new."""
+    def _make_room_for_new_relations(self) -> None:
         for name in COUNTS:
             counts: Tensor = getattr(self, name)
             new = counts.new_zeros((len(self.names), *counts.shape[1:]))

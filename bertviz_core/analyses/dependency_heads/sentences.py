@@ -107,7 +107,7 @@ class SentenceQuery(GuessQuery[SentenceExample]):
             yield self._first(collection)
 
     def ranked(self, block: Block) -> Ranked:
-        chosen = np.array([self._concerns(name) for name in block.names], dtype=bool)[block.relations]
+        chosen = np.array([self._counts_relation(name) for name in block.names], dtype=bool)[block.relations]
         starts = np.append(0, block.ends[:-1]).astype(np.int64)
         if self.causal:
             words = 1 + np.arange(len(chosen)) - np.repeat(starts, np.diff(block.ends, prepend=0))
@@ -125,7 +125,7 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     def entry(self, block: Block, index: int) -> SentenceExample:
         sentence, end = block.sentence(index), int(block.ends[index])
         span = slice(end - len(sentence["words"]), end)
-        concerned = np.array([self._concerns(name) for name in sentence["relations"]], dtype=bool)
+        concerned = np.array([self._counts_relation(name) for name in sentence["relations"]], dtype=bool)
         if self.causal:
             concerned &= self._is_visible(1 + np.arange(len(concerned)), np.array(sentence["governors"]))
         chosen = np.flatnonzero(concerned).tolist()
@@ -135,8 +135,7 @@ class SentenceQuery(GuessQuery[SentenceExample]):
         """Whether the governor of each word, both counted from 1, is on the side that the direction finds."""
         return np.asarray((governors > 0) & ((governors > words) == bool(self.choice.direction)))
 
-    def _concerns(self, name: str) -> bool:
-        """Whether a word of relation `name` counts."""
+    def _counts_relation(self, name: str) -> bool:
         if self.relation == UAS:
             return name.split(":", maxsplit=1)[0] != "punct"
         return self.relation in (ALL, name)

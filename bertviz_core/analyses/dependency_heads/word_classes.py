@@ -66,7 +66,7 @@ class WordClasses:
     sums: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 0, 0)))
 
     def __post_init__(self) -> None:
-        self._grow()
+        self._make_room_for_new_classes()
 
     def new_empty(self) -> Self:
         return type(self)(self.layers, self.heads)
@@ -74,7 +74,7 @@ class WordClasses:
     def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
         """Begin a batch: the classes of each word of its sentences, beside EVERY."""
         rows = [[[self._row(name) for name in (EVERY, *of)] for of in words] for words in sentences]
-        self._grow()
+        self._make_room_for_new_classes()
         self.members = np.zeros((len(rows), max(map(len, rows)), len(self.names)))
         for sentence, words in enumerate(rows):
             for word, classes in enumerate(words):
@@ -92,7 +92,7 @@ class WordClasses:
 
     def merge(self, other: Self) -> None:
         rows = [self._row(name) for name in other.names]
-        self._grow()
+        self._make_room_for_new_classes()
         self.counts[rows] += other.counts
         self.sums[rows] += other.sums
 
@@ -184,8 +184,7 @@ class WordClasses:
     def _row(self, name: ClassName) -> int:
         return self.names.setdefault(name, len(self.names))
 
-    def _grow(self) -> None:
-        """Make room for the classes that are new."""
+    def _make_room_for_new_classes(self) -> None:
         new = len(self.names) - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((new, 3))])
         sums = self.sums.reshape(-1, 3, self.layers, self.heads)
