@@ -83,7 +83,7 @@ class SegmentAverages:
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         ours, others = self.examples, other.examples
-        chosen = ((number, (ours if number in ours else others).get(number)) for number in self._top_segment_numbers())
+        chosen = ((number, (ours if number in ours else others).get(number)) for number in self._example_numbers())
         self.examples = {number: example for number, example in chosen if example is not None}
 
     def to_bytes(self) -> bytes:
@@ -96,7 +96,7 @@ class SegmentAverages:
 
     def state(self) -> dict[str, Any]:
         """The sums, and the top segments, by name; subclasses add theirs."""
-        examples = [self.examples[number] for number in self._top_segment_numbers()]
+        examples = [self.examples[number] for number in self._example_numbers()]
         return {name: getattr(self, name) for name in SUMS} | {
             "numbers": [example.number for example in examples],
             "where": [example.where for example in examples],
@@ -128,14 +128,14 @@ class SegmentAverages:
         self.top_values[layers] = values[..., :TOP]
         self.top[layers] = numbers.gather(-1, order)[..., :TOP]
 
-    def _top_segment_numbers(self) -> list[int]:
+    def _example_numbers(self) -> list[int]:
         top, present = self.top.cpu().numpy(), ~self.top_values.isinf().cpu().numpy()
         numbers: list[int] = np.unique(top[present]).tolist()
         return numbers
 
     def texts(self, tokens: Tokens) -> dict[str, Any]:
         """Locations and tokens of the top segments, by segment number (as text)."""
-        chosen = [self.examples[number] for number in self._top_segment_numbers()]
+        chosen = [self.examples[number] for number in self._example_numbers()]
         return {str(e.number): {"where": e.where, "tokens": tokens.names(e.ids)} for e in chosen}
 
     def result(self) -> dict[str, Any]:

@@ -66,10 +66,10 @@ class HeadChanges(GradientAverages):
             both = both.gather(2, order[..., None].expand_as(both))
         self.worst[layers] = both[:, :, :TOP]
 
-    def _numbers(self) -> list[int]:
+    def _example_numbers(self) -> list[int]:
         places = self.worst[..., 1]
         own = (places[~places.isinf()] // MAX_POSITIONS).unique().long().tolist()
-        return sorted({*super()._numbers(), *own})
+        return sorted({*super()._example_numbers(), *own})
 
     def worst_words(self, targets: Targets, tokens: Tokens) -> dict[str, Any]:
         """The fields of Ablation that describe the words whose loss rises most."""
