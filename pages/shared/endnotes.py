@@ -10,12 +10,14 @@ from typing import Any, ParamSpec
 
 import streamlit as st
 
+from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.provenance import corpus_size
 from bertviz_core.analyses.results import Result
 from pages.shared import messages
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 P = ParamSpec("P")
+Source = Callable[..., Any] | property | ModuleType | Analysis
 
 
 def folded(label: str, icon: str, key: str, draw: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -26,15 +28,13 @@ def folded(label: str, icon: str, key: str, draw: Callable[P, object], *args: P.
             draw(*args, **kwargs)
 
 
-def about(
-    formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str, section: int | None = None
-) -> None:
+def about(formula: str, text: str, function: Source, section: int | None = None) -> None:
     """The expander that explains a page's numbers.
 
     Args:
         formula: LaTeX, or empty.
         text: Markdown.
-        function: What computes the numbers, whose source is shown, or that source.
+        function: What computes the numbers, whose source is shown.
         section: Number of the section of docs/methods.md that a button opens: it needs no network.
     """
     folded("About this figure", ":material/functions:", "about", _about, formula, text, function, section)
@@ -49,7 +49,8 @@ def _about(formula: str, text: str, function: Any, section: int | None) -> None:
         if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
             st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
     source: Any = function.fget if isinstance(function, property) else function
-    st.code(source if isinstance(source, str) else inspect.getsource(source), language="python")
+    code = source.source if isinstance(source, Analysis) else inspect.getsource(source)
+    st.code(code, language="python")
 
 
 @cache
@@ -63,9 +64,8 @@ def methods_section(number: int) -> tuple[str, str]:
 
 
 def ending(
-    result: Result, formula: str, text: str, function: Callable[..., Any] | property | ModuleType | str,
-    section: int | None = None, unit: str = "segments",
-) -> None:  # fmt: skip
+    result: Result, formula: str, text: str, function: Source, section: int | None = None, unit: str = "segments"
+) -> None:
     """The end of a page: `about` its numbers, what was left out or changed of the corpus, counted in `unit`, what the
     numbers were computed from and with, and how to cite the paper."""
     about(formula, text, function, section)

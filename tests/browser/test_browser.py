@@ -44,6 +44,20 @@ def test_clicks_in_every_figure_of_clustering_choose_a_head(address: str, chromi
     page.close()
 
 
+def test_the_head_stays_when_heads_are_counted_from_0(address: str, chromium: Any) -> None:
+    page = browser.open_page(chromium, f"{address}/entropy?head=2-3")
+    page.locator(".st-key-more-settings button").first.click()
+    page.get_by_text("Count heads from 0").click()
+    page.wait_for_url("**zero=true")
+    page.keyboard.press("Escape")  # the page runs again, as the popover is closed
+    page.get_by_text("Count heads from 0").wait_for(state="detached")
+    browser.settle(page)
+    page.locator(".st-key-step-next button").click()
+    page.wait_for_url("**head=2-4&zero=true")
+    assert page.problems == []
+    page.close()
+
+
 def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
     page = browser.open_page(chromium, f"{address}/surface_patterns")
     with page.expect_download() as download:

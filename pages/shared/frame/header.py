@@ -185,7 +185,8 @@ def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, 
     panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
     with panel:
         length, limit, seed, dtype = _more_settings(checkpoint)
-        from_zero = choices.toggle("Count heads from 0", key="zero", help="Labels as in arrays: 0-0 for 1-1.")
+        explained = "Labels as in arrays: 0-0 for 1-1."
+        from_zero = choices.toggle("Count heads from 0", key="zero", help=explained, on_change=_send_head)
         if panel.open:
             millions = checkpoint.parameters() / 1e6
             st.caption(
@@ -234,6 +235,11 @@ def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
             name = f"{way.capitalize()} head"
             place.button(name, key=f"step-{way}", on_click=_step, args=(options, step))
     return Head.parse(label)
+
+
+def _send_head() -> None:
+    """Send the picker its value again: a browser keeps the label, which is another head's after the change."""
+    st.session_state["head"] = st.session_state["head"]
 
 
 def _step(options: list[str], step: int) -> None:

@@ -77,7 +77,7 @@ def show(analysis: Analysis, parts: Parts = Parts()) -> None:
     page.downloads(result)
     unit = examples_class(analysis.corpus).unit
     text = parts.text or plain(analysis.summary)
-    endnotes.ending(result, analysis.formula, text, analysis.source, parts.section, unit)
+    endnotes.ending(result, analysis.formula, text, analysis, parts.section, unit)
 
 
 def _heads(
