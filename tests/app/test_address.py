@@ -50,6 +50,8 @@ def pick(app: AppTest, kind: str, key: str, chance: random.Random) -> bool:
         one.set_value(round(one.min + chance.randrange(steps + 1) * one.step, 6))
     elif kind == "number_input":
         one.set_value(chance.randint(int(one.min), int(min(one.max, one.min + 7))))
+    elif kind == "select_slider":  # of steps, with separators of thousands
+        one.set_value(int(chance.choice(one.options).replace(",", "")))
     elif kind == "text_input":
         return False
     else:
