@@ -193,5 +193,5 @@ def columns(text: str) -> int:
 def isolated(text: str) -> str:
     """The text; where letters in it run from right to left, between Unicode's marks that keep the numbers and quotes
     around it in their places."""
-    runs = any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
+    runs = not text.isascii() and any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
     return f"\u2068{text}\u2069" if runs else text

@@ -95,7 +95,9 @@ def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
 def _shown(word: str) -> str:
     """A word as it is drawn: cut where it would not fit a line, with question marks for what XML cannot hold."""
     short = word if len(word) <= COLUMNS // 2 else word[: COLUMNS // 2 - 1] + "…"
-    return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
+    if not short.isprintable():
+        short = "".join(letter if letter.isprintable() else "?" for letter in short)
+    return short or "?"
 
 
 def _colors(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:

@@ -65,7 +65,9 @@ def stop() -> NoReturn:
 
 def current() -> Address:
     """The address of this session."""
-    address: Address = st.session_state.setdefault(STATE, Address())
+    if STATE not in st.session_state:
+        st.session_state[STATE] = Address()
+    address: Address = st.session_state[STATE]
     return address
 
 
