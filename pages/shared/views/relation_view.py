@@ -90,14 +90,9 @@ def choose(result: RelationCounts) -> tuple[str, int]:
     )
     best = DIRECTIONS[result.best_choice(relation).direction]
     direction = choices.segmented(
-        "Direction",
-        DIRECTIONS,
-        key="direction",
-        default=best,
-        follows=True,
-        format_func=arrow,
+        "Direction", DIRECTIONS, key="direction", default=best, follows=True, format_func=arrow,
         label_visibility="collapsed",
-    )
+    )  # fmt: skip
     return relation, DIRECTIONS.index(direction)
 
 
