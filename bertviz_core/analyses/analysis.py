@@ -97,7 +97,7 @@ class Analysis:
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
-        """Measure one layer of a batch.
+        """Measure one layer of a batch, by `measure` of the module `measure` unless a class overrides it.
 
         Args:
             batch: The inputs.
@@ -105,11 +105,8 @@ class Analysis:
 
         Returns:
             A tensor (batch, head, quantity), which is averaged over the inputs; NaN where an input has no such value.
-
-        Raises:
-            NotImplementedError: The accumulator of the module `measure` measures.
         """
-        raise NotImplementedError
+        return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
         """Create the accumulator that one pass feeds."""
@@ -117,7 +114,7 @@ class Analysis:
         if hasattr(module, "accumulator"):
             return module.accumulator(model, request)
         quantities = self.quantities or [column.quantity for column in self.columns]
-        return SegmentAverages(quantities, (module or self).measure, model.layers, model.heads, model.device)
+        return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
     def run(
         self,
@@ -134,12 +131,9 @@ class Analysis:
     def run_stages(
         self, examples: Sequence[Any], accumulator: Any, progress: Progress, run_stage: Any, batch_tokens: int | None
     ) -> None:
-        """Compute a staged analysis of the whole corpus; `run_stage` (a StageFunction) computes a pass in parts.
-
-        Raises:
-            NotImplementedError: The analysis is not `staged`.
-        """
-        raise NotImplementedError
+        """Compute a `staged` analysis of the whole corpus, by `run` of its accumulator; `run_stage` (a StageFunction)
+        computes a pass in parts."""
+        accumulator.run(examples, progress, run_stage, batch_tokens)
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
         """The model that a pass of this request runs on."""

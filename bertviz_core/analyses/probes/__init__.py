@@ -6,7 +6,7 @@ one probe), probe_run (all of it), measure (the analysis's interface); result (w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +18,6 @@ from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figur
 from bertviz_core.analyses.probes.findings import STATEMENTS
 from bertviz_core.analyses.probes.result import ProbeOptions, Probes
 from bertviz_core.analyses.request import Request
-from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import StageFunction
 from bertviz_core.models.model import AttentionModel
 
 if TYPE_CHECKING:
@@ -55,16 +53,6 @@ class ProbesAnalysis(Analysis):
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
         return measure.model_of(model, request)
-
-    def run_stages(
-        self,
-        examples: Sequence[Any],
-        accumulator: ProbeRun,
-        progress: Progress,
-        run_stage: StageFunction,
-        batch_tokens: int | None,
-    ) -> None:
-        accumulator.run(examples, progress, run_stage, batch_tokens)
 
     def take_details(self, accumulator: ProbeRun) -> Iterable[dict[str, Any]]:
         return measure.take_details(accumulator)
