@@ -55,10 +55,10 @@ class Step:
         return [by_id[name] for name in self.findings]
 
 
-def heads_found(results: Results, base: int) -> dict[Head, str]:
-    """The heads of FOUND with what they do."""
+def head_roles(results: Results, base: int) -> dict[Head, str]:
+    """The heads of ROLES with what they do."""
     by_id = {finding.id: finding for finding in answers(every_finding(results, base))}
-    pairs = ((by_id[name].head, does) for name, does in FOUND.items() if name in by_id)
+    pairs = ((by_id[name].head, does) for name, does in ROLES.items() if name in by_id)
     return {head: does for head, does in pairs if head}
 
 
@@ -84,7 +84,7 @@ TERMS = {
 }
 """What the first slide explains, as Markdown."""
 
-FOUND = {
+ROLES = {
     "surface_patterns.previous": "previous token",
     "surface_patterns.next": "next token",
     "surface_patterns.sink": "the sink",

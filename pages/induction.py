@@ -39,7 +39,7 @@ def sequence(result: Induction, selection: Selection) -> None:
     shown = apply_view(
         layout_of(example, model.tokens), services.attention(model, example, settings.weights), InputView()
     )
-    st.caption("The second half repeats the first. An induction head draws a line one place right of the first half's.")
+    st.caption("The second half repeats the first. An induction head draws a line one step right of the first half's.")
     alt = f"Attention of head {selection.label} on a repeated sequence of random tokens, from each row to each column"
     page.chart(heatmap(shown, selection.head), "induction-sequence", alt, clickable=False)
 
@@ -48,7 +48,7 @@ TEXT = (
     "Beyond the paper, after Olsson et al. (2022), *In-context Learning and Induction Heads*. n distinct tokens are "
     "drawn from the model's vocabulary and repeated once, in the tokenizer's own frame; i counts tokens without that "
     "frame. From each token of the repetition, a prefix-matching head attends to what followed its first occurrence. "
-    "The controls are the same places in inputs whose second half is n other tokens. “More settings” has the seed, the "
-    "number of inputs (every other one a control; 100 where there is no limit) and their length."
+    "The controls are the same positions in inputs whose second half is n other tokens. “More settings” has the seed, "
+    "the number of inputs (every other one a control; 100 where there is no limit) and their length."
 )
 analysis_page.show(ANALYSES["induction"], analysis_page.Parts(numbers=numbers, below=sequence, text=TEXT, section=15))

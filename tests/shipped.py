@@ -26,9 +26,9 @@ def result(analysis: str, **settings: Any) -> Any:
     kind = ANALYSES[analysis]
     corpus, relevant = sample(next(iter(SAMPLES[kind.corpus]))), kind.relevant(Settings(**settings))
     with tempfile.TemporaryDirectory() as folder:
-        found = find(Store(Path(folder)), Request(analysis, find_model(DEMO), corpus, relevant))
-    assert found is not None, "run python -m bertviz_core.assets.build"
-    return found
+        stored = find(Store(Path(folder)), Request(analysis, find_model(DEMO), corpus, relevant))
+    assert stored is not None, "run python -m bertviz_core.assets.build"
+    return stored
 
 
 def values(quantity: str) -> np.ndarray:

@@ -77,14 +77,14 @@ def test_nothing_is_marked_where_nothing_is_stored(request_: Request) -> None:
 
 
 def test_relations_clear_of_their_baseline_and_coreference_are_marked(request_: Request) -> None:
-    held = {"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)}
-    found = linguistic_heads(request_, lambda other: held[other.analysis])
-    assert found == {"2-3": "obj, nsubj", "3-4": "coreference"}
+    stored = {"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)}
+    named = linguistic_heads(request_, lambda other: stored[other.analysis])
+    assert named == {"2-3": "obj, nsubj", "3-4": "coreference"}
 
 
 def test_a_head_that_the_nearest_mention_beats_is_not_marked(request_: Request) -> None:
-    held = {"coreference_heads": coreference(0.2)}
-    assert linguistic_heads(request_, lambda other: held.get(other.analysis)) == {}
+    stored = {"coreference_heads": coreference(0.2)}
+    assert linguistic_heads(request_, lambda other: stored.get(other.analysis)) == {}
 
 
 def test_the_samples_are_asked_for_with_the_same_model_and_settings(request_: Request) -> None:

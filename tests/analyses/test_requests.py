@@ -280,11 +280,11 @@ def test_two_requests_of_one_pass_have_the_provenance_of_each_alone(
     second = request(tiny, source, "dependency_heads", TREEBANK, possessives=True)
     compute_all([first, second], store, load=lambda together, execution: tiny)
     for asked in (first, second):
-        found = find(store, asked)
-        assert found.provenance == compute(asked, None, model=tiny).provenance
-        (skipped,) = found.provenance["skipped"]
+        result = find(store, asked)
+        assert result.provenance == compute(asked, None, model=tiny).provenance
+        (skipped,) = result.provenance["skipped"]
         assert (skipped["reason"], skipped["count"]) == ("a governor beyond the sentence", 2)
-        assert (found.provenance["sentences"], found.provenance["words"]) == (4, 12)
+        assert (result.provenance["sentences"], result.provenance["words"]) == (4, 12)
     assert len(find(store, first).sentences) == 1
 
 

@@ -175,9 +175,9 @@ def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None
 
 @pytest.mark.parametrize(("example", "page"), [("Coreference", "coreference_heads"), ("Direct objects", "dobj")])
 def test_an_example_opens_on_the_head_that_is_best_at_it(example: str, page: str) -> None:
-    found = open_app("dependency_heads", relation=page) if page == "dobj" else open_app(page)
+    heads_page = open_app("dependency_heads", relation=page) if page == "dobj" else open_app(page)
     app = viewer(example=example)
-    assert app.selectbox(key="head").value == found.selectbox(key="head").value
+    assert app.selectbox(key="head").value == heads_page.selectbox(key="head").value
     assert parameter(app, "head") is None
 
 

@@ -129,12 +129,12 @@ def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
 
 def test_the_map_is_that_of_its_step() -> None:
     result, labels = shipped(), shipped().behaviors()
-    for place, at_step in enumerate(labels):
-        drawn = emergence_view.map_at(result, labels, emergence_view.BY_BEHAVIOR, place, 1).to_json()
+    for index, at_step in enumerate(labels):
+        drawn = emergence_view.map_at(result, labels, emergence_view.BY_BEHAVIOR, index, 1).to_json()
         counts = dict(group["name"].removesuffix(")").rsplit(" (", 1) for group in drawn["groups"])
         assert all(int(counts[BEHAVIORS[name][-1]]) == (at_step == name).sum() for name in np.unique(labels))
-        entropy = emergence_view.map_at(result, labels, "entropy, nats", place, 1).to_json()
-        assert entropy["values"] == pytest.approx((result["entropy"][place] / result.uniform).clip(0, 1).reshape(-1))
+        entropy = emergence_view.map_at(result, labels, "entropy, nats", index, 1).to_json()
+        assert entropy["values"] == pytest.approx((result["entropy"][index] / result.uniform).clip(0, 1).reshape(-1))
 
 
 def test_a_step_that_this_training_has_not_is_its_last() -> None:

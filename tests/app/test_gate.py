@@ -213,5 +213,5 @@ def test_an_address_in_a_link_becomes_no_link(address: str) -> None:
         names = {"seed": "https://evil.example/login", "limit": "www.evil.example", "corpus": "help@evil.example"}
         page = browser.open_page(chromium, f"{address}/entropy?{urlencode(names)}")
         page.wait_for_selector("[data-testid=stAlert]")
-        said = "".join(page.locator("[data-testid=stAlert]").all_inner_texts())
-        assert said.count("evil.example") == len(names) and page.evaluate(links) == []
+        warnings = "".join(page.locator("[data-testid=stAlert]").all_inner_texts())
+        assert warnings.count("evil.example") == len(names) and page.evaluate(links) == []

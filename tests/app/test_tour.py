@@ -15,7 +15,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import Settings
-from bertviz_core.tour import STEPS, TERMS, answers, heads_found
+from bertviz_core.tour import STEPS, TERMS, answers, head_roles
 from pages.shared.frame import catalogue
 from tests import predicting
 from tests.app.driving import open_app, unescaped, wait_for_job, words
@@ -40,16 +40,16 @@ def test_the_slides_one_after_the_other(tmp_path: Path) -> None:
     for number, step in enumerate(STEPS, 1):
         press(app, "Next")
         assert not app.exception and not app.error
-        text, found = words(app), answers(step.select(results))
+        text, findings = words(app), answers(step.select(results))
         assert f"Step {number} of {len(STEPS)}" in text
         assert all(part in text for part in (step.title, step.background, step.look, step.question))
-        assert not any(part in text for each in found for part in (each.sentence, each.statement) if part)
+        assert not any(part in text for each in findings for part in (each.sentence, each.statement) if part)
         assert [*app.main.get("plotly_chart"), *app.main.get("bidi_component")]
         assert not [button for button in app.main.button if button.label.startswith("Analyze")]
         press(app, "Show answer")
         assert not app.exception and not app.error
-        assert found and all(each.sentence in words(app) and each.statement in words(app) for each in found)
-        assert "nan" not in " ".join(finding.sentence for finding in found)
+        assert findings and all(each.sentence in words(app) and each.statement in words(app) for each in findings)
+        assert "nan" not in " ".join(finding.sentence for finding in findings)
         [link] = app.main.get("page_link")
         assert step.page in pages
         assert link.proto.page == ("" if step.page == catalogue.DEFAULT.name else step.page)
@@ -66,7 +66,7 @@ def test_an_own_sentence_is_read_by_the_heads_that_the_tour_has_found(tmp_path: 
     app = tour(OWN)
     assert not app.exception and not app.error
     app.text_input(key="sentence").set_value("A cat slept.").run()
-    heads = heads_found(shipped_results(tmp_path), 1)
+    heads = head_roles(shipped_results(tmp_path), 1)
     assert len(heads) > 3
     for head, does in heads.items():
         press(app, f"{head.label()}: {does}")

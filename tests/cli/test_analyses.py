@@ -125,14 +125,14 @@ def files(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("probes")
     nouns, verbs = ("cat", "dog", "man", "boy", "fox"), ("sat", "ran", "ate", "lay")
     blocks = [f"The 2-det\n{n} 3-nsubj\n{v} 0-root\nhere 3-advmod\n. 3-punct" for n in nouns for v in verbs]
-    held = {
+    texts = {
         "train": "\n\n".join(blocks[:16]),
         "dev": "\n\n".join(blocks[15:]),
         "vectors": "the 1 2\ncat -1 .5\n. 0 1\n",
     }
-    for name, text in held.items():
+    for name, text in texts.items():
         (folder / f"{name}.txt").write_text(text)
-    return {name: folder / f"{name}.txt" for name in held}
+    return {name: folder / f"{name}.txt" for name in texts}
 
 
 def test_probes(files, tmp_path):
@@ -168,7 +168,7 @@ def test_probes(files, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("coreference-heads", "encyclopedia"), "This is not a coreference file"),
         (("coreference-heads", "coreference", "--candidates", "tokens"), "Choose mentions or words"),
@@ -177,6 +177,6 @@ def test_probes(files, tmp_path):
         (("probes", "treebank", "--vectors", "nowhere.txt"), "cannot be read"),
     ],
 )
-def test_mistakes_are_one_message(arguments, said):
+def test_mistakes_are_one_message(arguments, message):
     done = run(*arguments, "--no-store", "--quiet")
-    assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr

@@ -121,7 +121,7 @@ def test_names_that_stand_for_nothing(tmp_path):
 def test_a_text_is_a_document_and_its_lines_are_paragraphs(tmp_path):
     texts = ["One.\n\n\nTwo.", "  ", "Three\u2028four."]
     source = source_of(texts, "text")
-    written = [(one.document, one.text) for one in read_text(source).paragraphs()]
+    written = [(paragraph.document, paragraph.text) for paragraph in read_text(source).paragraphs()]
     assert written == [(0, "One."), (0, "Two."), (1, "Three"), (1, "four.")]
     path = tmp_path / "same.txt"
     path.write_text("One.\nTwo.\n\nThree\nfour.\n\n")

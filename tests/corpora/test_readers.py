@@ -68,11 +68,11 @@ TEXT = "the 1 2\ncat -0.5 3e-1\n. . 7 8\nthe 9 9\nparis 4 5\n"
 
 
 def zipped(*names: str, text: str = TEXT) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
             archive.writestr(name, text)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(
@@ -81,16 +81,16 @@ def zipped(*names: str, text: str = TEXT) -> bytes:
     ids=["plain", "gzip", "xz", "zip"],
 )
 def test_every_packing_gives_the_words_asked_for(data):
-    found = read_vectors(from_bytes(data, "v"), {"The", "cat", "Paris", "zebra"})
-    assert set(found.rows) == {"the", "cat", "paris"} and found.matrix.dtype == np.float32
-    assert found.matrix[0].tolist() == [0, 0] and found.row("zebra") == 0
-    assert found.matrix[found.row("The")].tolist() == [1, 2]  # the first of two
-    assert found.matrix[found.row("cat")].tolist() == pytest.approx([-0.5, 0.3])
+    vectors = read_vectors(from_bytes(data, "v"), {"The", "cat", "Paris", "zebra"})
+    assert set(vectors.rows) == {"the", "cat", "paris"} and vectors.matrix.dtype == np.float32
+    assert vectors.matrix[0].tolist() == [0, 0] and vectors.row("zebra") == 0
+    assert vectors.matrix[vectors.row("The")].tolist() == [1, 2]  # the first of two
+    assert vectors.matrix[vectors.row("cat")].tolist() == pytest.approx([-0.5, 0.3])
 
 
 def test_a_header_is_skipped_and_a_word_with_a_space_does_no_harm():
-    found = read_vectors(from_bytes(("4 2\n" + TEXT).encode(), "v"), {"cat", ". ."})
-    assert found.matrix[found.row(". .")].tolist() == [7, 8]
+    vectors = read_vectors(from_bytes(("4 2\n" + TEXT).encode(), "v"), {"cat", ". ."})
+    assert vectors.matrix[vectors.row(". .")].tolist() == [7, 8]
 
 
 @pytest.mark.parametrize(

@@ -94,11 +94,11 @@ def test_text_and_lines_refuse_the_same_bytes_at_the_same_place(data, size):
 
 
 def zipped(files: dict[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as opened:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as opened:
         for name, data in files.items():
             opened.writestr(name, data)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(

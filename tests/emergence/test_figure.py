@@ -22,8 +22,8 @@ def named(figure, name: str):
 
 
 def test_checkpoints_stand_at_even_distances_and_the_axis_names_their_steps(result):
-    made = replace(result, steps=np.array([0, 4, 200]), averages=result.averages[:3])
-    axis = head_figure(made, Head(0, 0)).layout.xaxis
+    short = replace(result, steps=np.array([0, 4, 200]), averages=result.averages[:3])
+    axis = head_figure(short, Head(0, 0)).layout.xaxis
     assert list(axis.ticktext) == ["0", "4", "200"] and list(axis.tickvals) == [0, 1, 2]
     axis = head_figure(result, Head(0, 0)).layout.xaxis
     assert axis.ticktext[0] == f"{result.steps[0]:,}" and axis.ticktext[-1] == f"{result.steps[-1]:,}"

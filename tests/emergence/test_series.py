@@ -118,25 +118,25 @@ def test_a_folder_of_llama_checkpoints(series, store, tmp_path):
 
     folder = trainings.save(tmp_path, (0, 100), "AutoModelForCausalLM", predicting.DECODERS["llama"])
     training = series(folder)
-    found = computed(training, store)
-    assert found.loss_name == "next-word loss" and "to_first" in found.present
-    assert not {"next", "to_sep"} & {*found.present}
+    emergence = computed(training, store)
+    assert emergence.loss_name == "next-word loss" and "to_first" in emergence.present
+    assert not {"next", "to_sep"} & {*emergence.present}
     segments = list(Segments(training.text, loading.load_tokens(training.training.first), SETTINGS))
-    for place, one in enumerate(training.training.checkpoints):
-        model = AutoModelForCausalLM.from_pretrained(one.folder, dtype="float32").eval()
+    for index, step in enumerate(training.training.checkpoints):
+        model = AutoModelForCausalLM.from_pretrained(step.folder, dtype="float32").eval()
         inputs = [torch.from_numpy(segment.ids)[None] for segment in segments]
         with torch.no_grad():
             losses = [float(model(ids, labels=ids).loss) for ids in inputs]
-        assert found.loss[place] == pytest.approx(np.mean(losses), abs=1e-5)
-        arcs = requests.find(store, training.requests_of(one)["dependency_heads"]).default_view()
-        np.testing.assert_array_equal(found.accuracy[place], arcs.accuracy)
-        np.testing.assert_array_equal(found.dependency(place).random, arcs.random)
-    figure = relations_figure(Emergence.from_bytes(found.to_bytes()), [UAS])
-    row, final = found.relations.index(UAS), arcs.best_n
-    assert figure.layout.annotations[0].text == f"UAS (n = {final[row]:,})" and final[row] < found.n[:, row].sum()
+        assert emergence.loss[index] == pytest.approx(np.mean(losses), abs=1e-5)
+        arcs = requests.find(store, training.requests_of(step)["dependency_heads"]).default_view()
+        np.testing.assert_array_equal(emergence.accuracy[index], arcs.accuracy)
+        np.testing.assert_array_equal(emergence.dependency(index).random, arcs.random)
+    figure = relations_figure(Emergence.from_bytes(emergence.to_bytes()), [UAS])
+    row, final = emergence.relations.index(UAS), arcs.best_n
+    assert figure.layout.annotations[0].text == f"UAS (n = {final[row]:,})" and final[row] < emergence.n[:, row].sum()
     level = next(trace for trace in figure.data if trace.name == "random word")
     assert set(level.y) == {100 * arcs.random[row]} and 0 < level.y[0] < 100
-    drawn = {trace.name for trace in head_figure(found, Head(0, 1)).data}
+    drawn = {trace.name for trace in head_figure(emergence, Head(0, 1)).data}
     assert {"the first token", "the previous token"} <= drawn
 
 

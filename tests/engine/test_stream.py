@@ -179,10 +179,10 @@ def maps_of(tiny, eager, example) -> np.ndarray:
 def test_token_maps_are_the_librarys_own(tiny, eager, word_examples, tmp_path, batch_tokens):
     progress = Progress()
     extract(tiny, word_examples, tmp_path / "maps.safetensors", progress, batch_tokens)
-    found = load_file(tmp_path / "maps.safetensors")
-    assert set(found) == {"0", "1", "2"} and progress.done == 3
+    extracted = load_file(tmp_path / "maps.safetensors")
+    assert set(extracted) == {"0", "1", "2"} and progress.done == 3
     for example in word_examples:
-        np.testing.assert_allclose(found[str(example.number)], maps_of(tiny, eager, example), atol=1e-6)
+        np.testing.assert_allclose(extracted[str(example.number)], maps_of(tiny, eager, example), atol=1e-6)
     assert [path.name for path in tmp_path.iterdir()] == ["maps.safetensors"]
 
 
@@ -190,15 +190,15 @@ def test_token_maps_are_the_librarys_own(tiny, eager, word_examples, tmp_path, b
 def test_word_maps_equal_the_oracle(tiny, eager, word_examples, tmp_path, mode):
     of_words = [example for example in word_examples if example.words is not None]
     extract(tiny, of_words, tmp_path / "maps.safetensors", Progress(), 1000, word_level=mode)
-    found = load_file(tmp_path / "maps.safetensors")
+    extracted = load_file(tmp_path / "maps.safetensors")
     for example in of_words:
         owners = example.words.tolist()
         maps = maps_of(tiny, eager, example)
         for layer, head in np.ndindex(maps.shape[:2]):
             expected = reference.word_level(maps[layer, head].tolist(), owners, first_piece=mode == "paper")
-            np.testing.assert_allclose(found[str(example.number)][layer, head], expected, atol=1e-5)
-    assert found["0"].shape[-2:] == (7, 7)  # five words, [CLS] and [SEP]
-    np.testing.assert_allclose(found["0"].sum(-1), 1, atol=1e-5)
+            np.testing.assert_allclose(extracted[str(example.number)][layer, head], expected, atol=1e-5)
+    assert extracted["0"].shape[-2:] == (7, 7)  # five words, [CLS] and [SEP]
+    np.testing.assert_allclose(extracted["0"].sum(-1), 1, atol=1e-5)
 
 
 def test_a_file_that_cannot_be_written_is_said(tiny, word_examples, tmp_path):

@@ -106,9 +106,9 @@ NO_ANALYSIS = Options
 def test_what_cannot_be_an_analysis_is_left_out_and_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    wanted = ["GOOD", *(f"BAD_{place}" for place in range(len(BAD))), "NO_ANALYSIS", "MISSING"]
-    for place, bad in enumerate(BAD):
-        monkeypatch.setattr(sys.modules[__name__], f"BAD_{place}", bad, raising=False)
+    wanted = ["GOOD", *(f"BAD_{number}" for number in range(len(BAD))), "NO_ANALYSIS", "MISSING"]
+    for number, bad in enumerate(BAD):
+        monkeypatch.setattr(sys.modules[__name__], f"BAD_{number}", bad, raising=False)
     entries = [EntryPoint(name, f"{__name__}:{name}", registry.ENTRY_POINT) for name in wanted]
     monkeypatch.setattr(registry, "entry_points", lambda group: entries)
     assert [name for name in registry._all() if name not in registry.BUILT_IN] == ["good"]

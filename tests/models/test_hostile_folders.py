@@ -78,8 +78,8 @@ def test_folders_and_links_named_as_files_are_none(folder):
     (folder / "notes.txt").mkdir()
     (folder / "gone.txt").symlink_to(folder / "nowhere")
     (folder / "gone.safetensors").symlink_to(folder / "nowhere")
-    found = checkpoint.find(str(folder))
-    assert found.fingerprint() == before and found.parameters() > 0
+    opened = checkpoint.find(str(folder))
+    assert opened.fingerprint() == before and opened.parameters() > 0
     (folder / "tokenizer.json").unlink()
     (folder / "tokenizer.json").mkdir()
     with pytest.raises(ModelError, match="no tokenizer"):
@@ -98,9 +98,9 @@ def test_an_index_names_safetensors_of_its_folder_alone(folder, name, monkeypatc
     with pytest.raises(ModelError, match="names weights that are not safetensors files in the folder"):
         loading.load(checkpoint.find(str(folder)), "cpu")
     index.write_text(json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, "other.safetensors")}))
-    found = checkpoint.find(str(folder))
-    before = found.fingerprint()
-    assert loading.load(found, "cpu").layers == 2
+    opened = checkpoint.find(str(folder))
+    before = opened.fingerprint()
+    assert loading.load(opened, "cpu").layers == 2
     save_file({key: value * 0 for key, value in weights.items()}, folder / "other.safetensors", {"format": "pt"})
     assert checkpoint.find(str(folder)).fingerprint() != before
 

@@ -209,8 +209,8 @@ def test_a_model_that_does_not_fit_says_so_before_it_is_loaded(memory, tmp_path,
 
 
 def test_models_that_are_loaded_at_once_leave_transformers_as_it_was(masked_folder):
-    found = checkpoint.find(str(masked_folder))
+    masked = checkpoint.find(str(masked_folder))
     with ThreadPoolExecutor(4) as pool:
-        each = [pool.submit(loading.load, found, "cpu", language_model=True) for _ in range(24)]
-    assert all(one.result().language_model for one in each)
-    assert loading.load(found, "cpu", language_model=True).language_model
+        each = [pool.submit(loading.load, masked, "cpu", language_model=True) for _ in range(24)]
+    assert all(load.result().language_model for load in each)
+    assert loading.load(masked, "cpu", language_model=True).language_model

@@ -75,9 +75,9 @@ def test_relations_are_those_furthest_over_their_best_offset(results):
         offset = max(int(count) for count in result.offset_correct[:, row])
         if right > offset:
             gains[name] = (right / n - offset / n, right / n, n)
-    (found,) = relations(results, [head])
-    assert [relation.name for relation in found] == sorted(gains, key=lambda name: -gains[name][0])[:3] != []
-    for relation in found:
+    (strongest,) = relations(results, [head])
+    assert [relation.name for relation in strongest] == sorted(gains, key=lambda name: -gains[name][0])[:3] != []
+    for relation in strongest:
         gain, accuracy, n = gains[relation.name]
         assert (relation.accuracy, relation.n) == (pytest.approx(accuracy), n)
         assert relation.accuracy - relation.baseline == pytest.approx(gain)

@@ -94,8 +94,8 @@ def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, ma
 
 
 def test_the_warm_model_gives_what_a_fresh_one_gives(store, masked_folder, uploaded):
-    models, found = LastModelCache(), checkpoint.find(str(masked_folder))
-    wanted = [Request(name, found, uploaded, SETTINGS) for name in ("sep_gradients", "entropy", "clustering")]
+    models, model = LastModelCache(), checkpoint.find(str(masked_folder))
+    wanted = [Request(name, model, uploaded, SETTINGS) for name in ("sep_gradients", "entropy", "clustering")]
     for request in wanted:
         perform(crossed(tasks.analyses([request], store)), Progress(), models)
         alone = requests.compute(request, None)

@@ -75,8 +75,9 @@ class Library:
             inputs = collate([single.example], model.tokens, "cpu").inputs(model)
             self.maps = eager(**inputs, output_attentions=True).attentions[layer][0].double().numpy()
         if family in MODULES:
-            found = [outputs[each][layer if family == "albert" else 0] for each in projections]
-            self.vectors = FUSED[family](found[0], HEADS) if family in FUSED else tuple(map(self._by_head, found))
+            projected = [outputs[each][layer if family == "albert" else 0] for each in projections]
+            fused = FUSED.get(family)
+            self.vectors = fused(projected[0], HEADS) if fused else tuple(map(self._by_head, projected))
 
     def _called(self, _module: Any, arguments: tuple[Any, ...], named: dict[str, Any]) -> None:
         given = named.get("position_embeddings")
@@ -113,30 +114,30 @@ def test_queries_keys_logits_and_weights_are_those_of_the_librarys_layers(family
     folder = save(family, tmp_path, ARCHITECTURES[family].own)
     model, single = opened(folder)
     for head, position in ((Head(0, 1), 3), (Head(1, 3), len(single.example) - 1)):
-        found = measure(model, single.example, head, position)
+        measured = measure(model, single.example, head, position)
         library = Library(folder, model, single, family, head.layer)
         expected = library.maps[head.head, position]
-        assert found.weights == pytest.approx(expected, abs=1e-5)
-        assert oracle.weights(found.logits.tolist(), found.sink) == pytest.approx(expected.tolist(), abs=1e-5)
+        assert measured.weights == pytest.approx(expected, abs=1e-5)
+        assert oracle.weights(measured.logits.tolist(), measured.sink) == pytest.approx(expected.tolist(), abs=1e-5)
         for key in range(len(single.example)):
             if family in MODULES:
-                assert found.query == pytest.approx(library.vector(0, head.head, position), abs=1e-4)
-                assert found.keys[key] == pytest.approx(library.vector(1, head.head, key), abs=1e-4)
-            score = oracle.score(found.query.tolist(), found.keys[key].tolist(), found.scale)
-            assert found.scores[key] == pytest.approx(score, abs=1e-9)
-            assert score + found.bias[key] == pytest.approx(found.logits[key], abs=1e-5)
-            check_bias(found, library, family, head, position, key)
+                assert measured.query == pytest.approx(library.vector(0, head.head, position), abs=1e-4)
+                assert measured.keys[key] == pytest.approx(library.vector(1, head.head, key), abs=1e-4)
+            score = oracle.score(measured.query.tolist(), measured.keys[key].tolist(), measured.scale)
+            assert measured.scores[key] == pytest.approx(score, abs=1e-9)
+            assert score + measured.bias[key] == pytest.approx(measured.logits[key], abs=1e-5)
+            check_bias(measured, library, family, head, position, key)
 
 
-def check_bias(found: QueryKey, library: Library, family: str, head: Head, position: int, key: int) -> None:
-    if found.logits[key] < MASKED:
+def check_bias(measured: QueryKey, library: Library, family: str, head: Head, position: int, key: int) -> None:
+    if measured.logits[key] < MASKED:
         assert model_hides(library, head, position, key)
     elif library.bias is not None:
-        assert found.bias[key] == pytest.approx(float(library.bias[position, key, head.head]), abs=1e-4)
+        assert measured.bias[key] == pytest.approx(float(library.bias[position, key, head.head]), abs=1e-4)
     elif family == "gemma2":
-        assert found.logits[key] == pytest.approx(2.0 * np.tanh(found.scores[key] / 2.0), abs=1e-5)
+        assert measured.logits[key] == pytest.approx(2.0 * np.tanh(measured.scores[key] / 2.0), abs=1e-5)
     else:
-        assert found.bias[key] == pytest.approx(0, abs=1e-4)
+        assert measured.bias[key] == pytest.approx(0, abs=1e-4)
 
 
 def model_hides(library: Library, head: Head, position: int, key: int) -> bool:
@@ -148,7 +149,7 @@ def test_words_and_positions_add_up_in_the_first_layer(family: str, tmp_path: Pa
     folder = families.save(families.FAMILIES[family], tmp_path)
     model, single = opened(folder)
     position, head, width = 2, 1, 8
-    found = measure(model, single.example, Head(0, head), position)
+    measured = measure(model, single.example, Head(0, head), position)
     assert measure(model, single.example, Head(1, head), position).terms is None
     embeddings, norm = model.encoder.embeddings, model.encoder.embeddings.LayerNorm
     types = getattr(embeddings, "token_type_embeddings", None)
@@ -166,8 +167,8 @@ def test_words_and_positions_add_up_in_the_first_layer(family: str, tmp_path: Pa
     attention, *names = MODULES[family]
     paths = [f"{attention.format(0)}.{name}" for name in names]
     for key in range(len(single.example)):
-        terms = dict(zip(TERMS, found.terms[key], strict=True))
-        assert sum(terms.values()) == pytest.approx(found.scores[key], abs=1e-4)
+        terms = dict(zip(TERMS, measured.terms[key], strict=True))
+        assert sum(terms.values()) == pytest.approx(measured.scores[key], abs=1e-4)
         for query_part, query in zip(PARTS, halves(position, paths[0]), strict=False):
             for key_part, vector in zip(PARTS, halves(key, paths[1]), strict=False):
                 expected = oracle.score(query, vector, width**-0.5)
@@ -179,13 +180,13 @@ WIDE = {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_
 
 def test_the_table_has_the_products_and_largest_come_first(tiny: AttentionModel) -> None:
     single = from_text("the cat sat", "", tiny.tokens, Settings())
-    found, units = measure(tiny, single.example, Head(1, 0), 2), single.layout.tokens
-    frame = found.to_frame(units)
+    measured, units = measure(tiny, single.example, Head(1, 0), 2), single.layout.tokens
+    frame = measured.to_frame(units)
     assert list(frame["to"]) == list(units.labels)
     products = frame.filter(like="product_").to_numpy()
-    assert products.sum(1) * found.scale == pytest.approx(frame["score"].to_numpy())
-    assert list(products[1][found.order(1)]) == sorted(products[1], reverse=True)
-    assert b"from_position" in found.to_csv(units, 2, {"model": "tiny"})
+    assert products.sum(1) * measured.scale == pytest.approx(frame["score"].to_numpy())
+    assert list(products[1][measured.order(1)]) == sorted(products[1], reverse=True)
+    assert b"from_position" in measured.to_csv(units, 2, {"model": "tiny"})
 
 
 def test_a_model_that_returns_its_maps_is_refused_calmly(tmp_path: Path) -> None:

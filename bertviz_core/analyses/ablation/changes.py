@@ -19,8 +19,8 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.models.word_loss import Predictions
 
 CONTEXT = 14  # tokens of a segment shown on either side of a word
-FIELDS = ("change", "place", "original", "guess_before", "guess_after", "loss_before", "loss_after")
-MAX_POSITIONS = 2**20  # place = number of the segment * MAX_POSITIONS + position in it
+FIELDS = ("change", "position_id", "original", "guess_before", "guess_after", "loss_before", "loss_after")
+MAX_POSITIONS = 2**20  # position_id = number of the segment * MAX_POSITIONS + position in it
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class HeadChanges(GradientAverages):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         shape = (*self.count.shape[:2], TOP, len(FIELDS))
-        # float64: ids and places are whole numbers far below 2^53.
+        # float64: ids are whole numbers far below 2^53.
         self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=self.device)
 
     def update(self, batch: Batch, changes: Changes) -> None:  # type: ignore[override]
@@ -61,29 +61,29 @@ class HeadChanges(GradientAverages):
 
     def _keep_words(self, layers: slice, fields: Tensor) -> None:
         both = torch.cat([self.worst[layers], fields.double()], 2)
-        for field, descending in ((1, False), (0, True)):  # by place, then stably by change
+        for field, descending in ((1, False), (0, True)):  # by position_id, then stably by change
             order = both[..., field].sort(dim=-1, descending=descending, stable=True).indices
             both = both.gather(2, order[..., None].expand_as(both))
         self.worst[layers] = both[:, :, :TOP]
 
     def _example_numbers(self) -> list[int]:
-        places = self.worst[..., 1]
-        own = (places[~places.isinf()] // MAX_POSITIONS).unique().long().tolist()
+        position_ids = self.worst[..., 1]
+        own = (position_ids[~position_ids.isinf()] // MAX_POSITIONS).unique().long().tolist()
         return sorted({*super()._example_numbers(), *own})
 
     def worst_words(self, targets: Targets, tokens: Tokens) -> dict[str, Any]:
         """The fields of Ablation that describe the words whose loss rises most."""
         known = ~self.worst[..., 1].isinf()
         whole = self.worst.masked_fill(~known[..., None], 0)
-        places = whole[..., 1].long()
+        position_ids = whole[..., 1].long()
         ids = whole[..., 2:5].long().cpu().numpy()
         vocabulary, contexts = np.unique(ids), {}
-        for place in places[known].unique().tolist():
-            number, position = divmod(place, MAX_POSITIONS)
+        for position_id in position_ids[known].unique().tolist():
+            number, position = divmod(position_id, MAX_POSITIONS)
             contexts[f"{number}:{position}"] = _context(self.examples[number], position, targets, tokens)
         return {
-            "word_numbers": (places // MAX_POSITIONS).masked_fill(~known, -1).cpu().numpy(),
-            "word_positions": (places % MAX_POSITIONS).cpu().numpy(),
+            "word_numbers": (position_ids // MAX_POSITIONS).masked_fill(~known, -1).cpu().numpy(),
+            "word_positions": (position_ids % MAX_POSITIONS).cpu().numpy(),
             "word_ids": ids,
             "word_losses": whole[..., 5:].cpu().numpy(),
             "names": dict(zip(map(str, vocabulary), token_labels(vocabulary, tokens), strict=True)),

@@ -144,8 +144,9 @@ def _sink_tokens(batch: Batch, sink: str) -> Tensor:
 def _words(batch: Batch, labels: Tensor, whole: Predictions, shift: int) -> Tensor:
     """(word, field) in the order of FIELDS; fields that need the model without a head are 0."""
     rows, positions = (labels != IGNORED).nonzero().T
-    place, zero = batch.numbers[rows] * MAX_POSITIONS + positions + shift, torch.zeros(len(rows), device=labels.device)
-    fields = (zero, place, labels[rows, positions], whole.guess, zero, whole.word_loss, zero)
+    position_id = batch.numbers[rows] * MAX_POSITIONS + positions + shift
+    zero = torch.zeros(len(rows), device=labels.device)
+    fields = (zero, position_id, labels[rows, positions], whole.guess, zero, whole.word_loss, zero)
     return torch.stack([field.double() for field in fields], -1)
 
 

@@ -17,11 +17,11 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
 
     Returns:
         (batch, head, quantity): prefix matching, duplicate token and previous token, 0 to 1, NaN where nothing is
-        repeated; then the weights to the same places, NaN where the sequence is repeated.
+        repeated; then the weights to the same positions, NaN where the sequence is repeated.
     """
-    places = batch.examples[0].words  # all inputs are of one length
-    assert places is not None, "random sequences have places"
-    start, size = int((places >= 0).argmax()), int((places >= 0).sum()) // 2
+    words = batch.examples[0].words  # all inputs are of one length
+    assert words is not None, "random sequences have words"
+    start, size = int((words >= 0).argmax()), int((words >= 0).sum()) // 2
     rows = torch.arange(start + size, start + 2 * size, device=batch.ids.device)
     keys = torch.stack([rows - size + 1, rows - size, rows - 1])  # (quantity, row)
     values = attention.weights[:, :, rows, keys].mean(-1)

@@ -11,7 +11,7 @@ KINDS = {  # quantity -> its words, name and marker
     "duplicate": ("to the first occurrence of the same token", "duplicate token", BROAD),
     "previous": ("to the previous token", "previous token", PREVIOUS),
 }
-CONTROL = "{}_control"  # the same places in sequences that repeat nothing
+CONTROL = "{}_control"  # the same positions in sequences that repeat nothing
 COLUMNS = (
     *(averaged_column(name, f"attention {label} ({short})", name=short, marker=marker, maximum=1.0,
                       overview=name != "previous")  # surface patterns have it on text

@@ -130,7 +130,7 @@ def is_corefud(lines: Sequence[Line]) -> bool:
 
 def corefud_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    number, index = 0, _label_place(DEFAULT_ORDER)
+    number, index = 0, _label_index(DEFAULT_ORDER)
     draft = Draft(source, skipped, "", 1)
     for line, text in source.lines():
         if text.startswith("#"):
@@ -141,7 +141,7 @@ def corefud_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceD
                     number += 1
                 draft = Draft(source, skipped, value, line)
             elif name == "global.Entity":
-                index = _label_place(value)
+                index = _label_index(value)
         elif not text.strip():
             draft.is_sentence_over = True
         else:
@@ -150,7 +150,7 @@ def corefud_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceD
         yield draft.finished(number)
 
 
-def _label_place(order: str) -> int:
+def _label_index(order: str) -> int:
     """Index of the entity's own id among the dashed attributes: of `eid`, or of `GRP` in GUM."""
     names = order.split("-")
     return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)

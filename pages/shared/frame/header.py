@@ -152,8 +152,8 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
         help=f"`demo` ships with the project. {HOW_TO_NAME[can_name]}{at}",
         **more,
     )
-    found = find(name or DEMO, access=access)
-    return ChosenModel(found.name, found.folder, found.revision, found.config), name
+    checkpoint = find(name or DEMO, access=access)
+    return ChosenModel(checkpoint.name, checkpoint.folder, checkpoint.revision, checkpoint.config), name
 
 
 def _known_models() -> list[str]:

@@ -174,8 +174,8 @@ def downloads(
     masked = {"CSV: guesses": (f"{name}.guesses.csv", lambda: to_csv(predictions_frame(guesses).assign(**about)))}
     products = {}
     if product is not None:
-        (found, position), tokens = product, side.shown.layout.tokens
-        build = partial(found.to_csv, tokens, position, {"head": head.label(), **about})
+        (query_key, position), tokens = product, side.shown.layout.tokens
+        build = partial(query_key.to_csv, tokens, position, {"head": head.label(), **about})
         products = {"CSV: query × key": (f"{name}.query-key.csv", build)}
     files.offer(
         {

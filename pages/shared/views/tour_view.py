@@ -16,7 +16,7 @@ from bertviz_core.heads import Head
 from bertviz_core.numbers import small_int
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import WEIGHTS
-from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, heads_found
+from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, head_roles
 from bertviz_core.tour import address as address_of
 from pages.shared import stored
 from pages.shared.components import drawings
@@ -49,7 +49,7 @@ def default_head(selection: Selection) -> Head | None:
     shown."""
     number, results = _number(choices.ahead(KEY, "")), results_of(selection)  # no choice that every page shares
     if number == OWN:
-        return next(iter(memoize(heads_found, results, selection.base)), None)
+        return next(iter(memoize(head_roles, results, selection.base)), None)
     if not 1 <= number <= len(STEPS):
         return None
     step = STEPS[number - 1]
@@ -185,11 +185,11 @@ def own_sentence(results: Results, selection: Selection) -> None:
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
         sentence = choices.text("Sentence", key="sentence", default=SENTENCE, max_chars=MAX_CHARACTERS)
         with st.container(horizontal=True, gap="xsmall"):
-            for head, does in memoize(heads_found, results, selection.base).items():
+            for head, does in memoize(head_roles, results, selection.base).items():
                 label = f"{head.label(selection.base)}: {does}"
                 kind: Kind = "primary" if head == selection.head else "secondary"
                 chosen = {"head": head.label()}
-                st.button(label, type=kind, key=f"found-{label}", on_click=address.choose, kwargs=chosen)
+                st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs=chosen)
         claim = st.container()
         own = {"input": "own text", "text": sentence, "tour": str(OWN)}
         links.to(links.VIEWER, links.LABEL, selection.head, catalogue.VIEWER.icon, **own)

@@ -190,9 +190,9 @@ def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
     classes.open([[[(PART_OF_SPEECH, tag)] for tag in ("DET", "NOUN", "VERB", "NOUN")]], causal=False)
     classes.update(0, np.array([[[1.5, 0.3, 0.6, 0.6]]]))  # of 3 in all; the fourth went to [CLS] and [SEP]
     assert classes.to_words[0, 0] == 0.75
-    (found,) = classes.preferred(PART_OF_SPEECH, [Head(0, 0)])
-    assert found.text == "DET 50% (2.0 times their share)"
-    assert [one.name for one in classes.attended(PART_OF_SPEECH, Head(0, 0))] == ["DET", "NOUN", "VERB"]
+    (preferred,) = classes.preferred(PART_OF_SPEECH, [Head(0, 0)])
+    assert preferred.text == "DET 50% (2.0 times their share)"
+    assert [attended.name for attended in classes.attended(PART_OF_SPEECH, Head(0, 0))] == ["DET", "NOUN", "VERB"]
 
 
 def planted(model, rules) -> tuple[Guesses, Sentences]:

@@ -96,8 +96,8 @@ def test_a_planted_tree_is_found_whole(kind, fit):
     probe = (
         AttentionOnly(ProbeSettings(HEADS)) if kind == "attention" else AttentionAndWords(ProbeSettings(HEADS), vectors)
     )
-    made = planted(sentences, gold=True)
-    score, curve = uas(probe, made, sentences, fit)
+    features = planted(sentences, gold=True)
+    score, curve = uas(probe, features, sentences, fit)
     assert score == 1.0
     assert curve.train_loss[-1] < 0.5 * curve.train_loss[0]
     assert min(curve.validation_loss) < curve.validation_loss[0]
@@ -108,21 +108,21 @@ def test_a_planted_tree_is_found_whole(kind, fit):
 def test_noise_teaches_next_to_nothing():
     sentences = bank(120)
     branching = np.mean([g == w + 1 for s in sentences for w, g in enumerate(s.governors, 1)])
-    made = planted(sentences, gold=False)
-    score, _ = uas(AttentionOnly(ProbeSettings(HEADS)), made, sentences, lbfgs)
+    features = planted(sentences, gold=False)
+    score, _ = uas(AttentionOnly(ProbeSettings(HEADS)), features, sentences, lbfgs)
     assert score < branching + 0.15
 
 
 def test_lbfgs_never_raises_the_loss_and_equal_seeds_are_equal():
     sentences = bank()
-    made = planted(sentences, gold=False)
-    _, curve = uas(AttentionOnly(ProbeSettings(HEADS)), made, sentences, lbfgs)
+    features = planted(sentences, gold=False)
+    _, curve = uas(AttentionOnly(ProbeSettings(HEADS)), features, sentences, lbfgs)
     assert np.diff(curve.train_loss).max() <= 1e-6
     results = []
     for _ in range(2):
         torch.manual_seed(3)
         probe = DistancesAndWords(ProbeSettings(HEADS), torch.ones(6, 3))
-        results.append((uas(probe, made, sentences, adam)[0], probe.output.weight.tolist()))
+        results.append((uas(probe, features, sentences, adam)[0], probe.output.weight.tolist()))
     assert results[0] == results[1]
 
 
@@ -165,13 +165,13 @@ def test_maps_on_disk_are_the_same_and_go_away(monkeypatch, tmp_path):
     monkeypatch.setattr(room, "IN_MEMORY", 0)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     sentences = bank(20)
-    made = planted(sentences, gold=True)
-    assert isinstance(made.groups[0].maps.base, np.memmap)
-    total = sum(float(group.maps.astype(float).sum()) for group in made.groups)
+    features = planted(sentences, gold=True)
+    assert isinstance(features.groups[0].maps.base, np.memmap)
+    total = sum(float(group.maps.astype(float).sum()) for group in features.groups)
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr(room, "IN_MEMORY", 1 << 29)
-    made = planted(sentences, gold=True)
-    assert sum(float(group.maps.astype(float).sum()) for group in made.groups) == total
+    features = planted(sentences, gold=True)
+    assert sum(float(group.maps.astype(float).sum()) for group in features.groups) == total
     monkeypatch.setattr(room, "IN_MEMORY", 0)
     monkeypatch.setattr(room, "MAX_ON_DISK", 10)
     with pytest.raises(SettingsError):

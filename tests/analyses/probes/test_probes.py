@@ -315,16 +315,16 @@ def test_features_and_scores_are_those_of_norms(network, tiny, source):
     seen = observing(tiny, "norms")
     model = reinitialized(seen, 3) if network == "random" else seen
     encoded = list(Sentences(source(TREES, "t.conllu"), model.tokens, Settings(max_length=24)))
-    assert any(len(one.words) > len(one.sentence.words) + 2 for one in encoded), "a word in several pieces"
+    assert any(len(example.words) > len(example.sentence.words) + 2 for example in encoded), "a word in several pieces"
     heads = model.layers * model.heads
     probe = filled(AttentionOnly(ProbeSettings(heads)))
     w, u = probe.weights.tolist()
-    features = Features(encoded, [np.zeros(len(one.sentence.words), dtype=np.int64) for one in encoded], heads)
+    features = Features(encoded, [np.zeros(len(example.sentence.words), dtype=np.int64) for example in encoded], heads)
     fill(features, model, encoded)
-    for number, one in enumerate(encoded):
-        expected = maps_by_loops(model, one)
-        place, row = features.row[number]
-        group = features.groups[place]
+    for number, example in enumerate(encoded):
+        expected = maps_by_loops(model, example)
+        index, row = features.row[number]
+        group = features.groups[index]
         inner = np.array(expected)[:, 1:-1, 1:-1]  # [CLS] is the first word, [SEP] the last
         np.testing.assert_allclose(group.maps[row].transpose(2, 0, 1), inner, atol=5e-4)  # kept as float16
         array = np.array(expected)
