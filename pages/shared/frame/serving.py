@@ -25,8 +25,15 @@ from pages.shared.frame.gate import Gate
 
 # What the first page imports; torch and transformers are none of it.
 SHARED = ("page", "views.overview_view")
-# What pages import when they need it.
-LATER = ("plotly.express", "scipy.cluster.hierarchy", "scipy.spatial.distance", "sklearn.manifold")
+# What pages import when they need it; a reader who opens the viewer would wait three seconds for the first two.
+LATER = (
+    "torch",
+    "transformers.models.bert.modeling_bert",
+    "plotly.express",
+    "scipy.cluster.hierarchy",
+    "scipy.spatial.distance",
+    "sklearn.manifold",
+)
 FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
 
 REMEMBERED = 32  # sessions whose browsers may come back; each takes three file descriptors, and Streamlit keeps 128
@@ -67,7 +74,7 @@ def _get_ready() -> None:
 
 def _import_later() -> None:
     """Import what no first page should wait for; a page that needs it earlier imports it itself."""
-    first_page_served.wait()
+    first_page_served.wait(10.0)  # seconds, in which the browser of somebody who has started the server is there
     for name in LATER:
         with IMPORTING:
             import_module(name)
