@@ -21,12 +21,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--idle", type=float, default=8.0, help="Seconds between the first page and the first click.")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder, browser.served(Path(folder) / "store") as address:
-        with browser.browser() as chromium:
-            page = browser.open_page(chromium, address)
-            time.sleep(options.idle)
-            count = page.locator(MENU).count()
-            rounds = [[turn(page, number % count) for number in range(1, count + 1)] for _ in range(2)]
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        browser.served(Path(folder) / "store") as address,
+        browser.browser() as chromium,
+    ):
+        page = browser.open_page(chromium, address)
+        time.sleep(options.idle)
+        count = page.locator(MENU).count()
+        rounds = [[turn(page, number % count) for number in range(1, count + 1)] for _ in range(2)]
     for (title, first), (_, second) in zip(*rounds, strict=True):
         print(f"{title:20}{first:6.2f}{second:6.2f}")
 
