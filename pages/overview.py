@@ -48,7 +48,7 @@ with picture:
     drawing = memoize(head_panel.map_of, results, thresholds, selection.base)
     cards = memoize(head_cards, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
-    page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.hidden("card", [IN_VIEWER])[0])
+    page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.addresses([IN_VIEWER])[0])
     preview.wait_for(selection)
 
 page.metrics(overview_view.key_numbers(results, labels, named, selection.base))

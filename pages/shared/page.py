@@ -115,7 +115,7 @@ def head_map(
         alt: What the map shows, for those who cannot see it.
         selection: The chosen head and model.
         cards: What stands beside the map of the head that is pointed at or chosen; nothing without.
-        link: From the cards into the attention viewer, as `links.hidden` gives it.
+        link: From the cards into the attention viewer, as `links.addresses` gives it.
         lines: What pointing at a head previews, as of `Preview.to_json`; where it is not given, the short sentence.
         own: Whether the heads are those of the chosen model, so that the short sentence can be previewed.
         height: Pixels that the map may take; without, as many as its cells want.

@@ -37,7 +37,7 @@ def drawings(
     Args:
         items: The drawings; the SVG's own text must be escaped already.
         key: Key of the component.
-        links: To each drawing in the attention viewer, as `links.hidden` gives them; empty for none.
+        links: To each drawing in the attention viewer, as `links.addresses` gives them; empty for none.
         notes: The lines below each drawing.
     """
     names = [f"{files.picture_name(title.partition(':')[0])}.svg" for title, _ in items]

@@ -74,13 +74,11 @@ def to_tree(
     return to_words(sentence["words"], **more)
 
 
-def hidden(key: str, targets: Sequence[dict[str, str] | None]) -> list[str]:
-    """The addresses of what `to_words` or `to_tree` gave, relative to any page, empty where there is none; each has a
-    hidden link of Streamlit's, which a component clicks: `st.switch_page` leaves an entry too many for Back."""
-    with st.container(key=f"hidden-links-{key}"):
-        for own in targets:
-            if own is not None:
-                to(VIEWER, LABEL, _head(), **own)
+def addresses(targets: Sequence[dict[str, str] | None]) -> list[str]:
+    """The viewer's addresses, relative to any page, of what `to_words` or `to_tree` gave; empty where there is none.
+
+    Components link to them: a link of Streamlit's for each would be most of what a page sends.
+    """
     return ["" if own is None else f"{VIEWER}?{urlencode(parameters(_head(), **own))}" for own in targets]
 
 

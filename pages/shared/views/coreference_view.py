@@ -170,7 +170,7 @@ def documents(result: AntecedentCounts, request: Request, choice: DirectedHead, 
         "the attention behind it."
     )
     targets = [_target(guess, choice) for passage in shown for guess in passage.listed]
-    addresses = iter(links.hidden("guesses", targets))
+    addresses = iter(links.addresses(targets))
     notes = [[Note(_described(guess), next(addresses)) for guess in passage.listed] for passage in shown]
     items = [(_title(passage), draw(passage.document, passage.drawn, "currentColor")) for passage in shown]
     drawings(items, "passages", notes=notes)

@@ -204,8 +204,7 @@ def relations_found(results: Results, selection: Selection) -> None:
         best = memoize(_best, shown, each)
         drawn = [(example.where, example_svg(example, each.choice)) for example in best]
         targets = [links.to_tree(example.sentence, example.chosen, direction, head) for example in best]
-        addresses = links.hidden(f"gallery-{each.name}", targets)
-        drawings(drawn, f"gallery-{each.name}", addresses)
+        drawings(drawn, f"gallery-{each.name}", links.addresses(targets))
 
 
 def _best(shown: ShownRelations, each: Relation) -> list[SentenceExample]:

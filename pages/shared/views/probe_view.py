@@ -178,5 +178,4 @@ def sentences(result: Probes, request: Request) -> None:
     )
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
     targets = [links.to_tree(sentence) for sentence in chosen]
-    addresses = links.hidden("probes", targets)
-    drawings([(f"{location}: {text}", svg) for location, text, svg in drawn], "probe-sentences", addresses)
+    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links.addresses(targets))

@@ -245,4 +245,4 @@ def sentences(
     targets = [
         links.to_tree(example.sentence, () if is_total else example.chosen, choice.direction) for example in shown
     ]
-    drawings(drawn, "sentences", links.hidden("sentences", targets))
+    drawings(drawn, "sentences", links.addresses(targets))
