@@ -206,6 +206,14 @@ def test_files_are_counted_as_they_arrive(address: str) -> None:
         assert answers == [b"204", b"204", b"413", b"204"]
 
 
+def test_an_upload_that_the_browser_reports_twice_is_one(address: str) -> None:
+    """A run may begin before the browser knows that the popover of uploads is closed."""
+    with visitor(address) as reader:
+        reader.open("surface_patterns")
+        for run in (reader.upload("mine.txt", b"The cat sat on the mat.\n"), reader.again()):
+            assert "mine.txt" in run.text and not run.exceptions
+
+
 @pytest.mark.skipif(not browser.CHROMIUM, reason="needs Chromium")
 def test_an_address_in_a_link_becomes_no_link(address: str) -> None:
     links = "[...document.querySelectorAll('[data-testid=stAlert] a')].map(a => a.href)"
