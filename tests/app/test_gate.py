@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from bertviz_core.access import Access
@@ -162,6 +162,17 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     flood = len(message) < gate.LONGEST
     assert len(passed) == (gate.BURST + gate.SLOWED + 1 if flood else 0)
     assert [wait > 0 for wait in waits] == ([False] * int(gate.BURST) + [True] * (gate.SLOWED + 1) if flood else [])
+
+
+def test_a_message_that_never_ends_is_refused_where_it_begins(address: str) -> None:
+    uri = f"ws://{urlsplit(address).netloc}/_stcore/stream"
+    with (
+        connect(uri, origin=address, subprotocols=["streamlit"]) as stranger,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        stranger.socket.sendall(b"\x82\xff" + (60_000_000).to_bytes(8) + bytes(4))  # the header of a frame, as RFC 6455
+        stranger.recv(timeout=20)
+    assert closed.value.rcvd.code == 1009
 
 
 def test_only_so_many_connections_are_open() -> None:
