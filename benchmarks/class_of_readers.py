@@ -5,18 +5,24 @@ second between pages. First one visitor, then all, then all beside an analysis b
 
     python -m benchmarks.class_of_readers --visitors 30 --rounds 2
     python -m benchmarks.class_of_readers --memory
+    python -m benchmarks.class_of_readers --visitors 10 --rounds 1 --bombs
 """
 
 import argparse
+import os
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import Thread
 
 import psutil
+from websockets.exceptions import WebSocketException
 
+from benchmarks.hostile_inputs import CASES
 from pages.shared.frame.catalogue import ENTRIES
 from tests.browser import chromium as browser
 from tests.visitors import Run, Visit, Visitor, crowd, visitor
@@ -25,6 +31,7 @@ PAGES = [entry.name for entry in ENTRIES]
 IDLE = 300  # sessions that stay, to weigh one
 CAME = 100  # sessions that come and go
 AT_ONCE = 10
+BOMBS = 20
 
 
 def main() -> None:
@@ -32,8 +39,11 @@ def main() -> None:
     parser.add_argument("--visitors", type=int, default=30)
     parser.add_argument("--rounds", type=int, default=2, help="Times that each visitor opens every page.")
     parser.add_argument("--memory", action="store_true", help="Weigh sessions instead.")
+    parser.add_argument("--bombs", action="store_true", help="Hostile uploads beside them, on a public server.")
     parser.add_argument("--root", type=Path, default=browser.ROOT, help="Of another checkout.")
     options = parser.parse_args()
+    if options.bombs:
+        os.environ["BERTVIZ_PUBLIC"] = "1"
     with tempfile.TemporaryDirectory() as folder, browser.served(Path(folder) / "store", root=options.root) as address:
         server = next(c for c in psutil.Process().children() if "streamlit" in " ".join(c.cmdline()))
         if options.memory:
@@ -41,9 +51,32 @@ def main() -> None:
             return
         print(_report("one visitor", crowd(address, 1, PAGES * options.rounds), server))
         print(_report(f"{options.visitors} visitors", crowd(address, options.visitors, PAGES * options.rounds), server))
-        with _analysis(address, Path(folder) / "bert-base"):
+        others, name = (_bombs(address), "bombs") if options.bombs else (_analysis(address, Path(folder)), "a job")
+        with others:
             beside = crowd(address, options.visitors, PAGES * options.rounds)
-            print(_report(f"{options.visitors} beside a job", beside, server))
+            print(_report(f"{options.visitors} beside {name}", beside, server))
+
+
+@contextmanager
+def _bombs(address: str) -> Iterator[None]:
+    """As many strangers as BOMBS, each of whom uploads another hostile input at once."""
+    answers: list[str] = []
+
+    def attack(bomb: bytes) -> None:
+        try:
+            with visitor(address) as stranger:
+                stranger.open("surface_patterns")
+                run = stranger.upload("bomb.txt", bomb)
+                answers.append("refused" if run.of("alert") else "read")
+        except (OSError, WebSocketException) as error:  # no space, or the server has ended
+            answers.append(type(error).__name__)
+
+    bombs = [case.data() for case in list(CASES.values())[:BOMBS]]  # ahead: the visitors share this process
+    for bomb in bombs:
+        Thread(target=attack, args=(bomb,), daemon=True).start()
+    time.sleep(5)
+    yield
+    print("the bombs:", Counter(answers), "and", BOMBS - len(answers), "under way")
 
 
 @contextmanager

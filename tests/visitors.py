@@ -2,6 +2,8 @@
 
 import random
 import time
+import urllib.request
+import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -9,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.Common_pb2 import FileUploaderState, FileURLs, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
@@ -61,6 +64,7 @@ class Visitor:
     def __init__(self, socket: ClientConnection) -> None:
         self._socket = socket
         self._query = self._hash = ""
+        self._change = BackMsg()
         self.widgets: dict[str, Any] = {}  # a widget's key, or label, -> its element
         self.session = ""  # its id
 
@@ -77,11 +81,44 @@ class Visitor:
         message = BackMsg()
         message.rerun_script.page_script_hash = self._hash
         message.rerun_script.widget_states.widgets.add(id=self.widgets[key].id, **value)
+        self._change = message
         return self._ask(message)
+
+    def again(self) -> Run:
+        """The last change of a widget once more."""
+        return self._ask(self._change)
 
     def press(self, label: str) -> Run:
         """Press a button by its label or key."""
         return self.set(label, trigger_value=True)
+
+    def upload(self, name: str, data: bytes) -> Run:
+        """Upload a corpus in the popover beside the corpora; gives the run that has its outcome."""
+        self.set("add a corpus", bool_value=True)
+        file = str(uuid.uuid4())
+        path = f"/_stcore/upload_file/{self.session}/{file}"
+        self._put(path, name, data)
+        info = UploadedFileInfo(file_id=file, name=name, size=len(data))
+        info.file_urls.CopyFrom(FileURLs(file_id=file, upload_url=path, delete_url=path))
+        uploader = next(key for key in reversed(self.widgets) if key.startswith("uploader "))
+        run = self.set(uploader, file_uploader_state_value=FileUploaderState(uploaded_file_info=[info]))
+        while "Checking “" in run.text:
+            time.sleep(1)
+            run = self.look()
+        return run
+
+    def _put(self, path: str, name: str, data: bytes) -> None:
+        address = f"http://{self._socket.request.headers['Host']}"  # type: ignore[union-attr]
+        with urllib.request.urlopen(f"{address}/_stcore/health") as answer:
+            cookie = next(each for each in answer.headers.get_all("set-cookie") if each.startswith("_streamlit_xsrf"))
+        head = f'--xx\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'.encode()
+        headers = {
+            "Content-Type": "multipart/form-data; boundary=xx",
+            "Cookie": cookie.partition(";")[0],
+            "X-Xsrftoken": cookie.partition(";")[0].partition("=")[2],
+        }
+        body = head + data + b"\r\n--xx--\r\n"
+        urllib.request.urlopen(urllib.request.Request(address + path, body, headers, method="PUT")).close()
 
     def look(self) -> Run:
         """The same page once more."""
@@ -97,6 +134,8 @@ class Visitor:
             kind = answer.WhichOneof("type")
             if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
                 self._take(answer.delta.new_element, run)
+            elif kind == "delta" and (popover := answer.delta.add_block.popover).id:
+                self.widgets[popover.id.split("-", 2)[-1]] = popover
             elif kind == "new_session":
                 self.session = answer.new_session.initialize.session_id or self.session
             elif kind == "navigation":

@@ -18,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from bertviz_core.corpora.readers import check
 from bertviz_core.corpora.recognition import is_prose, join_sources, kinds
@@ -29,6 +30,8 @@ PATIENCE = 10  # times its seconds of a core, after which a check ends whatever 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.corpora.upload_check")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
+_checks: WeakSet["UploadCheck"] = WeakSet()
+_lock = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,13 @@ class UploadCheck:
         seconds: int = 10,
     ) -> None:
         self.name = files[0][0]
+        self._files = files
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
-        self._future: Future[CheckedFiles] = _threads.submit(self._run, files, task)
+        self._future: Future[CheckedFiles] = _threads.submit(self._run, task)
+        with _lock:
+            _checks.add(self)
 
     def done(self, seconds: float = 0.0) -> bool:
         """Whether it is over, at once or within so many seconds."""
@@ -89,12 +95,23 @@ class UploadCheck:
         return self._future.result()
 
     def end(self) -> None:
-        """Stop it."""
+        """Stop it; one that still waits keeps nothing of its files."""
         self._ended.set()
+        self._files = ()
         if process := self._process:
             process.kill()
 
-    def _run(self, files: Sequence[tuple[str, bytes]], task: dict[str, Any]) -> CheckedFiles:
+    @property
+    def size(self) -> int:
+        """Bytes that it has in memory: the files while it waits, what is to be stored when it is over."""
+        waiting = sum(len(data) for _, data in self._files)
+        over = self._future.done() and not self._future.exception()
+        return waiting + (len(self._future.result().data) if over else 0)
+
+    def _run(self, task: dict[str, Any]) -> CheckedFiles:
+        files, self._files = self._files, ()
+        if self._ended.is_set():
+            raise self._error()
         if sum(len(data) for _, data in files) > task["max_size"]:
             what = f"The file is over {task['max_size'] >> 20} MB."
             raise InputError(what, where=self.name, hint="Use the command line.")
@@ -123,8 +140,18 @@ class UploadCheck:
                 return found
             except (subprocess.TimeoutExpired, ValueError):
                 self._process.kill()
+        raise self._error()
+
+    def _error(self) -> InputError:
         what = "The upload was interrupted." if self._ended.is_set() else "It takes too much time or memory to read."
-        raise InputError(what, where=self.name, hint="Unpack or split it, or use the command line.")
+        return InputError(what, where=self.name, hint="Unpack or split it, or use the command line.")
+
+
+def bytes_in_memory() -> int:
+    """Bytes that all checks have in memory."""
+    with _lock:
+        checks = list(_checks)
+    return sum(check.size for check in checks)
 
 
 MEMORY = 500 << 20  # bytes beyond what the process has when it begins

@@ -15,7 +15,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from bertviz_core.access import Access
@@ -164,6 +164,17 @@ def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     assert [wait > 0 for wait in waits] == ([False] * int(gate.BURST) + [True] * (gate.SLOWED + 1) if flood else [])
 
 
+def test_a_message_that_never_ends_is_refused_where_it_begins(address: str) -> None:
+    uri = f"ws://{urlsplit(address).netloc}/_stcore/stream"
+    with (
+        connect(uri, origin=address, subprotocols=["streamlit"]) as stranger,
+        pytest.raises(ConnectionClosed) as closed,
+    ):
+        stranger.socket.sendall(b"\x82\xff" + (60_000_000).to_bytes(8) + bytes(4))  # the header of a frame, as RFC 6455
+        stranger.recv(timeout=20)
+    assert closed.value.rcvd.code == 1009
+
+
 def test_only_so_many_connections_are_open() -> None:
     async def note(scope, receive, send) -> None:
         await receive()
@@ -204,6 +215,14 @@ def test_files_are_counted_as_they_arrive(address: str) -> None:
         reader.open("entropy")
         answers = [put(address, reader.session, megabytes).split()[1] for megabytes in (40, 40, 40, 10)]
         assert answers == [b"204", b"204", b"413", b"204"]
+
+
+def test_an_upload_that_the_browser_reports_twice_is_one(address: str) -> None:
+    """A run may begin before the browser knows that the popover of uploads is closed."""
+    with visitor(address) as reader:
+        reader.open("surface_patterns")
+        for run in (reader.upload("mine.txt", b"The cat sat on the mat.\n"), reader.again()):
+            assert "mine.txt" in run.text and not run.exceptions
 
 
 @pytest.mark.skipif(not browser.CHROMIUM, reason="needs Chromium")

@@ -18,7 +18,7 @@ LABELS: dict[Kind, str] = {"text": "Corpus", "treebank": "Treebank", "coreferenc
 # Kind -> files that are read, what a paste looks like.
 UPLOAD_FORMS: dict[str, tuple[str, str]] = {
     "text": (
-        "Text (one paragraph per line, a blank line between documents), the authors' JSON, or Word",
+        "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
         "One paragraph or sentence per line.",
     ),
     "treebank": (f"A treebank: {formats.names('treebank')}", "He 2-nsubj\nsat 0-root"),
@@ -174,7 +174,7 @@ def _uploader() -> str:
 
 
 def _take_upload(kind: Kind) -> None:
-    if files := st.session_state[_uploader()]:
+    if files := st.session_state.get(_uploader()):  # the browser reports the uploader before it once more
         st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
         _begin([(file.name, file.getvalue()) for file in files], kind)
 

@@ -10,6 +10,7 @@ from typing import cast
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util, runtime
@@ -18,6 +19,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from bertviz_core.access import Access, from_environment
+from bertviz_core.corpora import upload_check
 
 # What a page sends. The rest, such as `clear_cache`, would act on every reader, or describe the server's folder.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
@@ -33,7 +35,7 @@ HEADERS = {
     "content-security-policy": "frame-ancestors 'self'",
     "referrer-policy": "same-origin",  # addresses hold uploads' tokens
 }
-TIMES = 10  # as many sessions' full uploads on their way fit into memory at once
+TIMES = 10  # as many sessions' full uploads, on their way or being checked, fit into memory at once
 
 net_util.get_external_ip = lambda: None  # Streamlit would ask an address on the internet, and stand still meanwhile
 
@@ -87,13 +89,16 @@ class Gate:
 
         try:
             await self.app(scope, counted, send)
+        except ClientDisconnect:  # not worth the traceback that the log would get
+            pass
         finally:
             self.arriving[session] -= count
             self.arriving += Counter()  # forgets sessions at zero
 
     def _fits(self, session: str, size: int) -> bool:
         present, room = in_memory() + self.arriving, self.access.session_uploads
-        return present[session] + size <= room and present.total() + size <= TIMES * room
+        all_files = present.total() + upload_check.bytes_in_memory()
+        return present[session] + size <= room and all_files + size <= TIMES * room
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
