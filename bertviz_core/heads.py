@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -59,9 +60,16 @@ def arrow(direction: str) -> str:
     return direction.replace("->", " → ")
 
 
-def all_heads(layers: int, heads: int) -> list[Head]:
+@lru_cache(16)
+def all_heads(layers: int, heads: int) -> tuple[Head, ...]:
     """Every head, layer by layer."""
-    return [Head(layer, head) for layer in range(layers) for head in range(heads)]
+    return tuple(Head(layer, head) for layer in range(layers) for head in range(heads))
+
+
+@lru_cache(16)
+def all_labels(layers: int, heads: int, base: int = 1) -> tuple[str, ...]:
+    """The labels of all heads, layer by layer."""
+    return tuple(head.label(base) for head in all_heads(layers, heads))
 
 
 def highest(values: np.ndarray) -> Head:

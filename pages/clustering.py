@@ -66,7 +66,7 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=fr
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
 heads = memoize(Clustering.to_frame, result, base)
-page.table(result, columns, selection, "clustering-table", heads)
+page.table(heads, columns, selection, "clustering-table")
 page.downloads(result)
 endnotes.ending(
     result,

@@ -5,7 +5,6 @@ import streamlit as st
 from bertviz_core.analyses.coreference_heads.figure import accuracy_map, by_distance, by_gender, compared
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, MAX_ITEMS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
-from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import endnotes, page, stored
@@ -58,7 +57,7 @@ with left:
 with right:
     values = result.accuracy[choice.direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
-    squares = accuracy_map(values, kind, selection.base)
+    squares = memoize(accuracy_map, values, kind, selection.base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
@@ -70,10 +69,9 @@ if result.by("gender", choice)[1].any():
 
 coreference_view.documents(result, request, choice, selection)
 st.header(f"Accuracy of all heads (%), {shown_direction}")
-frame = head_frame(dict(zip(TYPE_ROWS, result.accuracy[choice.direction], strict=True)))
-frame[[*TYPE_ROWS]] *= 100
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
-page.table(result, TYPE_ROWS, selection, "coreference-table", frame, decimals)
+accuracy = memoize(coreference_view.percentages, result, choice.direction)
+page.table(accuracy, TYPE_ROWS, selection, "coreference-table", decimals)
 page.downloads(result)
 endnotes.ending(
     result,

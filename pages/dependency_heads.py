@@ -30,9 +30,10 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown(f"**Head map**: {relation_view.named(relation)}, {arrow(DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
-    squares = accuracy_map(values, relation, selection.base)
+    squares = memoize(accuracy_map, values, relation, selection.base)
+    lines = memoize(preview.of_guesses, result, choice, relation)
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
-    page.head_map(squares, "relation-map", alt, selection, lines=preview.of_guesses(result, choice, relation))
+    page.head_map(squares, "relation-map", alt, selection, lines=lines)
     relation_view.meaning_of(relation)
     st.markdown(f"**Fixed offsets**: {relation_view.named(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"

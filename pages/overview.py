@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.findings import SHOWN
 from bertviz_core.analyses.registry import findings
-from bertviz_core.overview.figure import head_cards
+from bertviz_core.overview.figure import encoded_cards
 from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared import endnotes, head_panel, page, preview, stored
@@ -46,7 +46,7 @@ with summary:
     findings_view.headline(memoize(behaviors_finding, results, thresholds))
 with picture:
     drawing = memoize(head_panel.map_of, results, thresholds, selection.base)
-    cards = memoize(head_cards, results, thresholds, selection.base)
+    cards = memoize(encoded_cards, results, thresholds, selection.base)
     alt = "Map of all heads, layer by head, with a marker for what each head does"
     page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.addresses([IN_VIEWER])[0])
     preview.wait_for(selection)

@@ -7,7 +7,6 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import head_frame
 from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES
 from bertviz_core.analyses.surface_patterns.figure import paper_figure
 from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
@@ -16,6 +15,7 @@ from bertviz_core.settings import Weights
 from pages.shared import page, services
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import analysis_page, head_view
 
@@ -73,7 +73,7 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
         "the tokens of a segment, of that length with the mean attention weight that a token receives."
     )
     columns = [name for name in NORM_QUANTITIES if name in result.present]
-    page.table(result, columns, selection, "lengths-table", head_frame({name: result[name] for name in columns}))
+    page.table(memoize(HeadAverages.to_frame, result), columns, selection, "lengths-table")
 
 
 def figure(result: HeadAverages, selection: Selection) -> FigureSpec:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate
 from bertviz_core.engine.packing import metadata_of, pack, unpack
+from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -197,10 +198,10 @@ def to_lists(array: np.ndarray) -> Any:
 
 def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
     """A row for each head, from arrays with axes (layer, head): its label, layer and head from 1, and the columns."""
-    layer, head = np.indices(next(iter(columns.values())).shape).reshape(2, -1) + 1
-    labels = [f"{i}-{j}" for i, j in zip(layer, head, strict=True)]
+    shape = next(iter(columns.values())).shape
+    layer, head = np.indices(shape).reshape(2, -1) + 1
     flat = {name: values.reshape(-1) for name, values in columns.items()}
-    return pd.DataFrame({"label": labels, "layer": layer, "head": head} | flat)
+    return pd.DataFrame({"label": all_labels(*shape), "layer": layer, "head": head} | flat)
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """The map of all heads colored by what they do; one head's numbers from every analysis; short descriptions of heads."""
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -131,6 +132,11 @@ def head_cards(results: Results, thresholds: Thresholds, base: int, count: int =
         attended = "".join(f"Attends to {text}" for text in words[:1])
         cards.append(HeadCard(f"Head {head.label(base)}", behavior, numbers, _strongest(strongest), attended))
     return tuple(cards)
+
+
+def encoded_cards(results: Results, thresholds: Thresholds, base: int) -> bytes:
+    """All cards as JSON, as the browser draws them."""
+    return json.dumps({"cards": [vars(card) for card in head_cards(results, thresholds, base)]}).encode()
 
 
 def _strongest(relations: list[Relation]) -> str:

@@ -1,7 +1,9 @@
 """The map of heads, described once: pages draw it in the browser, files with plotly (`style.map_figure`)."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,6 +61,11 @@ class HeadMap:
     scale: Scale = SEQUENTIAL
     groups: tuple[MarkerGroup, ...] = ()
     picture: str = ""
+
+    @cached_property
+    def encoded(self) -> bytes:
+        """What the browser draws, as JSON: it is sent again with every run of a page."""
+        return json.dumps(self.to_json()).encode()
 
     def to_json(self) -> dict[str, Any]:
         """What the browser draws."""

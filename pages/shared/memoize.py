@@ -7,8 +7,10 @@ from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
+import pandas as pd
 
 from bertviz_core.analyses.results import Result
+from bertviz_core.viewer.view import InputAttention
 
 T = TypeVar("T")
 MAX_RESULTS = 64  # values that are results themselves, with all their arrays
@@ -19,35 +21,37 @@ _lock = threading.Lock()
 
 
 class _Identity:
-    """Equal only to the identity of the same result, as long as the result is alive."""
+    """Equal only to the identity of the same object, as long as it is alive."""
 
-    __slots__ = ("number", "result")
+    __slots__ = ("number", "object")
 
-    def __init__(self, result: Result) -> None:
-        self.number, self.result = id(result), ref(result)
+    def __init__(self, instance: Result | InputAttention | pd.DataFrame) -> None:
+        self.number, self.object = id(instance), ref(instance)
 
     def __hash__(self) -> int:
         return self.number
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and (mine := self.result()) is not None and mine is other.result()
+        return isinstance(other, _Identity) and (mine := self.object()) is not None and mine is other.object()
 
 
-def memoize(work: Callable[..., T], *arguments: Any) -> T:
-    """Return work(*arguments), cached for all sessions.
+def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
+    """Return work(*arguments, **options), cached for all sessions.
 
     Args:
         work: A function of a module, without effects; one that is created anew in each run is never in the cache.
-        arguments: Results (by identity), arrays (by their numbers), hashable values, and mappings and tuples of these.
+        arguments: Results, inputs' attention and frames (by identity), arrays (by their numbers), hashable values, and
+            mappings and tuples of these.
+        options: The same.
     """
-    key = (work, *map(_identity, arguments))
+    key = (work, *map(_identity, arguments), _identity(options))
     with _lock:
         for values in (_results, _others):
             if key in values:
                 values.move_to_end(key)
                 stored: T = values[key]
                 return stored
-    value = work(*arguments)
+    value = work(*arguments, **options)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
     values, limit = (_results, MAX_RESULTS) if isinstance(value, Result) else (_others, MAX_OTHERS)
@@ -59,7 +63,7 @@ def memoize(work: Callable[..., T], *arguments: Any) -> T:
 
 
 def _identity(argument: Any) -> Any:
-    if isinstance(argument, Result):
+    if isinstance(argument, Result | InputAttention | pd.DataFrame):
         return _Identity(argument)
     if isinstance(argument, Mapping):
         return tuple((name, _identity(value)) for name, value in argument.items())

@@ -1,11 +1,12 @@
 """The parts of every page of the paper: metrics, figures, map, table, downloads."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import plotly.graph_objects as go
+import pyarrow as pa
 import streamlit as st
 from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
@@ -13,7 +14,6 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core import exports
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
-from bertviz_core.overview.figure import HeadCard
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import files, preview
@@ -101,9 +101,9 @@ def head_map(
     alt: str,
     selection: Selection,
     *,
-    cards: Sequence[HeadCard] = (),
+    cards: bytes = b"",
     link: str = "",
-    lines: dict[str, Any] | None = None,
+    lines: bytes = b"",
     own: bool = True,
     height: int | None = None,
 ) -> None:
@@ -114,20 +114,19 @@ def head_map(
         key: Key of the element.
         alt: What the map shows, for those who cannot see it.
         selection: The chosen head and model.
-        cards: What stands beside the map of the head that is pointed at or chosen; nothing without.
+        cards: What stands beside the map of the head that is pointed at or chosen, as `encoded_cards` gives it.
         link: From the cards into the attention viewer, as `links.addresses` gives it.
-        lines: What pointing at a head previews, as of `Preview.to_json`; where it is not given, the short sentence.
+        lines: What pointing at a head previews, as `preview` gives it; where it is not given, the short sentence.
         own: Whether the heads are those of the chosen model, so that the short sentence can be previewed.
         height: Pixels that the map may take; without, as many as its cells want.
     """
     origin, name = st.session_state.get("origin", ""), files.picture_name(key)
     data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "height": height}
-    data |= {
-        "preview": lines or (preview.of(selection) if own else None),
-        "cards": [asdict(card) for card in cards] or None,
-        "link": link,
-    }
-    component("head_map")(data=described.to_json() | data, key=key, on_head_change=lambda: _head_clicked(key))
+    changing = json.dumps(data | {"link": link}).encode()
+    lines = lines or (preview.of(selection) if own else b"")
+    # One JSON object a line: Streamlit would write and check lists for thousands of heads again with every run.
+    parts = b"\n".join(filter(None, (changing, described.encoded, cards, lines)))
+    component("head_map")(data=parts, key=key, on_head_change=lambda: _head_clicked(key))
 
 
 def _head_clicked(key: str) -> None:
@@ -146,36 +145,53 @@ def _choose(data: Sequence[Any]) -> None:
     address.choose(head=data[0])
 
 
+class _HeadTable(NamedTuple):
+    """A table as Streamlit sends it. formats: of the columns of numbers. labels: of the rows' heads."""
+
+    arrow: pa.Table
+    formats: dict[str, str]
+    labels: list[str]
+
+
 def table(
-    result: Result | None, columns: Sequence[str], selection: Selection, key: str, frame: pd.DataFrame | None = None,
+    frame: pd.DataFrame, columns: Sequence[str], selection: Selection, key: str,
     decimals: Mapping[str, int] | None = None, titles: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
-    """All heads, sortable; a click on a row chooses the head. `frame` where the result's own has no row a head;
-    `decimals` and `titles` where columns want their own."""
-    if frame is None:
-        assert result is not None, "there is a result or a frame"
-        frame = result.to_frame()
-    frame = frame[["label", "layer", "head", *columns]].copy()
-    frame["layer"] += selection.base - 1
-    frame["head"] += selection.base - 1
-    shown = frame.drop(columns="label")
-    numbers = [name for name in columns if shown[name].dtype.kind == "f"]
-    largest = shown[numbers].abs().max()
-    digits = {name: f"%.{3 if largest[name] >= 0.1 else 4 if largest[name] >= 0.01 else 6}f" for name in numbers}
-    digits |= {name: f"%.{count}f" for name, count in (decimals or {}).items()}
-    named = {name: name.replace("_", " ") for name in numbers} | dict(titles or {})
-    formats = {name: st.column_config.NumberColumn(named[name], format=digits[name]) for name in numbers}
-    labels = list(frame["label"])
+    """All heads, sortable; a click on a row chooses the head.
+
+    Args:
+        frame: A row for each head, from `memoize`: so the table is made once.
+        columns: Those shown besides layer and head.
+        selection: The chosen base.
+        key: Key of the element.
+        decimals: Of columns that want their own.
+        titles: Of columns that are not called by their names.
+    """
+    drawn = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
+    named = {name: name.replace("_", " ") for name in columns} | dict(titles or {})
     st.dataframe(
-        shown,
+        drawn.arrow,
         key=key,
         hide_index=True,
-        on_select=lambda: _row_clicked(key, labels),
+        on_select=lambda: _row_clicked(key, drawn.labels),
         selection_mode="single-row",
-        column_config=formats,
+        column_config={
+            name: st.column_config.NumberColumn(named[name], format=drawn.formats[name])
+            if name in drawn.formats
+            else named[name]
+            for name in columns
+        },
         height=320,
         alt="A row for each head, with every quantity",
     )
+
+
+def _head_table(frame: pd.DataFrame, columns: tuple[str, ...], base: int, decimals: Mapping[str, int]) -> _HeadTable:
+    shown = frame[["layer", "head", *columns]].assign(layer=frame["layer"] + base - 1, head=frame["head"] + base - 1)
+    largest = shown.select_dtypes("floating").abs().max()
+    digits = {name: 3 if value >= 0.1 else 4 if value >= 0.01 else 6 for name, value in largest.items()}
+    formats = {str(name): f"%.{count}f" for name, count in (digits | dict(decimals)).items()}
+    return _HeadTable(pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"]))
 
 
 def _row_clicked(key: str, labels: list[str]) -> None:

@@ -1,5 +1,6 @@
 """What a head does on one short sentence, beside every map of heads: stored, or measured in the background."""
 
+import json
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
@@ -15,22 +16,21 @@ from bertviz_core.viewer.preview import Preview, preview_key
 from bertviz_core.viewer.view import InputAttention
 from pages.shared import messages, services
 from pages.shared.frame.selection import Selection
-from pages.shared.memoize import memoize
 
 DELAY = 2.0  # seconds, until the page is drawn
 
 
-def of(selection: Selection) -> dict[str, Any] | None:
-    """The preview of the chosen model as JSON; None until it is measured, and for a model that cannot run it."""
+def of(selection: Selection) -> bytes:
+    """The preview of the chosen model as JSON; empty until it is measured, and for a model that cannot run it."""
     key = _key(selection)
     try:
         return _stored(key)
     except LookupError:
         _measured(key, selection)
-        return None
+        return b""
 
 
-def of_run(provenance: dict[str, Any], selection: Selection) -> dict[str, Any] | None:
+def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
     """The preview of the model that a stored result is of, as JSON: of the chosen model, or where it is stored."""
     fingerprint, settings = provenance["model"]["fingerprint"], provenance["settings"]
     weights = settings.get("weights", "attention")
@@ -39,19 +39,21 @@ def of_run(provenance: dict[str, Any], selection: Selection) -> dict[str, Any] |
     try:
         return _stored(preview_key(fingerprint, weights, settings.get("dtype", "float32")))
     except LookupError:
-        return None
+        return b""
 
 
-def of_input(attention: InputAttention) -> dict[str, Any] | None:
-    """The preview of an input that was run already, as JSON; None where queries and keys differ."""
-    shown = Preview.of(attention)
-    return None if shown is None else shown.to_json()
+def of_input(attention: InputAttention) -> bytes:
+    """The preview of an input that was run already, as JSON; empty where queries and keys differ."""
+    return _encoded(Preview.of(attention))
 
 
-def of_guesses(result: ShownRelations, choice: DirectedHead, relation: str) -> dict[str, Any] | None:
-    """The preview of all heads' guesses in an example of a relation as JSON; None where none is short enough."""
-    shown = memoize(Preview.of_guesses, result, choice, relation)
-    return None if shown is None else shown.to_json()
+def of_guesses(result: ShownRelations, choice: DirectedHead, relation: str) -> bytes:
+    """The preview of all heads' guesses in an example of a relation as JSON; empty where none is short enough."""
+    return _encoded(Preview.of_guesses(result, choice, relation))
+
+
+def _encoded(shown: Preview | None) -> bytes:
+    return json.dumps({"preview": shown.to_json()}).encode() if shown else b""
 
 
 def wait_for(selection: Selection) -> None:
@@ -72,12 +74,12 @@ def _wait(measured: Future[None]) -> None:
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _stored(key: str) -> dict[str, Any]:
+def _stored(key: str) -> bytes:
     """An absence is raised, because what raises is not cached."""
     data = services.store().get(key)
     if data is None:
         raise LookupError(key)
-    return Preview.from_bytes(data).to_json()
+    return _encoded(Preview.from_bytes(data))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

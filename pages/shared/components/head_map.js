@@ -39,11 +39,13 @@ class HeadMap {
     this.watcher.disconnect();
   }
 
-  update(data) {
-    this.data = data;
-    if (data.cards) this.root.append(this.card.root);
+  // sent: bytes, an object as JSON in each line
+  update(sent) {
+    const lines = new TextDecoder().decode(sent).split("\n");
+    this.data = Object.assign({}, ...lines.map((line) => JSON.parse(line)));
+    if (this.data.cards) this.root.append(this.card.root);
     this.draw();
-    this.showCard(data.chosen);
+    this.showCard(this.data.chosen);
   }
 
   draw() {

@@ -173,7 +173,7 @@ def _text(value: Any) -> str:
 
 
 def _one_of(options: Sequence[Any]) -> Read:
-    return {_text(option): option for option in options}.__getitem__
+    return lambda parameter: {_text(option): option for option in options}[parameter]
 
 
 def _between(convert: Read, low: float, high: float) -> Read:

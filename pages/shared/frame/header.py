@@ -1,13 +1,13 @@
 """The frame of every page: navigation and jobs in the sidebar, and under the title the choice of what is shown."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_labels
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.numbers import small_int
@@ -218,6 +218,7 @@ def _more_settings(checkpoint: Checkpoint) -> tuple[int, int | None, int, str]:
 def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
     """The picker with previous and next; it stands at the page's own head until the reader chooses."""
     options = head_options(checkpoint)
+    labels = dict(zip(options, all_labels(checkpoint.layers, checkpoint.heads, base), strict=True))
     with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
         before = st.container(width="content")
         label = choices.selectbox(
@@ -226,7 +227,7 @@ def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
             key="head",
             default=default.label(),
             follows=True,
-            format_func=lambda option: f"Head {Head.parse(option).label(base)}",
+            format_func=lambda option: f"Head {labels[option]}",
             label_visibility="collapsed",
             width=131,
             unavailable=f"head {{}}: this model has heads {options[0]} to {options[-1]}",
@@ -242,5 +243,5 @@ def _send_head() -> None:
     st.session_state["head"] = st.session_state["head"]
 
 
-def _step(options: list[str], step: int) -> None:
+def _step(options: Sequence[str], step: int) -> None:
     address.choose(head=neighbor(st.session_state["head"], options, step))

@@ -1,6 +1,6 @@
 """What the reader has chosen: model, corpora, mode, head. The header creates it, the pages read it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +9,7 @@ from bertviz_core.analyses.analysis import Analysis, Kind
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_labels
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
@@ -57,11 +57,11 @@ class Selection:
         return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]
 
 
-def head_options(checkpoint: Checkpoint) -> list[str]:
+def head_options(checkpoint: Checkpoint) -> tuple[str, ...]:
     """Labels from 1, layer by layer: what the picker offers and the address bar holds."""
-    return [head.label() for head in all_heads(checkpoint.layers, checkpoint.heads)]
+    return all_labels(checkpoint.layers, checkpoint.heads)
 
 
-def neighbor(label: str, options: list[str], step: int = 1) -> str:
+def neighbor(label: str, options: Sequence[str], step: int = 1) -> str:
     """The head before or after, wrapping around at either end; the first one after a head that is no option."""
     return options[(options.index(label) + step) % len(options)] if label in options else options[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -99,9 +100,13 @@ def _heads(
     if isinstance(result, HeadAverages) and result.texts and chosen.quantity in result.present:
         head_view.examples(result, selection, chosen)
     st.header("All heads")
-    frame = head_frame({column.quantity: read for column, read in values.items()})
     titles = {column.quantity: column.short for column in values}
-    page.table(result, [*titles], selection, f"{analysis.name}-table", frame, titles=titles)
+    page.table(memoize(_all_heads, analysis, result), [*titles], selection, f"{analysis.name}-table", titles=titles)
+
+
+def _all_heads(analysis: Analysis, result: Result) -> pd.DataFrame:
+    read = {column.quantity: column.read(result) for column in analysis.columns}
+    return head_frame({quantity: values for quantity, values in read.items() if values is not None})
 
 
 def _pictures(

@@ -14,7 +14,7 @@ from bertviz_core.analyses.results import to_csv
 from bertviz_core.heads import all_heads
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction
-from bertviz_core.plotting.head_map import picture_map
+from bertviz_core.plotting.head_map import HeadMap, picture_map
 from bertviz_core.plotting.palette import OVERLAY
 from bertviz_core.viewer.files import FOLDER, input_html, input_origin, overlay, pack, sides
 from bertviz_core.viewer.predictions import ablated_heads, predictions_frame, switches
@@ -79,14 +79,12 @@ def lines(side: ViewerPane, key: str, can_mask: bool, min_weight: float, overlai
 def pictures(attention: InputAttention, selection: Selection) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
-    page.head_map(
-        memoize(picture_map, thumbnails(attention.weights), selection.base),
-        "attention-heads",
-        alt,
-        selection,
-        lines=preview.of_input(attention),
-        own=False,
-    )
+    drawing, lines = memoize(_small_pictures, attention, selection.base), memoize(preview.of_input, attention)
+    page.head_map(drawing, "attention-heads", alt, selection, lines=lines, own=False)
+
+
+def _small_pictures(attention: InputAttention, base: int) -> HeadMap:
+    return picture_map(thumbnails(attention.weights), base)
 
 
 def table(attention: InputAttention, selection: Selection) -> None:
@@ -143,7 +141,7 @@ def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarr
 def _choose_heads(label: str, key: str, selection: Selection, model: AttentionModel, about: str) -> np.ndarray | None:
     """(layer, head) bool of the heads, layers and behaviors chosen together; None for none."""
     labels = memoize(head_panel.labels_of, stored.results(selection), Thresholds())
-    named = switches(model.layers, model.heads, labels)
+    named = memoize(switches, model.layers, model.heads, labels)
     look: dict[str, Any] = {"placeholder": "Heads, layers or behaviors", "help": about}
     return ablated_heads(choices.multiselect(label, list(named), key=key, default=[], **look), named)
 

@@ -23,6 +23,7 @@ from bertviz_core.settings import Settings
 from pages.shared import page, preview, services, stored
 from pages.shared.frame import address, choices, uploads
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import probe_files
 
@@ -162,7 +163,7 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
         with column:
             st.markdown(f"**{plain(title)}**")
             values, label = getattr(change, name), comparison.label(key)
-            described = value_map(values, label, base=selection.base, limits=ends, scale=scale)
+            described = memoize(value_map, values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
             lines = preview.of_run(comparison.provenance if name == "a" else comparison.other, selection)
             page.head_map(described, f"compare-map-{name}", alt, selection, lines=lines, own=False)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
@@ -15,6 +16,7 @@ from bertviz_core.analyses.coreference_heads.passages import ListedGuess, Passag
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import head_frame
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow, ranks
 from bertviz_core.models.labels import isolated
@@ -152,6 +154,11 @@ def numbers(result: AntecedentCounts, choice: DirectedHead, selection: Selection
 
 
 SHOWN = 3  # passages on one page
+
+
+def percentages(result: AntecedentCounts, direction: int) -> pd.DataFrame:
+    """Accuracy of all heads in one direction by type of mention, in percent."""
+    return head_frame(dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True)))
 
 
 @address.fragment

@@ -113,7 +113,7 @@ def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection
         shown = choices.selectbox("Show on the map", options, key="map_of", default=BY_BEHAVIOR, **look)
     figure = memoize(map_at, result, labels, shown, index, selection.base)
     model = emergence_choice.checkpoint(int(result.steps[index]))
-    lines = preview.of(replace(selection, checkpoint=model)) if model else None
+    lines = preview.of(replace(selection, checkpoint=model)) if model else b""
     title = f"Map of all heads, layer by head: {shown}"
     page.head_map(figure, MAP, title, selection, lines=lines, own=False, height=370)
 

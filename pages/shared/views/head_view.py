@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.results import Result
-from bertviz_core.heads import all_heads, ranks
+from bertviz_core.heads import all_labels, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import segments
 from bertviz_core.plotting.drawing import FigureSpec
@@ -22,8 +22,8 @@ MAX_NAMED = 10
 
 def labels_over(values: np.ndarray, threshold: float, base: int) -> list[str]:
     """Labels of the heads whose value is over the threshold, the highest first."""
-    heads = [head for head in all_heads(*values.shape) if values[head] > threshold]
-    return [head.label(base) for head in sorted(heads, key=lambda head: -values[head])]
+    labels, order = all_labels(*values.shape, base), np.argsort(-values, axis=None, kind="stable")
+    return [labels[index] for index in order[values.flat[order] > threshold]]
 
 
 def named(labels: list[str], what: str) -> None:

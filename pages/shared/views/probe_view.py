@@ -131,7 +131,7 @@ def _two_maps(values: np.ndarray, key: str, quantity: str, selection: Selection)
     for column, weights, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
         with column:
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            figure = weight_map(weights, f"weight {name}:", selection.base)
+            figure = memoize(weight_map, weights, f"weight {name}:", selection.base)
             page.head_map(figure, f"{key} {name}", f"Map of all heads colored by {quantity} {name}", selection)
 
 

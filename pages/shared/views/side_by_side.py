@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -10,6 +12,7 @@ from bertviz_core import exports
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import DEMO, Checkpoint
+from bertviz_core.models.labels import Layout
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.settings import Weights
@@ -72,9 +75,21 @@ def side(
     """One head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
     shown = mask(original, masked, model.tokens) if masked and not before else original
     weights = selection.settings.weights
-    attention = apply_view(shown.layout, services.attention(model, shown.example, weights), view)
+    attention = _viewed_attention(model, shown, weights, view)
     name = exports.slug("attention", *["norms"] * (weights == "norms"), selection.checkpoint.label, head.label())
     return ViewerPane(attention, head, title, name, original, shown, masked)
+
+
+def _viewed_attention(model: AttentionModel, shown: OneInput, weights: Weights, view: InputView) -> InputAttention:
+    """What a view shows of one input; the last few are cached, and with them what `memoize` derives from them."""
+    layout, which = shown.layout, (model.checkpoint.fingerprint(), str(model.encoder.dtype), weights, shown.digest())
+    units = (layout.owner.tobytes(), layout.tokens.side.tobytes(), *layout.words.labels)
+    return _viewed((*which, *units, repr(view)), layout, services.attention(model, shown.example, weights), view)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def _viewed(key: tuple[Any, ...], _layout: Layout, _maps: np.ndarray, _view: InputView) -> InputAttention:
+    return apply_view(_layout, _maps, _view)
 
 
 def choose(

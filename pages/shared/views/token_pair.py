@@ -9,6 +9,7 @@ from bertviz_core.viewer.view import InputAttention, shorten
 from pages.shared import page, preview
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
+from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import input_choice
 
@@ -28,7 +29,7 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
         key = _choose("To", attention.keys, KEYS[1], opening[1])
         help_text = "Takes two pinned tokens: one on the left, one on the right."
         st.button("Use the pins", on_click=follow_pins, icon=":material/keep:", help=help_text)
-    frame = attention.pair_frame(query, key)
+    frame = memoize(InputAttention.pair_frame, attention, query, key)
     best, mine = frame.iloc[0], frame.loc[frame["label"] == selection.head.label()].iloc[0]
     ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     highest = Head.parse(best["label"]).label(selection.base)
@@ -38,13 +39,12 @@ def heads(attention: InputAttention, selection: Selection) -> tuple[int, int]:
     )
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        weights = attention.weights[:, :, query, key]
-        squares = value_map(weights, "weight", base=selection.base, unit=selection.settings.weights)
+        weights, unit = attention.weights[:, :, query, key], selection.settings.weights
+        squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
-        page.head_map(squares, "pair-map", alt, selection, lines=preview.of_input(attention), own=False)
+        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, attention), own=False)
     with right:
-        columns = ["weight", "rank", "rank of target"]
-        page.table(None, columns, selection, "pair-table", frame.rename(columns={"rank_of_target": columns[-1]}))
+        page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
         st.caption("Rank of target: 1 = this token's strongest target in that head.")
     return query, key
 
