@@ -75,8 +75,8 @@ def address(page: str, findings: list[Finding]) -> dict[str, str]:
 
 TERMS = {
     "Token": "What the model reads: a word, or a piece of one. “##” marks a piece that goes on with a word.",
-    "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends; decoders have at most one, before the "
-    "text. They are no words; a model may use one, or its first token, as a place to rest: a **sink**.",
+    "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends, for decoders at most one in front. A "
+    "model may use one, or its first token, as a place to rest: a **sink**.",
     "Attention head": "Shares out a weight of 1 for each token: how much it takes from every token. Head 2-5 is the "
     "fifth of layer 2.",
     "Governor": "The word that another one depends on: “chased” is the governor of its subject “dog”. Their arc is a "

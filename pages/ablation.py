@@ -45,7 +45,7 @@ def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]
     return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]
 
 
-def groups_and_words(result: Ablation, selection: Selection) -> None:
+def curves_and_words(result: Ablation, selection: Selection) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.header("Does the gradient predict it?")
@@ -59,24 +59,30 @@ def groups_and_words(result: Ablation, selection: Selection) -> None:
         page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
     with right:
         words(result, selection)
-        st.header("Groups of heads")
-        largest = max(result.groups, key=lambda group: group["loss_change"])
-        st.caption(
-            f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. "
-            f"The largest change: {group_name(largest['name'])}, {number(largest['loss_change'])} nats."
-        )
+    groups(result)
+
+
+def groups(result: Ablation) -> None:
+    """The change of the loss without all heads of a behavior or a layer, as a figure and as a table."""
+    st.header("Groups of heads")
+    largest = max(result.groups, key=lambda group: group["loss_change"])
+    st.caption(
+        f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. "
+        f"The largest change: {group_name(largest['name'])}, {number(largest['loss_change'])} nats."
+    )
+    left, right = st.columns(2, gap="medium")
+    with left:
         alt = "The change of the loss without each group of heads, with intervals, and without random heads"
         page.chart(page.drawn(groups_figure, result), "ablation-groups", alt, clickable=False)
-    st.dataframe(group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
+    right.dataframe(group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
 
 
 @messages.fragment()
 def words(result: Ablation, selection: Selection) -> None:
     """The words whose loss rises most without the chosen head, with the guesses before and after."""
     worst = list(result.words(selection.head))
-    st.markdown(f"**Words that head {selection.label} helps to predict**, largest increase of the loss first")
-    if not worst:
-        st.caption("No word is predicted worse without this head.")
+    st.header(f"Words that head {selection.label} helps to predict")
+    st.caption("Largest increase of the loss first." if worst else "No word is predicted worse without this head.")
     for word in worst:
         rise = word.loss_after - word.loss_before
         st.markdown(
@@ -114,6 +120,6 @@ TEXT = (
 analysis_page.show(
     ANALYSES["ablation"],
     analysis_page.Parts(
-        numbers=numbers, request=request, squares=change_map, below=groups_and_words, text=TEXT, section=12
+        numbers=numbers, request=request, squares=change_map, below=curves_and_words, text=TEXT, section=12
     ),
 )

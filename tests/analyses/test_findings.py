@@ -66,7 +66,7 @@ def test_neighbors_and_their_rule():
     finding = found("surface_patterns.previous", result)
     assert finding.state == SHOWN and finding.head == (0, 1) and finding.quantity == "previous"
     assert finding.sentence == (
-        "Head 1-2 puts 0.90 ± 0.01 of its attention on the previous token; 2 of 4 heads put more than 0.5 there."
+        "Head 1-2 puts 0.900 ± 0.010 of its attention on the previous token; 2 of 4 heads put more than 0.5 there."
     )
     assert "Head 0-1 puts" in found("surface_patterns.previous", result, base=0).sentence
     assert found("surface_patterns.next", result).state == UNDECIDED
@@ -78,7 +78,7 @@ def test_averages_over_fewer_than_five_units_decide_nothing(units, error, state)
     result = averages("surface_patterns", error, units, previous=[[0.2, 0.9]])
     finding = found("surface_patterns.previous", result)
     assert finding.state == state and ("too few document" in finding.sentence) == (units < 5)
-    assert ("0.90 ± – of its" in finding.sentence) == (units == 1)
+    assert ("0.900 ± – of its" in finding.sentence) == (units == 1)
 
 
 def test_intervals_widen_with_the_number_of_heads():

@@ -38,7 +38,7 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     rows = app.dataframe[0].value.set_index("quantity")
     assert rows.loc["attention to the previous token", "rank"] == f"1 of {COUNT}"
     assert "All analyses are stored" in words(app)
-    assert re.search(rf"Head {head} puts 0\.9\d ± \S+ of its attention on the previous token;", words(app))
+    assert re.search(rf"Head {head} puts 0\.9\d+ ± \S+ of its attention on the previous token;", words(app))
 
 
 def test_what_is_folded_is_drawn_once_it_is_open() -> None:

@@ -11,7 +11,7 @@ from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEQUENTIAL, TOKENS, finish
-from bertviz_core.plotting.style import BEHAVIORS, RING, Series, by_layer, layer_axes
+from bertviz_core.plotting.style import BEHAVIORS, Series, by_layer, layer_axes
 
 LINE = "#4c6ef5"
 
@@ -127,7 +127,7 @@ def groups_figure(result: Ablation) -> go.Figure:
         hovertemplate="%{y}, random heads of the same layers: %{x:.3f} nats<extra></extra>",
     )
     figure.update_yaxes(autorange="reversed")
-    figure.update_xaxes(title="change of the loss, nats", zeroline=True, zerolinecolor=RING, zerolinewidth=1)
+    figure.update_xaxes(title="change of the loss, nats", zeroline=True, zerolinecolor=NEUTRAL[0], zerolinewidth=1)
     return finish(figure, 120 + 24 * len(names), margin={"l": 130})
 
 

@@ -62,12 +62,14 @@ def standing(counts: AntecedentCounts, direction: int) -> str:
     groups: dict[str, list[str]] = {}
     for name in (RANDOM, *BASELINES):
         groups.setdefault(str(decide(counts.gain(name, direction))), []).append(name)
-    parts = [
-        f"{standing_text} {' and '.join(groups[state])}"
-        for state, standing_text in standings.items()
-        if state in groups
-    ]
+    parts = [f"{text} {_listed(groups[state])}" for state, text in standings.items() if state in groups]
     return f"Held out, the best head is {'; '.join(parts)}."
+
+
+def _listed(names: list[str]) -> str:
+    """Names in quotation marks, for one of them has a comma."""
+    *others, last = (f"“{name}”" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 STATEMENTS = (

@@ -38,7 +38,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     head, over = highest(values), int((values > HALF).sum())
     return Answer(
         decide(head_intervals(result, quantity), HALF)[head],
-        f"Head {head.label(base)} puts {values[head]:.2f} ± {half_width(result.interval(quantity)[head], '.1g')} of "
+        f"Head {head.label(base)} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} of "
         f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
         head,
         quantity,

@@ -52,7 +52,7 @@ def number(label: str, low: int, high: int = 10**9, default: int | None = 0, **m
 def page_of(total: int, size: int, *, key: str) -> int:
     """The number of the page, from 1, of `total` entries with `size` per page; not drawn if one page has them all."""
     pages = max(1, -(-total // size))
-    return int(number(f"Page of {pages:,}", 1, pages, 1, key=key, width=140)) if pages > 1 else 1
+    return int(number(f"Page of {pages:,}", 1, pages, 1, key=key, width=130)) if pages > 1 else 1
 
 
 def toggle(label: str, **more: Any) -> bool:

@@ -165,10 +165,11 @@ def percentages(result: AntecedentCounts, direction: int) -> pd.DataFrame:
 def documents(result: AntecedentCounts, request: Request, choice: DirectedHead, selection: Selection) -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
-    query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
     is_whole = len(result.items) == result.n[0]
     parts = guess_list.all_parts(request, is_whole)
-    total, shown = guess_list.entries_of_page(parts or result, query, SHOWN, "passage_page")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
+        total, shown = guess_list.entries_of_page(parts or result, query, SHOWN, "passage_page")
     every = int(result.n[0])
     part = "" if parts or is_whole else f" in the documents of the first {MAX_ITEMS:,} of {every:,} mentions"
     st.caption(

@@ -24,7 +24,7 @@ def words(key: str) -> tuple[str, ...]:
 def box(key: str) -> str:
     """The box of a search; returns its text as the reader typed it."""
     help_text = "A word, or several consecutive words. * matches any ending."
-    return choices.text("Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=180)
+    return choices.text("Search", key=key, default="", max_chars=MAX_LETTERS, help=help_text, width=150)
 
 
 def draw(source: Source, choose: Callable[[Hit], None]) -> None:

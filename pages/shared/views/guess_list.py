@@ -2,8 +2,6 @@
 
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from bertviz_core.analyses.details import ORDERS, GuessQuery, StoredParts, page, stored_parts, tally
 from bertviz_core.analyses.request import Request
 from pages.shared import services
@@ -15,7 +13,7 @@ Entry = TypeVar("Entry")
 
 
 def choose(which: str, order: str, minimum: str, search: str) -> tuple[str, float, tuple[str, ...], str]:
-    """Draw the choices in one line: the fields of a GuessQuery after its head.
+    """Draw the choices: the fields of a GuessQuery after its head.
 
     Args:
         which: Key of the choice between right and wrong guesses.
@@ -23,11 +21,10 @@ def choose(which: str, order: str, minimum: str, search: str) -> tuple[str, floa
         minimum: Key of the minimum weight.
         search: Key of the search.
     """
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
-        order = choices.selectbox("Order", ORDERS, key="order", default=order, width=200)
-        weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=220)
-        return chosen, weight, corpus_search.words(search), order
+    chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
+    order = choices.selectbox("Order", ORDERS, key="order", default=order, width=190)
+    weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=170)
+    return chosen, weight, corpus_search.words(search), order
 
 
 def all_parts(request: Request, is_whole: bool) -> StoredParts | None:

@@ -10,7 +10,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import all_labels, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import segments
-from bertviz_core.plotting.drawing import FigureSpec
+from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import messages, page
 from pages.shared.frame import choices, links
@@ -18,6 +18,7 @@ from pages.shared.frame.selection import Selection
 from pages.shared.messages import joined, plain
 
 MAX_NAMED = 10
+LONG = 500  # pixels of a figure that is longer than the map beside it
 
 
 def labels_over(values: np.ndarray, threshold: float, base: int) -> list[str]:
@@ -33,26 +34,20 @@ def named(labels: list[str], what: str) -> None:
 
 
 def figure_and_map(
-    drawing: FigureSpec, alt: str, squares: HeadMap, title: str, key: str, selection: Selection,
-    heading: str = "", colored_by: str = "",
-) -> DeltaGenerator:  # fmt: skip
-    """Draw the figure by layer, under its heading if it has one, and beside it the map of heads, whose alternative text
-    has the longer words `colored_by` where the title is short.
+    drawing: FigureSpec, alt: str, squares: HeadMap, title: str, key: str, selection: Selection
+) -> DeltaGenerator:
+    """Draw the figure by layer, and beside it the map of heads.
 
     Returns:
-        The column of the map.
+        The column with room for more: of the figure, or of the map where the figure is the longer one.
     """
     left, right = st.columns([3, 2], gap="medium")
     with left:
-        if heading:
-            st.markdown(heading)
         page.chart(drawing, f"{key}-figure", alt, head=selection.head)
     with right:
         st.markdown(f"**Head map**: {plain(title)}")
-        page.head_map(
-            squares, f"{key}-map", f"Map of all heads, layer by head, colored by {colored_by or title}", selection
-        )
-    return right
+        page.head_map(squares, f"{key}-map", f"Map of all heads, layer by head, colored by {title}", selection)
+    return right if (drawing.layout.get("height") or HEIGHT) > LONG else left
 
 
 def choose(analysis: Analysis, result: Result) -> HeadColumn:

@@ -225,13 +225,14 @@ def sentences(
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)
     st.header(f"Head {label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
-    filtered = guess_list.choose("which", ORDERS[0], "weight", "search")
     causal = bool(stored.provenance["model"]["causal"])
-    query = SentenceQuery(choice, *filtered, relation, chosen.view, chosen.merge_subtypes, causal)
     every, first = stored.provenance["sentences"], len(stored.sentences)
     parts = guess_list.all_parts(request, first == every)
     collection = parts or memoize(DependencyHeads.show, stored, chosen)
-    total, shown = guess_list.entries_of_page(collection, query, SHOWN, "sentence_page")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        filtered = guess_list.choose("which", ORDERS[0], "weight", "search")
+        query = SentenceQuery(choice, *filtered, relation, chosen.view, chosen.merge_subtypes, causal)
+        total, shown = guess_list.entries_of_page(collection, query, SHOWN, "sentence_page")
     is_all = first == every or parts
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
     st.caption(

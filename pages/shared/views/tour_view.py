@@ -103,7 +103,8 @@ def terms() -> None:
     """What the other slides take for granted, drawn and in words."""
     st.header("Four words to begin with", anchor=False)
     drawings([("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
-    for column, (term, text) in zip(st.columns(len(TERMS)), TERMS.items(), strict=True):
+    columns = st.container(key="terms").columns(len(TERMS))
+    for column, (term, text) in zip(columns, TERMS.items(), strict=True):
         column.markdown(f"**{plain(term)}**  \n{text}")
     st.caption("The model and the corpora above decide every figure and every answer. Turn the pages with ← and →.")
 
@@ -122,15 +123,15 @@ def slide(step: Step, number: int, results: Results, selection: Selection) -> No
             st.markdown(plain(f"{step.background} {step.look}".strip()))
         st.markdown(f"**{plain(step.question)}**")
         if shown:
-            _answer(findings, selection)
+            _answer(findings, results.get(step.page), selection)
         elif answers(findings):
             st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
         head = _head_of(findings) if shown or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
         entry, settings = catalogue.entry(step.page), address_of(step.page, findings)
         links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
-        if shown:
-            _limits(results.get(step.page))
+        if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
+            st.caption(plain(result.absence))
     with figure:
         if answers(findings):
             tour_figures.draw(step, findings, f"tour-{number}", results, selection, shown)
@@ -145,24 +146,19 @@ def _sign(request: Request, selection: Selection) -> None:
     st.session_state["origin"] = f"{basis}; after Clark et al. 2019"
 
 
-def _answer(findings: list[Finding], selection: Selection) -> None:
-    """What this model's results say to the question, and the paper."""
+def _answer(findings: list[Finding], result: Result | None, selection: Selection) -> None:
+    """What this model's results say to the question, and the paper; what a causal mask leaves of the numbers."""
     first, *more = answers(findings)
     findings_view.with_statement(first)
-    if more:
-        with st.expander(f"More of this section ({len(more)})"):
+    restriction = result.restriction if result else ""
+    if more or restriction:
+        with st.expander("More of this section" + (f" ({len(more)})" if more else "")):
             for finding in more:
                 findings_view.with_statement(finding)
+            if restriction:
+                st.caption(restriction)
     if selection.checkpoint.note:
         st.caption(plain(selection.checkpoint.note))
-
-
-def _limits(result: Result | None) -> None:
-    """What a causal mask, or the lack of special tokens, leaves of the numbers."""
-    if result and result.restriction:
-        st.caption(result.restriction)
-    if isinstance(result, HeadAverages) and result.absence:
-        st.caption(plain(result.absence))
 
 
 def _compute(step: Step, results: Results, selection: Selection) -> bool:
