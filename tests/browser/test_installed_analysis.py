@@ -19,5 +19,5 @@ def test_a_deep_link_an_analysis_and_a_click_on_its_map(chromium: Any, tmp_path:
         assert page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").is_visible()
         page.locator(".point[data-head='2-4']").click()
         assert page.locator(".point").count() == COUNT
-        page.wait_for_function("location.search.includes('head=2-4')", timeout=10_000)
+        browser.wait_for_address(page, "head=2-4")
         page.close()
