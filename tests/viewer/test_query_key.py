@@ -111,7 +111,7 @@ class Library:
     ],
 )
 def test_queries_keys_logits_and_weights_are_those_of_the_librarys_layers(family: str, tmp_path: Path) -> None:
-    folder = save(family, tmp_path, ARCHITECTURES[family].own)
+    folder = save(family, tmp_path)
     model, single = opened(folder)
     for head, position in ((Head(0, 1), 3), (Head(1, 3), len(single.example) - 1)):
         measured = measure(model, single.example, head, position)
