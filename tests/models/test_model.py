@@ -27,7 +27,6 @@ from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
 from tests.oracles import norms as oracle
 from tests.oracles import reference
-from tests.predicting import DECODERS
 
 TEXT = "the cat sat on the mat .\nthe dog slept .\n\na river .\n"
 KNOWN = ("bert", "roberta", "electra", "distilbert")
@@ -64,8 +63,8 @@ def capture(model, batch):
 
 def saved(shape: str, folder: Path) -> Path:
     """A model of the family with biases, which are 0 in a new one."""
-    llama = DECODERS["llama"]
-    family = (FAMILIES | DECODERS).get(shape) or replace(llama, config=shape, sizes=llama.sizes | LIKE_LLAMA[shape])
+    llama = FAMILIES["llama"]
+    family = FAMILIES.get(shape) or replace(llama, config=shape, sizes=llama.sizes | LIKE_LLAMA[shape])
     model = AutoModel.from_pretrained(save(family, folder))
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
