@@ -1,10 +1,14 @@
 """The page of the clustering: the stored result, and thresholds without a new analysis."""
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from tests.app.driving import metrics, open_app, words
+from pages.shared.endnotes import methods_section
+from tests.app.driving import analyze, metrics, open_app, words
+from tests.families import FAMILIES, save
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
@@ -30,3 +34,29 @@ def test_as_in_the_paper_divergences_are_sums() -> None:
     assert re.search(r"Two heads of one layer differ by \S+ nats in all on average", words(app))
     [most_similar] = (metric for metric in app.metric if metric.label == "Most similar heads")
     assert most_similar.delta.endswith(" nats, summed over tokens")
+
+
+def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
+    sizes = FAMILIES["bert"].sizes | {"num_hidden_layers": 1, "num_attention_heads": 1}
+    folder = save(replace(FAMILIES["bert"], sizes=sizes), tmp_path / "one")
+    app = open_app("clustering", model=str(folder), max_length="32", limit="2")
+    analyze(app)
+    assert not app.error and not app.exception
+    assert "no two heads of one layer, no two heads of different layers" in words(app)
+    shown = metrics(app)
+    assert shown["Within / between layers"] == shown["Most similar heads"] == "–" and "nan" not in words(app)
+
+
+def test_an_about_box_opens_its_section_of_the_methods() -> None:
+    app, title = open_app("clustering"), "9. Clustering"
+    (button,) = [button for button in app.button if button.label.startswith("Methods")]
+    assert title in button.label
+    text = methods_section(9)[1]
+
+    def shown() -> list[str]:  # on the page and in its dialog
+        return [element.value for element in app._tree.get("markdown")]
+
+    assert text not in shown()
+    button.click().run()
+    assert not app.exception
+    assert text in shown()
