@@ -82,3 +82,37 @@ def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(open_page: A
     assert f"head={head}" in page.url
     assert "4-4" not in page.url
     assert "quantity=to_cls" in page.url  # the special token that the layers attend to most
+
+
+def test_the_button_gives_a_report_that_needs_no_network_and_prints(
+    open_page: Any, chromium: Any, tmp_path: Path
+) -> None:
+    page = open_page()
+    with page.expect_download(timeout=120_000) as waiting:
+        page.locator("summary").filter(has_text="Report").click()
+        page.get_by_role("button", name="Report").click()
+    assert waiting.value.suggested_filename == "report-demo.html"
+    waiting.value.save_as(tmp_path / "report.html")
+    report = chromium.new_page(viewport={"width": 800, "height": 900})
+    asked: list[str] = []
+    report.on("request", lambda request: asked.append(request.url))
+    report.goto((tmp_path / "report.html").as_uri())
+    assert report.locator("h1").inner_text() == "What does demo look at?"
+    assert report.locator(".main-svg").count() >= 10 and len(asked) == 1
+    assert report.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    pdf = report.pdf(prefer_css_page_size=True)
+    assert pdf.startswith(b"%PDF") and 10 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 60
+    report.close()
+
+
+def test_a_deep_link_on_a_fresh_server_opens_the_page_of_an_installed_analysis(
+    chromium: Any, tmp_path: Path, example_path: str
+) -> None:
+    with browser.served(tmp_path / "store", python_path=example_path) as address:
+        page = chromium.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{address}/repeated_token?head=2-3&limit=3")
+        page.get_by_role("button", name="Analyze (about").wait_for(timeout=60_000)
+        assert page.locator("h1").inner_text() == "Repeated token"
+        assert page.get_by_text("Page not found").count() == 0
+        assert page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").is_visible()
+        page.close()
