@@ -110,6 +110,26 @@ def masked(masked_folder: Path):
 
 
 @pytest.fixture(scope="session")
+def results() -> dict:
+    """What ships of the demo model on the first sample of each kind, by the names of the analyses."""
+    from bertviz_core.analyses.registry import BUILT_IN
+    from tests import shipped
+
+    return {name: shipped.result(name) for name in BUILT_IN}
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory):
+    """On the results that ship, with nothing computed."""
+    from bertviz_core.corpora.files import SAMPLES, sample
+    from bertviz_core.models.checkpoint import find
+    from bertviz_core.paper_report.request import ReportRequest
+
+    corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
+    return ReportRequest(find("demo"), corpora).read(Store(tmp_path_factory.mktemp("report")))
+
+
+@pytest.fixture(scope="session")
 def example_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     """PYTHONPATH of processes that have the example of an analysis of one's own installed."""
     from tests.examples import package

@@ -158,6 +158,10 @@ FAMILIES = {
         layers=3,
     ),
     "gpt2": Family("GPT2Config", {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}, gpt2_bpe, causal=True),
+    "llama": Family(
+        "LlamaConfig", _BERT | {"num_attention_heads": 4, "num_key_value_heads": 2}, bos_bpe, causal=True, heads=4
+    ),
+    "opt": Family("OPTConfig", _BERT | {"ffn_dim": 32, "word_embed_proj_dim": 16}, bos_bpe, causal=True),
     "deberta-v2": Family(
         "DebertaV2Config",
         _BERT | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0},
@@ -169,6 +173,7 @@ FAMILIES = {
         "XLNetConfig", {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32}, unigram, observable=False
     ),
 }
+DECODERS = {name: family for name, family in FAMILIES.items() if family.causal}
 
 
 def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel") -> Path:

@@ -9,6 +9,7 @@ from bertviz_core.models.masking import targets_of
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests import families
+from tests.families import DECODERS, FAMILIES
 
 TEXT = """the old cat sat near the door , and the dog slept .
 a river turns the wheels in the evening
@@ -21,27 +22,6 @@ home
 SETTINGS = Settings(max_length=24, seed=5)
 
 
-_LLAMA = {
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "intermediate_size": 32,
-    "max_position_embeddings": 64,
-}
-DECODERS = {
-    "gpt2": families.FAMILIES["gpt2"],
-    "llama": families.Family("LlamaConfig", _LLAMA, families.bos_bpe, causal=True, heads=4),
-    "opt": families.Family(
-        "OPTConfig",
-        {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "ffn_dim": 32}
-        | {"max_position_embeddings": 64, "word_embed_proj_dim": 16},
-        families.bos_bpe,
-        causal=True,
-    ),
-}
-
-
 def auto_class(family: str) -> str:
     """The class of transformers that has the head of a family."""
     return "AutoModelForCausalLM" if family in DECODERS else "AutoModelForMaskedLM"
@@ -49,7 +29,7 @@ def auto_class(family: str) -> str:
 
 def save(family: str, folder: Path, auto: str = "") -> Path:
     """A tiny model of a family with the head that predicts words, as save_pretrained writes it."""
-    return families.save((families.FAMILIES | DECODERS)[family], folder, auto=auto or auto_class(family))
+    return families.save(FAMILIES[family], folder, auto=auto or auto_class(family))
 
 
 def eager(family: str, folder: Path) -> Any:

@@ -20,15 +20,13 @@ from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.emergence.series import shipped
 from bertviz_core.errors import SettingsError
 from bertviz_core.plotting.drawing import to_svg
-from tests.shipped import result as shipped_result
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def results():
-    """Every result that ships, by the name of its analysis."""
-    return {name: shipped_result(name) for name in BUILT_IN} | {"emergence": shipped()}
+def results(results):
+    return results | {"emergence": shipped()}
 
 
 @pytest.mark.parametrize("name", [*BUILT_IN, "emergence"])

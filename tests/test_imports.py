@@ -1,12 +1,13 @@
-"""Imports run one way: no circle of files or packages, and nothing against the layers.
+"""Imports run one way, nothing heavy is imported where it need not be, and nothing is unpickled.
 
-Read from the syntax trees, so that imports inside functions and under TYPE_CHECKING count as any other.
+Read from the syntax trees, so that imports inside functions and under TYPE_CHECKING count as any other; and proved by
+fresh interpreters.
 """
 
-from __future__ import annotations
-
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -37,51 +38,42 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("app", "bertviz_core.__main__", "bertviz_core.assets"),
 )
 MATHEMATICS = {"math", "numpy", "scipy", "sklearn", "statistics", "torch"}
-
-Imports = Mapping[str, set[str]]
+HEAVY = {"torch", "transformers"}
+UNPICKLERS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 
 
 def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-MODULES = {name_of(path): path for part in ("bertviz_core", "pages") for path in (ROOT / part).rglob("*.py")}
-MODULES["app"] = ROOT / "app.py"
+PATHS = [ROOT / "app.py", *(path for part in ("bertviz_core", "pages") for path in (ROOT / part).rglob("*.py"))]
+TREES = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in PATHS}
 
 
-def imported(tree: ast.AST, module: str = "", is_package: bool = False) -> Iterator[str]:
-    """Dotted names of what a file imports, at any depth; of `from a import b` both a.b and a."""
-    for node in ast.walk(tree):
+def imported(module: str) -> Iterator[set[str]]:
+    """Dotted names of what each statement of a file imports, at any depth; of `from a import b` both a.b and a."""
+    for node in ast.walk(TREES[module]):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            yield {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            parts = module.split(".")[: None if is_package else -1]
-            start = parts[: len(parts) - node.level + 1] if node.level else []
-            source = ".".join([*start, *filter(None, [node.module])])
-            yield from (f"{source}.{alias.name}" for alias in node.names)
-            yield source
+            yield {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
 
 
-def own_modules(names: Iterable[str]) -> set[str]:
+def packages_of(module: str) -> set[str]:
+    """Top-level names of everything that a file imports."""
+    return {name.partition(".")[0] for names in imported(module) for name in names}
+
+
+def own_modules(names: set[str]) -> set[str]:
     """The project's modules among the names of one statement, without packages of which a module is named."""
-    known = set(names) & set(MODULES)
+    known = names & set(TREES)
     return {name for name in known if not any(other.startswith(f"{name}.") for other in known)}
 
 
-def imports_of(module: str) -> set[str]:
-    path = MODULES[module]
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    found = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= own_modules(imported(node, module, path.name == "__init__.py"))
-    return found - {module}
+IMPORTS = {module: {name for names in imported(module) for name in own_modules(names)} - {module} for module in TREES}
 
 
-IMPORTS = {module: imports_of(module) for module in MODULES}
-
-
-def circle(graph: Imports) -> list[str]:
+def circle(graph: Mapping[str, set[str]]) -> list[str]:
     """Modules that import one another in a circle, empty where there is none."""
     try:
         TopologicalSorter(graph).prepare()
@@ -94,10 +86,10 @@ def children(package: str) -> dict[str, set[str]]:
     """What each module or package directly inside a package imports of its siblings."""
     size = len(package.split(".")) + 1
     graph: dict[str, set[str]] = {}
-    for module, found in IMPORTS.items():
+    for module, names in IMPORTS.items():
         if module.startswith(f"{package}."):
             sibling = ".".join(module.split(".")[:size])
-            inside = {".".join(name.split(".")[:size]) for name in found if name.startswith(f"{package}.")}
+            inside = {".".join(name.split(".")[:size]) for name in names if name.startswith(f"{package}.")}
             graph.setdefault(sibling, set()).update(inside - {sibling})
     return graph
 
@@ -118,31 +110,77 @@ def test_no_circle_of_files():
     assert circle(IMPORTS) == []
 
 
-@pytest.mark.parametrize("package", sorted({module.rpartition(".")[0] for module in MODULES} - {""}))
+@pytest.mark.parametrize("package", sorted({module.rpartition(".")[0] for module in TREES} - {""}))
 def test_no_circle_of_packages(package):
     assert circle(children(package)) == []
 
 
 def test_imports_run_down_the_layers():
-    upward = [
-        f"{module} imports {name}"
-        for module, names in IMPORTS.items()
-        for name in names
-        if layer_of(name) > layer_of(module)
-    ]
-    assert upward == []
+    pairs = [(module, name) for module, names in IMPORTS.items() for name in names]
+    assert [f"{module} imports {name}" for module, name in pairs if layer_of(name) > layer_of(module)] == []
 
 
 def test_pages_have_no_mathematics():
-    scripts = [module for module in MODULES if module.startswith("pages.") and module.count(".") == 1]
+    scripts = [module for module in TREES if module.startswith("pages.") and module.count(".") == 1]
     assert len(scripts) > 10
     for module in set(scripts) - {"pages.shared"}:
-        names = imported(ast.parse(MODULES[module].read_text(encoding="utf-8")))
-        assert not {name.partition(".")[0] for name in names} & MATHEMATICS, module
+        assert not packages_of(module) & MATHEMATICS, module
 
 
 def test_no_module_hides_a_public_name():
     """Importing a submodule sets an attribute of its package, which must not be one of the package's functions."""
     import bertviz_core
 
-    assert not {f"bertviz_core.{name}" for name in bertviz_core.__all__} & set(MODULES)
+    assert not {f"bertviz_core.{name}" for name in bertviz_core.__all__} & set(TREES)
+
+
+def loaded_by(code: str) -> set[str]:
+    """Names of the top-level modules that a fresh interpreter holds after running the code."""
+    show = "\nimport sys; print(*{name.partition('.')[0] for name in sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code + show], cwd=ROOT, check=True, capture_output=True, text=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def check_without(modules: list[str], packages: set[str]) -> None:
+    """Neither named in these modules nor loaded by them."""
+    assert not loaded_by("\n".join(f"import {module}" for module in modules)) & packages
+    for module in modules:
+        assert not packages_of(module) & packages, module
+
+
+def test_the_core_never_imports_streamlit():
+    core = [name for name in TREES if name.startswith("bertviz_core") and ".assets" not in name]
+    check_without([name for name in core if not name.endswith("__main__")], {"streamlit"})
+
+
+def test_readers_and_figures_never_import_torch():
+    """Nor what else shows results: results themselves, and what several analyses share."""
+    readers = ("bertviz_core.corpora", "bertviz_core.plotting")
+    folders = tuple(f"bertviz_core.{name}" for name in ("analyses", "overview", "viewer", "emergence"))
+    shown = {"analysis", "behaviors", "document_figure", "proportions", "results", "result", "figure"}
+    packages = {name_of(path) for path in PATHS if path.name == "__init__.py"}
+    light = [n for n in TREES if n.startswith(folders) and (n in packages or n.rpartition(".")[2] in shown)]
+    check_without([*(name for name in TREES if name.startswith(readers)), *light], HEAVY)
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    loaded = loaded_by("import bertviz_core as bv; bv.__version__; dir(bv)")
+    assert not loaded & {*HEAVY, "numpy", "pandas", "plotly", "streamlit", "sklearn", "scipy", "typer"}
+    code = "import bertviz_core as bv; bv.analyze; bv.analyze('surface_patterns')['previous']"
+    assert not loaded_by(code) & {*HEAVY, "streamlit"}  # a stored result needs no model
+
+
+def test_nothing_is_unpickled_and_no_code_comes_from_a_hub():
+    """By the syntax tree, so that a comment or a message about pickles does not count."""
+    for module, tree in TREES.items():
+        assert not packages_of(module) & UNPICKLERS, module
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Attribute):
+                assert ast.unparse(node) not in ("torch.load", "pandas.read_pickle", "pd.read_pickle"), module
+            if isinstance(node, ast.keyword) and node.arg in ("trust_remote_code", "allow_pickle"):
+                assert ast.unparse(node.value) == "False", module
+
+
+def test_the_test_command_of_the_readme_is_the_one_that_ci_runs():
+    readme, ci = ((ROOT / name).read_text().splitlines() for name in ("README.md", ".ci/run"))
+    assert [line for line in readme if "python -m pytest -m" in line] == [line for line in ci if "pytest" in line]

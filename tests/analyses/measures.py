@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, collate
 from bertviz_core.models.segments import Segments
@@ -29,23 +28,6 @@ def check_one_batch(measure, oracle, quantities, kinds_list, *, causal=False, pa
             expected = oracle(rows, kinds)
             found = values[row, head].tolist()
             np.testing.assert_allclose(found, [expected[name] for name in quantities], atol=1e-5, rtol=0)
-
-
-def check_any_way(measure, oracle, quantities, kinds_list, order, batch_size, pads):
-    """Document averages are the oracle's in whatever order, batches and padding the segments come."""
-    whole = SegmentAverages(quantities, measure, 2, 2, "cpu")
-    for start in range(0, len(order), batch_size):
-        chosen = order[start : start + batch_size]
-        examples = [maps.encode(number, kinds_list[number]) for number in chosen]
-        logits = [maps.scores(number, len(kinds_list[number]), layers=2) for number in chosen]
-        part = whole.new_empty()
-        for layer in range(2):
-            part.update(*maps.show(examples, logits, layer, pad=pads[start % len(pads)]))
-        whole.merge(part)
-    segments = [(maps.literal(maps.scores(i, len(k), layers=2)).tolist(), k) for i, k in enumerate(kinds_list)]
-    mean = whole.result()["mean"]
-    for index, name in enumerate(quantities):
-        np.testing.assert_allclose(mean[index], reference.corpus(oracle, segments, name), atol=1e-5, rtol=0)
 
 
 def published() -> list:

@@ -11,7 +11,6 @@ from hypothesis.extra import numpy as arrays
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.head_averages import TOP, HeadAverages
-from tests.oracles import reference
 from tests.oracles import uncertainty as oracle
 
 LAYERS, HEADS, QUANTITIES = 2, 3, ("one", "two")
@@ -41,25 +40,6 @@ def same(one: dict, other: dict) -> None:
         np.testing.assert_allclose(one[name], other[name], rtol=1e-12, atol=1e-7)
     for name in ("top", "top_values", "segments", "units"):
         np.testing.assert_array_equal(one[name], other[name])
-
-
-@given(values_of_segments)
-def test_means_and_errors_are_those_of_numpy(values):
-    # a segment has a quantity for every head of every layer, or for none
-    values = np.where(np.isnan(values[:, :1, :1]), np.nan, np.nan_to_num(values))
-    result = fed(values, range(len(values))).result()
-    for q, layer, head in np.ndindex(result["mean"].shape):
-        series = values[:, layer, head, q].astype(float)
-        mean, plain, count = reference.document_average(series.tolist())
-        known = series[~np.isnan(series)]
-        assert result["segments"][q] == count == len(known)
-        np.testing.assert_allclose(result["mean"][q, layer, head], mean, atol=1e-9)
-        np.testing.assert_allclose(result["mean"][q, layer, head], known.mean() if count else np.nan, atol=1e-9)
-        if count > 1:
-            np.testing.assert_allclose(plain, known.std(ddof=1) / np.sqrt(count), atol=1e-12)
-            error = oracle.by_document([[value] for value in known.tolist()])[1]
-            assert error >= plain
-            np.testing.assert_allclose(result["error"][q, layer, head], error, rtol=1e-5, atol=1e-7)
 
 
 @given(values_of_segments)

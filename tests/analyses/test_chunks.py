@@ -12,12 +12,11 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses import chunks
-from bertviz_core.analyses.chunks import ChunkedPass, compute_chunk, share_done
+from bertviz_core.analyses.chunks import ChunkedPass, share_done
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, find
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
 from bertviz_core.models import reading
@@ -63,51 +62,6 @@ def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, m
 def chunked_pass(requests, model, store) -> ChunkedPass:
     corpus = CorpusReading(chunked_examples(requests[0], model))
     return ChunkedPass(requests, corpus, model, store, f"cpu, batches of {model.batch_tokens} tokens")
-
-
-def run(computed: ChunkedPass, runner) -> None:
-    """As `compute_pass` does."""
-    try:
-        for number, parts in computed.parts(runner, Progress()):
-            computed.take(number, parts)
-    except Cancelled:
-        computed.save()
-        raise
-
-
-class Shuffled:
-    """Computes all chunks that are missing in another order, as bytes, until so many are done."""
-
-    def __init__(self, model, seed=0, until=None) -> None:
-        self.model, self.seed, self.until, self.order = model, seed, until, []
-
-    def map(self, requests, missing, progress):
-        parts = list(missing)
-        random.Random(self.seed).shuffle(parts)
-        for number, examples in parts:
-            if len(self.order) == self.until:
-                raise Cancelled
-            self.order.append(number)
-            _, sums = compute_chunk((number, examples), self.model, requests, Progress(), None)
-            yield number, [each.to_bytes() for each in sums]
-
-
-@pytest.mark.parametrize("analysis", CHUNKED)
-def test_chunks_computed_in_any_order_and_carried_as_bytes_give_the_same_bytes(analysis, masked, store):
-    request = request_of(analysis, masked)
-    whole = compute(request, None, model=masked)
-    for seed in range(1):
-        first, second = Shuffled(masked, seed, until=3), Shuffled(masked, seed)
-        with pytest.raises(Cancelled):
-            run(chunked_pass([request], masked, store), first)
-        assert share_done(store, request) > 0
-        computed = chunked_pass([request], masked, store)
-        run(computed, second)  # another process goes on
-        assert sorted(first.order + second.order) == list(range(len(computed.sizes))) and len(second.order) > 1
-        result = ANALYSES[analysis].finish(computed.totals[0], computed.corpus.examples, whole.provenance)
-        assert result.to_bytes() == whole.to_bytes()
-        computed.finish()
-        assert share_done(store, request) is None
 
 
 def chunked_examples(request, model):

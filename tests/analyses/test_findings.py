@@ -21,12 +21,12 @@ def averages(analysis, error=0.005, units=20, **values):
     arrays = np.array(list(values.values()), dtype=float)
     top = np.full((*arrays.shape, 1), -1)
     provenance = {"settings": {"mode": "corrected"}, "model": {"causal": False}}
-    loss = {"loss": 4.0, "right": 1, "predicted": 2} if analysis == "sep_gradients" else {}
-    of = ANALYSES[analysis].result_class if loss else averages_of(analysis)
+    more = {"sep_gradients": {"loss": 4.0, "right": 1, "predicted": 2}, "induction": {"length": 10}}.get(analysis, {})
+    of = ANALYSES[analysis].result_class if more else averages_of(analysis)
     return of(
         provenance, quantities=list(values), mean=arrays, error=np.full_like(arrays, error), top=top, top_values=top,
         segments=np.full(len(values), units), units=np.full(len(values), units), unit="documents",
-        effective_units=np.full(len(values), float(units)), texts={}, **loss,
+        effective_units=np.full(len(values), float(units)), texts={}, **more,
     )  # fmt: skip
 
 
@@ -130,6 +130,16 @@ def test_a_no_op_has_a_small_gradient_where_attention_to_the_sink_is_high():
     assert found("sep_gradients.no_op", gradients([[0, 0], [5, 5]])).state == NOT_SHOWN
     zero = averages("sep_gradients", error=0.0, attention_to_cls=[[0.5]], to_cls=[[0]], to_other=[[0]])
     assert found("sep_gradients.no_op", zero).state == UNDECIDED
+
+
+def test_a_head_of_repeated_sequences_is_compared_with_sequences_that_repeat_nothing():
+    found_in_both = {"duplicate": [[0.1, 0.2]], "duplicate_control": [[0.1, 0.2]]}
+    result = averages(
+        "induction", prefix=[[0.1, 0.9]], prefix_control=[[0.1, 0.1]], previous=[[0.8, 0]], **found_in_both
+    )
+    shown = {name: found(f"induction.{name}", result) for name in ("prefix", "duplicate", "previous")}
+    assert [finding.state for finding in shown.values()] == [SHOWN, UNDECIDED, SHOWN]
+    assert (shown["prefix"].head, shown["previous"].head) == ((0, 1), (0, 0))
 
 
 def test_broad_heads_are_looked_for_in_the_first_third():

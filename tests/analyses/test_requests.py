@@ -15,7 +15,7 @@ import pytest
 
 from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.model_pass import load_model
-from bertviz_core.analyses.registry import ANALYSES, shared_pass
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find, passes
 from bertviz_core.corpora.files import SAMPLES, sample
@@ -29,7 +29,6 @@ from bertviz_core.models.reading import Examples, Reading
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import MODES, Execution, Settings
 from tests.bracketed import conll
-from tests.readings import read_whole
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
 SETTINGS = Settings(max_length=32)
@@ -83,14 +82,6 @@ def test_what_is_stored_is_what_was_computed(store, tiny, request_for, mode):
     request = request_for(settings=Settings(max_length=32, mode=mode))
     assert find(store, request) is None
     equal(compute(request, store, model=tiny), find(store, request))
-
-
-def test_one_pass_stores_every_analysis_it_feeds(store, tiny, request_for):
-    compute(request_for("surface_patterns"), store, model=tiny)
-    together = [analysis.name for analysis in shared_pass(ANALYSES["surface_patterns"])]
-    assert {"surface_patterns", "entropy"} <= set(together)
-    for name in together:
-        equal(find(store, request_for(name)), compute(request_for(name), None, model=tiny))
 
 
 def test_provenance_counts_and_is_json(tiny, request_for):
@@ -311,11 +302,3 @@ def test_a_corpus_is_read_once(
     provenance = compute(request(tiny, source, analysis, text), None, model=tiny).provenance
     assert len(readings) == 1
     assert readings[0].counts.items() <= provenance.items()
-
-
-def test_a_reading_that_ends_early_leaves_the_others_alone(tiny: Any, source: Any) -> None:
-    sentences = Sentences(source(TREEBANK), tiny.tokens, SETTINGS)
-    whole, partial = read_whole(sentences), Reading()
-    next(sentences.read(partial))
-    assert (partial.counts["words"], partial.skipped.to_json()) == (3, [])
-    assert (whole.counts["words"], whole.skipped.reasons) == (12, read_whole(sentences).skipped.reasons)

@@ -13,10 +13,10 @@ from tests.visitors import Visitor, visitor
 PAGE = Path(__file__).parents[1] / "closed_tab_page.py"
 
 
-def until(reader: Visitor, said: str, seconds: float = 30) -> None:
+def until(reader: Visitor, text: str, seconds: float = 30) -> None:
     ends = time.monotonic() + seconds
-    while said not in (text := reader.look().text):
-        assert time.monotonic() < ends, text
+    while text not in (shown := reader.look().text):
+        assert time.monotonic() < ends, shown
         time.sleep(0.1)
 
 

@@ -140,6 +140,14 @@ def test_gradients_need_a_model_that_predicts_words(folder: str, message: str, r
     assert [message in note.value for note in app.info] == ([True] if message else [])
 
 
+def test_a_single_segment_has_no_interval_on_its_page(tiny_folder: Path) -> None:
+    app = open_app("surface_patterns", model=str(tiny_folder), max_length="32", limit="1")
+    analyze(app)
+    assert not app.error and not app.exception
+    values = [value.split() for table in app.table if "value" in table.value for value in table.value["value"]]
+    assert values and all(value == ["–"] or value[1:] == ["±", "–"] for value in values)
+
+
 @pytest.mark.parametrize("number", ["1e400", "9" * 5000, "²"])
 def test_numbers_that_are_none_in_the_address_are_left_aside(number: str) -> None:
     app = open_app(limit=number, seed=number, max_length=number)

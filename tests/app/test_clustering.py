@@ -1,26 +1,16 @@
-"""The page and the command of the clustering: same numbers, thresholds and roots without a new analysis."""
+"""The page of the clustering: the stored result, and thresholds without a new analysis."""
 
-import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from bertviz_core.cli import commands as cli
-from bertviz_core.errors import SettingsError
-from tests.app.driving import metrics, open_app, words
-from tests.shipped import COUNT
+from pages.shared.endnotes import methods_section
+from tests.app.driving import analyze, metrics, open_app, words
+from tests.families import FAMILIES, save
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-
-def command(*arguments: str) -> dict:
-    """What the command writes, without a model being run: the sample's result ships with the project."""
-    out = next(Path(a) for a in arguments if a.endswith(".json"))
-    done = CliRunner().invoke(cli.app, ["clustering", "encyclopedia", "--quiet", *arguments], catch_exceptions=False)
-    assert done.exit_code == 0
-    return json.loads(out.read_bytes())
 
 
 def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:
@@ -46,25 +36,27 @@ def test_as_in_the_paper_divergences_are_sums() -> None:
     assert most_similar.delta.endswith(" nats, summed over tokens")
 
 
-def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
-    whole = command("--out", str(tmp_path / "a.json"))
-    with_behavior = sum(row["behavior"] not in ("broad", "other") for row in whole["table"])
-    assert metrics(open_app("clustering"))["Heads with a behavior"] == f"{with_behavior} of {COUNT}"
-    assert len(whole["arrays"]["divergence"]) == len(whole["arrays"]["embedding"]) == COUNT
+def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
+    sizes = FAMILIES["bert"].sizes | {"num_hidden_layers": 1, "num_attention_heads": 1}
+    folder = save(replace(FAMILIES["bert"], sizes=sizes), tmp_path / "one")
+    app = open_app("clustering", model=str(folder), max_length="32", limit="2")
+    analyze(app)
+    assert not app.error and not app.exception
+    assert "no two heads of one layer, no two heads of different layers" in words(app)
+    shown = metrics(app)
+    assert shown["Within / between layers"] == shown["Most similar heads"] == "–" and "nan" not in words(app)
 
 
-def test_the_command_takes_thresholds_and_roots(tmp_path: Path) -> None:
-    whole = command("--out", str(tmp_path / "a.json"))
-    other = command("--root", "--threshold", "entropy=7", "--threshold", "next=1", "--out", str(tmp_path / "b.json"))
-    assert other["arrays"]["divergence"] == whole["arrays"]["divergence"]
-    assert other["arrays"]["embedding"] != whole["arrays"]["embedding"]
-    before, after = ({row["label"]: row["behavior"] for row in found["table"]} for found in (whole, other))
-    assert not {"broad", "next"} & set(after.values())  # no head can reach these thresholds
-    assert all(after[label] == name for label, name in before.items() if name not in ("broad", "next"))
+def test_an_about_box_opens_its_section_of_the_methods() -> None:
+    app, title = open_app("clustering"), "9. Clustering"
+    (button,) = [button for button in app.button if button.label.startswith("Methods")]
+    assert title in button.label
+    text = methods_section(9)[1]
 
+    def shown() -> list[str]:  # on the page and in its dialog
+        return [element.value for element in app._tree.get("markdown")]
 
-@pytest.mark.parametrize("given", ["entropi=3", "entropy", "entropy=high", "entropy=nan"])
-def test_what_is_no_threshold_is_refused(given: str) -> None:
-    with pytest.raises(SettingsError, match="not a threshold") as caught:
-        CliRunner().invoke(cli.app, ["clustering", "encyclopedia", "--threshold", given], catch_exceptions=False)
-    assert "entropy" in caught.value.hint
+    assert text not in shown()
+    button.click().run()
+    assert not app.exception
+    assert text in shown()

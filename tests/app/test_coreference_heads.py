@@ -1,18 +1,13 @@
 """The coreference page: numbers, choices, documents, uploads; last, in a browser."""
 
 import json
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import find
-from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
-from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.plotting.style import percent
+from tests import shipped
 from tests.app.driving import analyze, open_app, unescaped, uploader, words
 from tests.bracketed import conll
 
@@ -33,7 +28,7 @@ def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
     chance = ["Chance (1 / candidates)", "Random candidate"]
     assert [metric.label for metric in app.metric][1:] == [*chance, "Nearest", "Head match", "Rule-based"]
     assert [metric.value for metric in app.metric[1:3]] == [
-        percent(shipped().of_system(name)[0], 700) for name in CHANCES
+        percent(shipped.result(PAGE).default_view().of_system(name)[0], 700) for name in CHANCES
     ]
     assert not any(metric.delta for metric in app.metric)
     assert "Held out, the best head is clearly above" in words(app)
@@ -46,7 +41,7 @@ def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
 def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     """Table 2 is mention -> antecedent, whatever the switch says; the claim, the cards and the rest follow it."""
     app = open_app(PAGE)
-    result = shipped()
+    result = shipped.result(PAGE).default_view()
     best, other = result.best(), result.best(direction=1)
     claim, turned = (f"finds an antecedent of {result.head_row(choice)['accuracy']:.1%}" for choice in (best, other))
     assert f"Head {best.head.label()}, mention → antecedent, {claim}" in words(app)
@@ -71,11 +66,6 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     assert "paper does not measure this direction" in words(app) and not app.error
 
 
-def shipped():
-    with tempfile.TemporaryDirectory() as folder:
-        return find(Store(Path(folder)), Request(PAGE, find_model("demo"), sample("coreference"))).default_view()
-
-
 def test_the_best_head_is_one_click_away():
     app = open_app(PAGE, head="1-1")
     button = next(button for button in app.button if button.label.startswith("Choose head"))
@@ -85,31 +75,10 @@ def test_the_best_head_is_one_click_away():
     assert not any(button.label.startswith("Choose head") for button in app.button)
 
 
-def test_strict_candidates_lower_the_accuracy_without_a_new_analysis():
-    app = open_app(PAGE)
-    before = float(app.metric[0].value.rstrip("%"))
-    app.segmented_control(key="candidates").set_value("words").run()
-    assert float(app.metric[0].value.rstrip("%")) < before and not app.error
-    assert "Analyze" not in " ".join(button.label for button in app.button)
-
-
 def passages_of(app) -> list[dict]:
     """What the component draws: titles, and the guesses below each passage."""
     (component,) = [one for one in app.get("bidi_component") if '"notes"' in one.proto.json]
     return json.loads(component.proto.json)
-
-
-def test_right_and_wrong_guesses_are_told_apart():
-    app = open_app(PAGE, head="6-4")
-    marks = {}
-    for which in ("all", "right", "wrong"):
-        app.segmented_control(key="guesses").set_value(which).run()
-        first = passages_of(app)[0]
-        marks[which] = [note["text"][0] for note in first["notes"]]
-        right, _, total = first["title"].partition(": ")[2].split()[:3]
-        if which == "all":
-            assert (marks[which].count("✓"), len(marks[which])) == (int(right), int(total))
-    assert set(marks["right"]) == {"✓"} and set(marks["wrong"]) == {"✗"}
 
 
 def test_an_upload_is_analyzed_and_one_that_is_broken_names_its_line():

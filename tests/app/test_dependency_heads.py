@@ -49,22 +49,6 @@ def test_the_best_head_of_a_relation_is_taken_with_its_direction() -> None:
     assert metrics(app)[f"Chosen head {row['head']}"] == metrics(app)["Best head"]
 
 
-def test_filters_of_sentences() -> None:
-    app = open_app("dependency_heads", relation="det", head="1-2")
-
-    def found() -> int:
-        said = next(caption.value for caption in app.caption if " sentences. Above" in caption.value)
-        return int(said.split(" of ")[0])
-
-    everything = found()
-    app.segmented_control(key="which").set_value("right").run()
-    right = found()
-    app.segmented_control(key="which").set_value("wrong").run()
-    assert 0 < right < everything and right + found() >= everything
-    app.slider(key="weight").set_value(1.0).run()
-    assert found() == 0 and not app.exception
-
-
 def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus() -> None:
     app = open_app("dependency_heads")
     uploader(app).set_value(("mine.conllu", BANK.encode(), "text/plain")).run()
@@ -82,24 +66,29 @@ def test_an_uploaded_treebank_is_analyzed_and_a_text_page_keeps_its_own_corpus()
     assert not app.exception
 
 
-def test_sentences_are_found_by_their_words() -> None:
-    assert has(["The", "Cat", "sat"], ["the", "cat"]) and has(["Cats"], ["cat*"])
-    assert has(["a"], []) and not has(["The", "sat", "cat"], ["the", "cat"])
-    assert not has(["cats"], ["cat"]) and not has([], ["cat"])
-    app = open_app("dependency_heads", relation="all")
-    before = found(app)
-    app.text_input(key="search").set_value("the").run()
-    assert 0 < found(app) < before
-    again = open_app("dependency_heads", relation="all", search="the")
-    assert found(again) == found(app)
-    app.text_input(key="search").set_value("no such word").run()
-    assert found(app) == 0 and not app.exception
-
-
-def found(app: AppTest) -> int:
+def sentence_count(app: AppTest) -> int:
     """How many sentences the list has."""
     line = next(caption.value for caption in app.caption if "sentences. Above, the gold arcs" in caption.value)
     return int(line.split()[0].replace(",", ""))
+
+
+def test_sentences_are_found_by_their_guesses_and_their_words() -> None:
+    app = open_app("dependency_heads", relation="det", head="1-2")
+    everything = sentence_count(app)
+    app.segmented_control(key="which").set_value("right").run()
+    right = sentence_count(app)
+    app.segmented_control(key="which").set_value("wrong").run()
+    assert 0 < right < everything and right + sentence_count(app) >= everything
+    app.text_input(key="search").set_value("the").run()
+    assert 0 < sentence_count(app) < everything
+    app.text_input(key="search").set_value("no such word").run()
+    assert sentence_count(app) == 0 and not app.exception
+
+
+def test_words_of_a_search_are_whole_words_in_their_order() -> None:
+    assert has(["The", "Cat", "sat"], ["the", "cat"]) and has(["Cats"], ["cat*"])
+    assert has(["a"], []) and not has(["The", "sat", "cat"], ["the", "cat"])
+    assert not has(["cats"], ["cat"]) and not has([], ["cat"])
 
 
 def test_mode_as_in_the_paper_is_decided_on_held_out_words_too() -> None:

@@ -9,9 +9,7 @@ import streamlit as st
 
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
-from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import services
-from pages.shared.views import emergence_view
 from tests import trainings
 from tests.app.driving import analyze, metrics, open_app, paste, unescaped, words
 
@@ -53,17 +51,24 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
         assert found["Heads with a behavior"] == f"{learned} of {labels[place].size}"
 
 
-def test_a_local_folder_is_a_job_and_then_one_of_the_trainings(tmp_path: Path) -> None:
-    folder = trainings.save(tmp_path / "mine" / "steps")
+def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Path) -> None:
+    folder = trainings.save(tmp_path / "mine" / "steps", steps=(3, 30))
     app = open_own(folder)
-    assert "3 checkpoints, steps 0 to 200" in words(app)
+    assert "2 checkpoints, steps 3 to 30" in words(app)
     analyze(app)
     assert not app.error and len(app.metric) == 4
     assert "mine/steps on pasted text and treebank" in words(app)
-    assert app.select_slider(key="at_step").options == ["0", "10", "200"]
+    assert app.select_slider(key="at_step").options == ["3", "30"]
     assert "not one of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
     app.selectbox(key="head").set_value("4-5").run()
     assert "not one of this training's 2 × 2" in words(app)
+    trainings.save(folder, steps=(300,))
+    app.run()
+    assert "4 of 12 analyses are missing" in words(app)
+    assert app.select_slider(key="at_step").options == ["3", "30"]
+    analyze(app)
+    assert app.select_slider(key="at_step").options == ["3", "30", "300"]
+    assert "analyses are missing" not in words(app)
 
 
 def test_analyzed_folders_can_be_chosen_but_not_those_on_uploads_that_the_reader_cannot_see(
@@ -89,24 +94,13 @@ def test_analyzed_folders_can_be_chosen_but_not_those_on_uploads_that_the_reader
     assert open_app("emergence").selectbox(key="training").options == ["small-bert"]
 
 
-def test_what_is_missing_of_a_training_is_offered_beside_what_is_stored(tmp_path: Path) -> None:
-    folder = trainings.save(tmp_path / "steps", steps=(3, 30))
-    app = open_own(folder)
-    analyze(app)
-    trainings.save(folder, steps=(300,))
-    app.run()
-    assert "4 of 12 analyses are missing" in words(app)
-    assert app.select_slider(key="at_step").options == ["3", "30"]
-    analyze(app)
-    assert app.select_slider(key="at_step").options == ["3", "30", "300"]
-    assert "analyses are missing" not in words(app)
-
-
-@pytest.mark.parametrize(("name", "said"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])
-def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(tmp_path: Path, name: str, said: str) -> None:
+@pytest.mark.parametrize(("name", "message"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])
+def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(
+    tmp_path: Path, name: str, message: str
+) -> None:
     (tmp_path / "empty").mkdir()
     app = open_app("emergence", training=str(tmp_path / name))
-    assert said in unescaped(app.error[0].value)
+    assert message in unescaped(app.error[0].value)
     assert [title.value for title in app.title] == ["Emergence"]
     app.selectbox(key="training").set_value("small-bert").run()
     assert not app.error and len(app.metric) == 4
@@ -125,16 +119,6 @@ def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
     shown = open_app("emergence").dataframe[0].value
     for name in ("loss", "UAS", "UAS_heldout", "previous_heads"):
         assert [row[name] for row in table] == pytest.approx(shown[name].tolist(), abs=1e-14)
-
-
-def test_the_map_is_that_of_its_step() -> None:
-    result, labels = shipped(), shipped().behaviors()
-    for index, at_step in enumerate(labels):
-        drawn = emergence_view.map_at(result, labels, emergence_view.BY_BEHAVIOR, index, 1).to_json()
-        counts = dict(group["name"].removesuffix(")").rsplit(" (", 1) for group in drawn["groups"])
-        assert all(int(counts[BEHAVIORS[name][-1]]) == (at_step == name).sum() for name in np.unique(labels))
-        entropy = emergence_view.map_at(result, labels, "entropy, nats", index, 1).to_json()
-        assert entropy["values"] == pytest.approx((result["entropy"][index] / result.uniform).clip(0, 1).reshape(-1))
 
 
 def test_a_step_that_this_training_has_not_is_its_last() -> None:

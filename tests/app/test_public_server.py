@@ -24,23 +24,6 @@ def test_as_shipped_the_server_listens_to_its_own_machine_alone() -> None:
     assert config["server"]["address"] == "localhost"
 
 
-def test_every_model_that_is_missed_has_one_answer(public: None, tmp_path: Path) -> None:
-    said = set()
-    for name in ("~root", "/nope", str(tmp_path), "owner/model"):
-        app = open_app("surface_patterns", model=name)
-        said.add(unescaped(app.error[0].value))
-    assert said == {"No model with this name is available.  \nChoose from the list."}
-
-
-def test_every_training_that_is_missed_has_one_answer(public: None, tmp_path: Path) -> None:
-    trainings.save(tmp_path / "steps", steps=(3, 30))
-    said = set()
-    for name in ("/nope", str(tmp_path / "steps"), "x"):
-        app = open_app("emergence", training=name)
-        said.add(unescaped(app.error[0].value))
-    assert said == {"No training with this name is available.  \nChoose from the list."}
-
-
 def test_allowed_models_and_trainings_are_offered_by_name(
     public: None, tmp_path: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,8 +53,3 @@ def test_errors_name_no_folder_of_the_server(
     for folder in (Path.home(), "/nope"):  # no answer tells folders that exist from others
         app = open_app("surface_patterns", corpus=str(folder))
         assert f"no corpus “{Path(folder).name}”" in unescaped(app.error[0].value)
-
-
-def test_ones_own_machine_opens_folders(tiny_folder: Path) -> None:
-    app = open_app("surface_patterns", model=str(tiny_folder))
-    assert not app.error and f"{tiny_folder.name} on encyclopedia" in words(app)

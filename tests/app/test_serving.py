@@ -18,8 +18,8 @@ ROOT = Path(__file__).parents[2]
 def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
     """The addresses that a server with these options opens."""
     opened: list[str] = []
-    told = {"server.headless": False, "server.address": None, "browser.serverAddress": "localhost", **options}
-    monkeypatch.setattr(serving.st, "get_option", told.get)
+    settings = {"server.headless": False, "server.address": None, "browser.serverAddress": "localhost", **options}
+    monkeypatch.setattr(serving.st, "get_option", settings.get)
     monkeypatch.setattr(serving.cli_util, "open_browser", opened.append)
     monkeypatch.setattr(serving, "_remember_sessions", lambda count: None)  # of a runtime, which there is not
 
@@ -48,9 +48,9 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     code = "import sys\nfrom pages.shared.frame import serving\nserving._get_ready()\nprint(*sys.modules)"
     run = [sys.executable, "-c", code]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "STREAMLIT_SERVER_HEADLESS": "true"}
-    found = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())
-    assert {"plotly.graph_objects", "pages.shared.views.overview_view", "scipy.special"} <= found  # of intervals
-    assert not found & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
+    loaded = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())
+    assert {"plotly.graph_objects", "pages.shared.views.overview_view", "scipy.special"} <= loaded  # of intervals
+    assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
 
 
 def test_a_server_whose_limits_cannot_be_read_does_not_start() -> None:

@@ -86,6 +86,18 @@ def switch_theme(page: Any, scheme: str) -> None:
     settle(page)
 
 
+def wait_for_address(page: Any, part: str) -> None:
+    """Wait until the parameters of the address contain this, and the page that has them has run."""
+    page.wait_for_function("part => location.search.includes(part)", arg=part, timeout=10_000)
+    settle(page)
+
+
+def wait_for_page(page: Any, title: str) -> None:
+    """Wait until the page of this title is open."""
+    page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title, timeout=60_000)
+    settle(page)
+
+
 def everywhere(page: Any, selector: str, expression: str) -> list[Any]:
     """A JavaScript expression of `e` for each element, those in shadow trees too."""
     return page.evaluate(

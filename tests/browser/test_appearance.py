@@ -23,11 +23,10 @@ def test_the_theme_is_switched_on_the_page_and_kept_on_the_others(address: str, 
     context.close()
 
 
-def test_a_phone_has_neither_cut_legends_nor_a_page_wider_than_itself(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/surface_patterns", width=390)
+def test_a_phone_has_neither_cut_legends_nor_a_page_wider_than_itself(open_page: Any) -> None:
+    page = open_page("surface_patterns", width=390)
     page.locator(".point").first.wait_for()
     assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= 390
     for legend in page.locator("[data-testid=stPlotlyChart] .legend").all():
         box = legend.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 390
-    page.close()

@@ -17,18 +17,16 @@ from tests.cli.running import run
     ],
 )
 def test_an_address_as_it_is_typed_opens_its_page(
-    address: str, chromium: Any, path: str, title: str, left: str
+    open_page: Any, address: str, path: str, title: str, left: str
 ) -> None:
-    page = browser.open_page(chromium, f"{address}/{path}")
+    page = open_page(path)
     assert page.locator("h1").inner_text() == title
     assert page.url.removeprefix(address).startswith(left)
     assert page.get_by_role("dialog").count() == 0
-    assert page.problems == []
-    page.close()
 
 
-def test_clicks_in_every_figure_of_clustering_choose_a_head(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/clustering?head=3-5")
+def test_clicks_in_every_figure_of_clustering_choose_a_head(open_page: Any) -> None:
+    page = open_page("clustering?head=3-5")
     for chart, point in ((0, 0), (1, 2), (2, 20)):  # three different heads
         before = page.url
         figure = page.locator("[data-testid=stPlotlyChart]").nth(chart)
@@ -40,12 +38,10 @@ def test_clicks_in_every_figure_of_clustering_choose_a_head(address: str, chromi
         browser.settle(page)
         assert "head=3-5" not in page.url
     assert browser.fits(page)
-    assert page.problems == []
-    page.close()
 
 
-def test_the_head_stays_when_heads_are_counted_from_0(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/entropy?head=2-3")
+def test_the_head_stays_when_heads_are_counted_from_0(open_page: Any) -> None:
+    page = open_page("entropy?head=2-3")
     page.locator(".st-key-more-settings button").first.click()
     page.get_by_text("Count heads from 0").click()
     page.wait_for_url("**zero=true")
@@ -54,54 +50,69 @@ def test_the_head_stays_when_heads_are_counted_from_0(address: str, chromium: An
     browser.settle(page)
     page.locator(".st-key-step-next button").click()
     page.wait_for_url("**head=2-4&zero=true")
-    assert page.problems == []
-    page.close()
 
 
-def test_downloads_give_the_bytes_of_the_command_line(address: str, chromium: Any, tmp_path: Path) -> None:
-    page = browser.open_page(chromium, f"{address}/surface_patterns")
+def test_downloads_are_those_of_the_command_line_and_the_camera_saves_a_vector_figure(
+    open_page: Any, tmp_path: Path
+) -> None:
+    page = open_page("surface_patterns")
     with page.expect_download() as download:
         page.locator("[data-testid=stDownloadButton]").first.get_by_role("button").click()
     download.value.save_as(tmp_path / "page.csv")
-    page.close()
-    store, out = tmp_path / "store", tmp_path / "line.csv"
-    assert run("surface-patterns", "encyclopedia", "--quiet", "--out", out, store=store).returncode == 0
-    assert (tmp_path / "page.csv").read_bytes() == (tmp_path / "line.csv").read_bytes()
-
-
-def test_the_camera_saves_a_vector_figure_that_says_what_it_was_made_from(
-    address: str, chromium: Any, tmp_path: Path
-) -> None:
-    page = browser.open_page(chromium, f"{address}/surface_patterns")
     figure = page.locator("[data-testid=stPlotlyChart]").first
     figure.hover()
     with page.expect_download() as download:
         figure.locator(".modebar-btn").first.click()
     download.value.save_as(tmp_path / "figure.svg")
     saved = (tmp_path / "figure.svg").read_text()
-    assert saved.startswith("<svg")
-    assert "after Clark et al. 2019" in saved
-    page.close()
+    assert saved.startswith("<svg") and "after Clark et al. 2019" in saved
+    store, out = tmp_path / "store", tmp_path / "line.csv"
+    assert run("surface-patterns", "encyclopedia", "--quiet", "--out", out, store=store).returncode == 0
+    assert (tmp_path / "page.csv").read_bytes() == out.read_bytes()
 
 
-def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/tour?step=4&head=4-4")
+def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(open_page: Any) -> None:
+    page = open_page("tour?step=4&head=4-4")
     assert "step=4" in page.url
     link = page.locator("[data-testid=stMain] [data-testid=stPageLink]").first
     head = link.inner_text().split()[-1]
     link.click()
-    page.wait_for_function("document.querySelector('h1')?.innerText === 'Surface patterns'", timeout=10_000)
-    browser.settle(page)
+    browser.wait_for_page(page, "Surface patterns")
     page.locator("[data-testid=stMain]").get_by_text(f"Head {head}", exact=True).wait_for()
     assert f"head={head}" in page.url
     assert "4-4" not in page.url
     assert "quantity=to_cls" in page.url  # the special token that the layers attend to most
-    page.locator(".st-key-head-panel button").first.click()
-    page.locator("[data-testid=stPopoverBody] [data-testid=stPageLink]").get_by_text("Entropy").click()
-    page.wait_for_function("document.querySelector('h1')?.innerText === 'Entropy'", timeout=10_000)
-    browser.settle(page)
-    assert f"head={head}" in page.url
-    page.locator("[data-testid=stSidebar]").get_by_text("Guided tour").click()
-    page.get_by_text("Step 4 of").wait_for()
-    assert page.problems == []
-    page.close()
+
+
+def test_the_button_gives_a_report_that_needs_no_network_and_prints(
+    open_page: Any, chromium: Any, tmp_path: Path
+) -> None:
+    page = open_page()
+    with page.expect_download(timeout=120_000) as waiting:
+        page.locator("summary").filter(has_text="Report").click()
+        page.get_by_role("button", name="Report").click()
+    assert waiting.value.suggested_filename == "report-demo.html"
+    waiting.value.save_as(tmp_path / "report.html")
+    report = chromium.new_page(viewport={"width": 800, "height": 900})
+    asked: list[str] = []
+    report.on("request", lambda request: asked.append(request.url))
+    report.goto((tmp_path / "report.html").as_uri())
+    assert report.locator("h1").inner_text() == "What does demo look at?"
+    assert report.locator(".main-svg").count() >= 10 and len(asked) == 1
+    assert report.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    pdf = report.pdf(prefer_css_page_size=True)
+    assert pdf.startswith(b"%PDF") and 10 <= pdf.count(b"/Type /Page\n") + pdf.count(b"/Type /Page ") <= 60
+    report.close()
+
+
+def test_a_deep_link_on_a_fresh_server_opens_the_page_of_an_installed_analysis(
+    chromium: Any, tmp_path: Path, example_path: str
+) -> None:
+    with browser.served(tmp_path / "store", python_path=example_path) as address:
+        page = chromium.new_page(viewport={"width": 1280, "height": 900})
+        page.goto(f"{address}/repeated_token?head=2-3&limit=3")
+        page.get_by_role("button", name="Analyze (about").wait_for(timeout=60_000)
+        assert page.locator("h1").inner_text() == "Repeated token"
+        assert page.get_by_text("Page not found").count() == 0
+        assert page.locator("[data-testid=stSidebar]").get_by_text("Installed analyses").is_visible()
+        page.close()

@@ -14,17 +14,16 @@ def counts(page: Any) -> list[int]:
     return sorted(filter(None, (int(name.rpartition("(")[2].strip(")")) for name in names)))
 
 
-def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(address: str, chromium: Any) -> None:
+def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(open_page: Any) -> None:
     result = shipped()
-    page = browser.open_page(chromium, f"{address}/emergence?head=2-3")
+    page = open_page("emergence?head=2-3")
     marks = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path")
     before = marks.last.get_attribute("d")
     page.get_by_role("slider").first.focus()
     page.keyboard.press("Home")
     first = f"{result.steps[0]:,}"
     page.get_by_test_id("stMetricValue").get_by_text(first, exact=True).wait_for()
-    page.wait_for_function(f"location.search.includes('at_step={result.steps[0]}')", timeout=10_000)
-    browser.settle(page)
+    browser.wait_for_address(page, f"at_step={result.steps[0]}")
     assert marks.last.get_attribute("d") != before
     counted = dict(zip(*np.unique(result.behaviors()[0], return_counts=True), strict=True))
     assert counts(page) == sorted(counted.values())
@@ -35,14 +34,12 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(address: st
     head = page.url.partition("head=")[2].partition("&")[0]
     assert page.get_by_text(f"Head {head} over the training").is_visible()
     assert browser.fits(page)
-    assert page.problems == []
-    page.close()
 
 
-def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(address: str, chromium: Any) -> None:
+def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(open_page: Any) -> None:
     result = shipped()
     steps, labels = [f"{step:,}" for step in result.steps], result.behaviors()
-    page = browser.open_page(chromium, f"{address}/emergence")
+    page = open_page("emergence")
     entries, seen = page.evaluate("history.length"), []
     page.get_by_role("button", name="Play").focus()
     page.keyboard.press("Enter")  # from the last step it begins at the first
@@ -51,16 +48,11 @@ def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(a
         page.wait_for_timeout(250)
         shown = page.get_by_test_id("stMetricValue").first.inner_text()
         assert page.get_by_role("slider").first.get_attribute("aria-valuetext") == shown.replace(",", "")
-        drawn = [
-            int(entry.get_attribute("aria-label").split("(")[1].strip(")")) for entry in page.locator(".entry").all()
-        ]
-        assert sorted(filter(None, drawn)) == sorted(np.unique(labels[steps.index(shown)], return_counts=True)[1])
+        assert counts(page) == sorted(np.unique(labels[steps.index(shown)], return_counts=True)[1])
         cursor = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path").last.get_attribute("d")
         seen.append(float(cursor[1:].partition(",")[0]))
     assert seen == sorted(seen) and len(set(seen)) > 1
     assert page.evaluate("history.length") == entries and "at_step" not in page.url
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Play").wait_for()
-    page.wait_for_function("location.search.includes('at_step=')", timeout=10_000)
-    assert page.problems == []
-    page.close()
+    browser.wait_for_address(page, "at_step=")

@@ -1,6 +1,5 @@
 """Back and Forward in a real browser: they restore what was chosen on a page, and lead out of it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,22 +8,14 @@ from tests.browser import chromium as browser
 
 
 @pytest.fixture
-def page(address: str, chromium: Any) -> Iterator[Any]:
-    opened = browser.open_page(chromium, address)
-    yield opened
-    assert opened.problems == []
-    opened.close()
+def page(open_page: Any) -> Any:
+    return open_page()
 
 
 def follow(page: Any, name: str, title: str) -> None:
     """Click a link of the menu and wait for its page."""
     page.locator("[data-testid=stSidebar]").get_by_text(name, exact=True).click()
-    arrive(page, title)
-
-
-def arrive(page: Any, title: str) -> None:
-    page.wait_for_function("title => document.querySelector('h1')?.innerText === title", arg=title, timeout=20_000)
-    browser.settle(page)
+    browser.wait_for_page(page, title)
 
 
 def choose(page: Any, label: str, option: str) -> None:
@@ -41,7 +32,7 @@ def test_back_and_forward_restore_a_quantity(page: Any) -> None:
     claim.first.wait_for()
     follow(page, "Attention viewer", "Attention viewer")
     page.go_back()
-    arrive(page, "Surface patterns")
+    browser.wait_for_page(page, "Surface patterns")
     assert "quantity=next" in page.url
     claim.first.wait_for()
     page.go_back()  # one entry for the choice
@@ -50,35 +41,20 @@ def test_back_and_forward_restore_a_quantity(page: Any) -> None:
     claim.first.wait_for()
 
 
-def test_back_restores_a_relation_and_its_sentences(page: Any) -> None:
-    follow(page, "Dependency heads", "Dependency heads")
-    choose(page, "Relation", "det")
-    heading = page.locator("h2", has_text="in sentences with det")
-    heading.wait_for()
-    told = heading.inner_text()
-    page.locator("figcaption").get_by_text("Open in the attention viewer").first.click()
-    arrive(page, "Attention viewer")
-    page.go_back()
-    arrive(page, "Dependency heads")
-    heading.wait_for()
-    assert heading.inner_text() == told
-    assert "relation=det" in page.url
-
-
 def test_back_restores_a_step_of_the_tour_and_four_lead_out_of_it(page: Any) -> None:
     follow(page, "Guided tour", "Guided tour")
     for number in (1, 2):
         page.keyboard.press("ArrowRight")
         page.get_by_text(f"Step {number} of").wait_for()
     page.locator("[data-testid=stMain] [data-testid=stPageLink]").first.click()
-    arrive(page, "Attention viewer")
+    browser.wait_for_page(page, "Attention viewer")
     assert page.get_by_text("Tour, step 2").is_visible()  # the way back that the page itself has
     page.go_back()
-    arrive(page, "Guided tour")
+    browser.wait_for_page(page, "Guided tour")
     page.get_by_text("Step 2 of").wait_for()
     page.go_back()
     page.get_by_text("Step 1 of").wait_for()
     page.go_back()
     page.get_by_text("Four words to begin with").wait_for()
     page.go_back()
-    arrive(page, "Overview")
+    browser.wait_for_page(page, "Overview")

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from bertviz_core.tour import STEPS
 from tests.browser import chromium as browser
 
@@ -15,8 +13,8 @@ def at(page: Any, title: str) -> None:
     browser.settle(page)
 
 
-def test_arrow_keys_turn_the_pages_and_a_shows_the_answer(address: str, chromium: Any) -> None:
-    page = browser.open_page(chromium, f"{address}/tour")
+def test_arrow_keys_turn_the_pages_and_a_shows_the_answer(open_page: Any) -> None:
+    page = open_page("tour")
     page.get_by_role("button", name="Next Shortcut").wait_for()  # its code may come after the title's
     for step in STEPS[:3]:
         page.keyboard.press("ArrowRight")
@@ -38,17 +36,18 @@ def test_arrow_keys_turn_the_pages_and_a_shows_the_answer(address: str, chromium
     page.keyboard.press("ArrowRight")
     browser.settle(page)
     assert "step=6" in page.url
-    assert page.problems == []
-    page.close()
 
 
-@pytest.mark.parametrize("number", range(len(STEPS) + 3))
-def test_question_and_figure_fit_a_laptop(address: str, chromium: Any, number: int) -> None:
-    page = browser.open_page(chromium, f"{address}/tour?step={number}")
+def test_question_and_figure_of_every_slide_fit_a_laptop(open_page: Any) -> None:
+    page = open_page("tour")
     page.set_viewport_size(LAPTOP)
-    browser.settle(page)
-    tops = browser.everywhere(page, f"{browser.PICTURES}, .st-key-show-answer", "e.getBoundingClientRect().bottom")
-    assert number == len(STEPS) + 1 or (tops and max(tops) <= LAPTOP["height"])
-    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= LAPTOP["width"]
-    assert page.problems == []
-    page.close()
+    page.get_by_role("button", name="Next Shortcut").wait_for()
+    for number in range(len(STEPS) + 3):
+        if number:
+            page.keyboard.press("ArrowRight")
+            browser.wait_for_address(page, f"step={number}")
+        visible = f"{browser.PICTURES}, .st-key-show-answer"
+        bottoms = browser.everywhere(page, visible, "e.getBoundingClientRect().bottom")
+        assert number == len(STEPS) + 1 or (bottoms and max(bottoms) <= LAPTOP["height"]), number
+        width = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
+        assert width <= LAPTOP["width"], number

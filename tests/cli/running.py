@@ -1,10 +1,12 @@
 """Commands as a user types them, in this process."""
 
+import json
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,3 +32,10 @@ def run(*arguments: object, store: Path | None = None) -> Done:
         with pytest.raises(SystemExit) as ended:
             main()
     return Done(int(ended.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def written(out: Path, *arguments: object, store: Path | None = None) -> Any:
+    """The JSON that a command writes."""
+    done = run(*arguments, "--quiet", "--out", out, store=store)
+    assert done.returncode == 0, done.stderr
+    return json.loads(out.read_text())

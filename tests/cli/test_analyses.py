@@ -9,7 +9,7 @@ import pytest
 
 from bertviz_core.corpora.source import from_path
 from tests import families, predicting
-from tests.cli.running import run
+from tests.cli.running import run, written
 from tests.oracles import gradients as reference
 
 TEXT = predicting.TEXT
@@ -17,9 +17,8 @@ TEXT = predicting.TEXT
 
 def test_ablation(tmp_path: Path, text: Path, masked_folder: Path) -> None:
     out, examples = tmp_path / "x.json", tmp_path / "masked.json"
-    given = (text, "--model", masked_folder, "--max-length", 24, "--quiet", "--device", "cpu", "--no-store")
-    assert run("ablation", *given, "--limit", 3, "--out", out, "--examples", examples).returncode == 0
-    result = json.loads(out.read_text())
+    given = ("ablation", text, "--model", masked_folder, "--max-length", 24, "--device", "cpu", "--no-store")
+    result = written(out, *given, "--limit", 3, "--examples", examples)
     for name in ("loss_change", "loss_change_interval", "right_change", "to_sink_loss_change", "gradient_estimate"):
         assert np.shape(result["arrays"][name]) == (2, 2)
     assert {"name", "heads", "loss_change", "interval", "random_loss_change"} <= result["groups"][0].keys()
@@ -28,18 +27,15 @@ def test_ablation(tmp_path: Path, text: Path, masked_folder: Path) -> None:
     used = json.loads(examples.read_text())
     assert len(used) == result["provenance"]["segments"] == 3
     assert result["arrays"]["predicted_tokens"] == sum(label != -100 for e in used for label in e["labels"])
-    assert run("ablation", *given, "--mean", "--out", out).returncode == 0
-    means = json.loads(out.read_text())
+    means = written(out, *given, "--mean")
     assert means["provenance"]["options"] == {"mean": True}
     assert means["provenance"]["settings"]["limit"] == 64
     assert means["arrays"]["loss_change"] != result["arrays"]["loss_change"]
 
 
 def test_induction_draws_its_own_sequences(tmp_path: Path, masked_folder: Path) -> None:
-    out = tmp_path / "x.json"
-    given = ("--model", masked_folder, "--max-length", 24, "--quiet", "--device", "cpu", "--no-store", "--limit", 6)
-    assert run("induction", *given, "--out", out).returncode == 0
-    result = json.loads(out.read_text())
+    given = ("--model", masked_folder, "--max-length", 24, "--device", "cpu", "--no-store", "--limit", 6)
+    result = written(tmp_path / "x.json", "induction", *given)
     assert np.shape(result["arrays"]["prefix_control"]) == (2, 2)
     assert result["provenance"]["sequences"] == 6 and not result["provenance"]["skipped"]
 
@@ -48,10 +44,10 @@ def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path, maske
     import transformers
 
     (tmp_path / "text.txt").write_text("\n".join([*families.TEXT, "", "the dog slept ."]))
-    out, examples = tmp_path / "result.json", tmp_path / "examples.json"
-    given = (tmp_path / "text.txt", "--model", masked_folder, "--max-length", 24, "--seed", 3, "--no-store", "--quiet")
-    assert run("sep-gradients", *given, "--device", "cpu", "--out", out, "--examples", examples).returncode == 0
-    result, used = json.loads(out.read_text()), json.loads(examples.read_text())
+    examples = tmp_path / "examples.json"
+    given = (tmp_path / "text.txt", "--model", masked_folder, "--max-length", 24, "--seed", 3, "--no-store")
+    result = written(tmp_path / "x.json", "sep-gradients", *given, "--device", "cpu", "--examples", examples)
+    used = json.loads(examples.read_text())
     model = transformers.AutoModelForMaskedLM.from_pretrained(
         masked_folder, attn_implementation="eager", dtype="float64"
     )
@@ -79,12 +75,9 @@ def test_the_terminal_says_loss_and_accuracy_with_their_digits() -> None:
 
 
 def test_coreference_heads(tmp_path: Path):
-    out, csv, strict = tmp_path / "x.json", tmp_path / "x.csv", tmp_path / "strict.json"
-    quiet = ("--store", tmp_path / "store", "--quiet")
-    done = run("coreference-heads", "coreference", "--out", out, "--out", csv, *quiet)
-    assert done.returncode == 0, done.stderr
-    assert "system" in pd.read_csv(csv)
-    given = json.loads(out.read_text())
+    command = ("coreference-heads", "coreference", "--store", tmp_path / "store")
+    given = written(tmp_path / "x.json", *command, "--out", tmp_path / "x.csv")
+    assert "system" in pd.read_csv(tmp_path / "x.csv")
     systems = list(dict.fromkeys(row["system"] for row in given["table"]))
     assert systems[:2] == ["chance (1 / candidates)", "random candidate"]
     chances, systems = given["table"][:8], systems[2:]  # four types of mention each
@@ -110,9 +103,8 @@ def test_coreference_heads(tmp_path: Path):
     counted = given["provenance"]
     assert counted["documents"] == 45 and counted["mentions"] > counted["items"] > 700
     assert counted["skipped"][0]["reason"].endswith("(out of reach)")
-    done = run("coreference-heads", "coreference", "--candidates", "words", "--out", strict, *quiet)
-    assert done.returncode == 0, done.stderr
-    words = np.array(json.loads(strict.read_text())["arrays"]["accuracy"])
+    strict = written(tmp_path / "strict.json", *command, "--candidates", "words")
+    words = np.array(strict["arrays"]["accuracy"])
     assert words.max() < accuracy.max() and (words <= accuracy).all()
 
 
@@ -136,15 +128,9 @@ def files(tmp_path_factory) -> dict[str, Path]:
 
 
 def test_probes(files, tmp_path):
-    out, figure, csv = (tmp_path / f"x.{suffix}" for suffix in ("json", "html", "csv"))
-    done = run(
-        "probes",
-        *(files["train"], "--dev", files["dev"], "--vectors", files["vectors"], "--probes", NAMES),
-        *("--epochs", "2", "--no-store", "--quiet", "--out", out),
-        *("--out", figure, "--out", csv),
-    )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(out.read_text())
+    figure, csv = tmp_path / "x.html", tmp_path / "x.csv"
+    given = ("probes", files["train"], "--dev", files["dev"], "--vectors", files["vectors"], "--probes", NAMES)
+    result = written(tmp_path / "x.json", *given, "--epochs", "2", "--no-store", "--out", figure, "--out", csv)
     rows = {row["probe"]: row for row in result["table"]}
     assert ",".join(rows) == NAMES
     # of "The", "cat", "sat" and "here", "The" and "cat" are governed by the word to their right
@@ -167,9 +153,26 @@ def test_probes(files, tmp_path):
         assert f"{role}: {files[role].name}" in figure.read_text()
 
 
+def test_clustering_takes_thresholds_and_roots(tmp_path: Path) -> None:
+    """Without a model being run: the sample's result ships with the project."""
+    given = ("clustering", "encyclopedia", "--store", tmp_path)
+    whole = written(tmp_path / "a.json", *given)
+    thresholds = ("--threshold", "entropy=7", "--threshold", "next=1")
+    other = written(tmp_path / "b.json", *given, "--root", *thresholds)
+    assert other["arrays"]["divergence"] == whole["arrays"]["divergence"]
+    assert other["arrays"]["embedding"] != whole["arrays"]["embedding"]
+    before, after = ({row["label"]: row["behavior"] for row in result["table"]} for result in (whole, other))
+    assert not {"broad", "next"} & set(after.values())  # no head can reach these thresholds
+    assert all(after[label] == name for label, name in before.items() if name not in ("broad", "next"))
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        *(
+            (("clustering", "encyclopedia", "--threshold", threshold), "not a threshold")
+            for threshold in ("entropi=3", "entropy", "entropy=high", "entropy=nan")
+        ),
         (("coreference-heads", "encyclopedia"), "This is not a coreference file"),
         (("coreference-heads", "coreference", "--candidates", "tokens"), "Choose mentions or words"),
         (("probes", "treebank", "--probes", "parser"), "There is no probe 'parser'"),

@@ -37,7 +37,7 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("--head", "7-1"), "no head 7-1. Choose one of 1-1 to 6-12"),
         (("--head", "first"), "'first' is not a head"),
@@ -56,10 +56,10 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
         (("--head", "1-1", "--revision", "main"), "Only hub models have revisions, and 'demo' is not one"),
     ],
 )
-def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], said: str) -> None:
+def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], message: str) -> None:
     done = run("attention", text, "--quiet", *options)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stderr.count("\n") == 1
 
 

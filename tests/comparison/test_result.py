@@ -33,7 +33,7 @@ SETTINGS = Settings(max_length=24)
 
 
 @pytest.fixture(scope="module")
-def run(tiny, demo):
+def run(tiny):
     from bertviz_core.corpora.source import from_bytes
 
     def make(analysis, model=tiny, source=None, **changed):
@@ -54,22 +54,21 @@ def freedom_of(comparison, quantity, head):
     return uncertainty.welch(*(part for side in sides for part in (side.standard_error[head] ** 2, side.freedom)))
 
 
-def test_differences_of_averages_with_errors_by_document(run, demo, source):
-    a, b = run("surface_patterns", demo), run("surface_patterns", demo, mode="paper")
-    comparison = compare(a, b)
+def test_differences_of_averages_with_errors_by_document(run, tiny, source):
+    comparison = compare(run("surface_patterns"), run("surface_patterns", mode="paper"))
     change, errors = comparison.changes["to_sep"], error_of(comparison, "to_sep")
     sides = []
     for mode in ("corrected", "paper"):
-        segments = measures.model_segments(demo, source(TEXT), replace(SETTINGS, mode=mode))
-        sides.append([[reference.surface_patterns(maps[3][2], kinds)["to_sep"] for maps, kinds in segments]])
+        segments = measures.model_segments(tiny, source(TEXT), replace(SETTINGS, mode=mode))
+        sides.append([[reference.surface_patterns(maps[1][0], kinds)["to_sep"] for maps, kinds in segments]])
     one_each = ([[value] for value in side[0]] for side in sides)  # segments of each document
     (mean_a, error_a, units), (mean_b, error_b, _) = map(uncertainty.by_document, one_each)
     error = (error_a**2 + error_b**2) ** 0.5
-    assert change.difference[3, 2] == pytest.approx(mean_b - mean_a, abs=1e-5)
-    assert errors[3, 2] == pytest.approx(error, abs=1e-5)
+    assert change.difference[1, 0] == pytest.approx(mean_b - mean_a, abs=1e-5)
+    assert errors[1, 0] == pytest.approx(error, abs=1e-5)
     freedom = uncertainty.welch(error_a**2, units - 1, error_b**2, units - 1)
     half = uncertainty.t_quantile(freedom) * error
-    assert change.high[3, 2] == pytest.approx(mean_b - mean_a + half, abs=1e-4)
+    assert change.high[1, 0] == pytest.approx(mean_b - mean_a + half, abs=1e-4)
     assert f"{units:.0f} documents in A and {units:.0f} documents in B" in " ".join(comparison.notes)
     raw = [
         uncertainty.t_tails(abs(difference) / error, freedom_of(comparison, "to_sep", head))

@@ -43,20 +43,6 @@ def test_the_same_lines_from_every_way_of_writing_them(source, data):
     assert list(source(data).lines()) == LINES
 
 
-@given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n\ufeff"), max_size=20), max_size=8))
-def test_lines_read_back(lines):
-    data = "".join(line + "\n" for line in lines).encode()
-    assert [line for _, line in from_bytes(data, "x").lines()] == lines
-
-
-@given(st.binary(max_size=200))
-def test_any_bytes_are_read_or_refused_with_a_place(data):
-    try:
-        list(from_bytes(data, "any").lines())
-    except InputError as error:
-        assert "any" in error.where and error.hint
-
-
 def test_bytes_that_are_not_utf8_name_line_and_byte(source):
     with pytest.raises(InputError) as caught:
         list(source(b"fine\nstill fine\ngr" + b"\xfc\xdfe\n", "latin.txt").lines())

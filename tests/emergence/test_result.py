@@ -60,23 +60,23 @@ def test_best_and_followed_heads_are_those_of_a_plain_count(emergence):
         n = emergence.n[:, row]
         final = reference_emergence.best_head(emergence.correct[-1, :, :, row], n)
         assert tuple(emergence.finally_best[row]) == final
-        for place in range(len(STEPS)):
-            correct = emergence.correct[place, :, :, row]
-            assert emergence.best_accuracy[place, row] == pytest.approx(reference_emergence.best_accuracy(correct, n))
-            assert emergence.followed[place, row] == pytest.approx(reference_emergence.accuracy_of(correct, n, final))
+        for index in range(len(STEPS)):
+            correct = emergence.correct[index, :, :, row]
+            assert emergence.best_accuracy[index, row] == pytest.approx(reference_emergence.best_accuracy(correct, n))
+            assert emergence.followed[index, row] == pytest.approx(reference_emergence.accuracy_of(correct, n, final))
     np.testing.assert_array_equal(emergence.followed[-1], emergence.best_accuracy[-1])
     assert (emergence.followed <= emergence.best_accuracy).all()
 
 
 def test_heldout_picks_on_one_half_and_scores_on_the_other(emergence):
-    for place in range(len(STEPS)):
+    for index in range(len(STEPS)):
         for row, name in enumerate(RELATIONS):
             right = 0
             for fold in (0, 1):
-                own, other = emergence.correct[place, fold, :, row], emergence.correct[place, 1 - fold, :, row]
+                own, other = emergence.correct[index, fold, :, row], emergence.correct[index, 1 - fold, :, row]
                 right += own[reference_emergence.best_head(other[None], [1])].item()
             expected = np.nan if name == "dobj" else right / emergence.n[:, row].sum()
-            assert emergence.heldout()[place, row] == pytest.approx(expected, nan_ok=True)
+            assert emergence.heldout()[index, row] == pytest.approx(expected, nan_ok=True)
 
 
 def test_the_baseline_is_the_best_offset_of_all_steps(emergence):
@@ -88,10 +88,10 @@ def test_behaviors_are_told_at_each_step(emergence):
     labels = emergence.behaviors()
     assert labels.shape == (len(STEPS), LAYERS, HEADS)
     assert set(labels[0].flat) <= {"broad", "linguistic"}
-    for place in (1, 2):
-        found = {label: name for label, name in np.ndenumerate(labels[place]) if name != "linguistic"}
-        assert found.get((0, 1), "previous") == "previous"
-        assert set(found.values()) <= {"previous", "other"}
+    for index in (1, 2):
+        plain_labels = {label: name for label, name in np.ndenumerate(labels[index]) if name != "linguistic"}
+        assert plain_labels.get((0, 1), "previous") == "previous"
+        assert set(plain_labels.values()) <= {"previous", "other"}
     assert set(emergence.behaviors(Thresholds(entropy=5.0))[0].flat) <= {"other", "linguistic"}
 
 

@@ -26,7 +26,11 @@ def change_config(model: Path, **changed: object) -> None:
 def test_the_step_is_the_last_number_of_a_name(folder):
     training = find_training(folder)
     assert training.steps == (20, 100, 500)
-    assert [one.folder.name for one in training.checkpoints] == ["checkpoint-20", "run2-step-0000100", "checkpoint-500"]
+    assert [each.folder.name for each in training.checkpoints] == [
+        "checkpoint-20",
+        "run2-step-0000100",
+        "checkpoint-500",
+    ]
     assert training.name == f"{folder.parent.name}/run" and training.skipped.to_json() == []
 
 
@@ -44,8 +48,8 @@ def test_folders_that_are_no_checkpoints_are_passed_over_or_named(folder, tiny_f
 
 @pytest.mark.parametrize("beside", [False, True])
 def test_tokens_are_read_from_a_curve_in_the_folder_or_beside_it(folder, beside):
-    place = folder.parent if beside else folder
-    (place / "loss.csv").write_text("step,tokens,mlm_loss\n20,640,9.1\n500,16000,7.5\n")
+    curve_folder = folder.parent if beside else folder
+    (curve_folder / "loss.csv").write_text("step,tokens,mlm_loss\n20,640,9.1\n500,16000,7.5\n")
     assert find_training(folder).tokens == {0: 0, 20: 640, 500: 16000}
 
 
@@ -84,11 +88,11 @@ def test_other_shapes_and_other_vocabularies_are_refused(folder):
         find_training(folder)
     change_config(folder / "checkpoint-500", num_attention_heads=2)
     path = folder / "checkpoint-500" / "tokenizer.json"
-    held = json.loads(path.read_text())
-    path.write_text(json.dumps(held | {"truncation": {"max_length": 9}}))
+    tokenizer = json.loads(path.read_text())
+    path.write_text(json.dumps(tokenizer | {"truncation": {"max_length": 9}}))
     assert len(find_training(folder).steps) == 3  # a habit of the last call, not another tokenizer
-    held["model"]["vocab"]["another"] = len(held["model"]["vocab"])
-    path.write_text(json.dumps(held))
+    tokenizer["model"]["vocab"]["another"] = len(tokenizer["model"]["vocab"])
+    path.write_text(json.dumps(tokenizer))
     with pytest.raises(ModelError, match="different vocabularies"):
         find_training(folder)
 

@@ -71,12 +71,6 @@ def test_a_pickled_key_is_not_unpickled_by_listing(store, tmp_path):
     assert not proof.exists()
 
 
-def test_a_result_never_expires(store):
-    store.put("kept", b"x")
-    with sqlite3.connect(store.folder / "cache.db") as database:
-        assert database.execute("SELECT expire_time FROM Cache").fetchall() == [(None,)]
-
-
 def test_entries_size_and_clear(store):
     store.put("a", bytes(10))
     upload = Uploads(store).keep(b"hello", "h.txt", "text")

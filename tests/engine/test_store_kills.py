@@ -1,4 +1,4 @@
-"""Writers that are killed in the midst of a write, many times: nothing that was said to be stored is lost or torn.
+"""Writers that are killed in the midst of a write, many times: nothing that was stored is lost or torn.
 
     BERTVIZ_KILLS=20 python -m pytest tests/engine/test_store_kills.py -s
 
@@ -51,18 +51,18 @@ def content(key: str) -> bytes:
 
 
 def writers(folder: Path, kill: int) -> list[str]:
-    """Two processes write until they are killed; what they said to be done. A line cut off was not said."""
+    """Two processes write until they are killed; the lines that they printed after each write, but one cut off."""
     command = [sys.executable, "-c", WRITER, str(folder)]
     both = [
         subprocess.Popen([*command, f"{kill}.{name}"], cwd=ROOT, stdout=subprocess.PIPE, text=True) for name in "ab"
     ]
-    said: list[str] = []
+    lines: list[str] = []
     begun = threading.Barrier(3)
 
     def listen(writer: subprocess.Popen[str]) -> None:
-        said.append(writer.stdout.readline())
+        lines.append(writer.stdout.readline())
         begun.wait(60)
-        said.extend(writer.stdout)
+        lines.extend(writer.stdout)
 
     listeners = [threading.Thread(target=listen, args=(writer,)) for writer in both]
     for listener in listeners:
@@ -74,7 +74,7 @@ def writers(folder: Path, kill: int) -> list[str]:
     for listener, writer in zip(listeners, both, strict=True):
         listener.join()
         writer.wait()
-    return [line for line in said if line.endswith("\n")]
+    return [line for line in lines if line.endswith("\n")]
 
 
 def files(folder: Path) -> set[str]:
@@ -82,15 +82,15 @@ def files(folder: Path) -> set[str]:
 
 
 def test_killed_writers_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
-    folder, said, orphans, orphan_bytes = tmp_path / "store", [], 0, 0
+    folder, lines, orphans, orphan_bytes = tmp_path / "store", [], 0, 0
     for kill in range(KILLS):
-        said += writers(folder, kill)
+        lines += writers(folder, kill)
         store = Store(folder)
         assert store.problem is None, store.problem
         before = store.size()
         swept = sweep(folder, old=0)
         orphans, orphan_bytes = orphans + swept, orphan_bytes + before - store.size()
-    done = [line.split() for line in said]
+    done = [line.split() for line in lines]
     for kind, key in done:
         if kind == "result":
             assert store.get(key) == content(key), key
@@ -99,7 +99,7 @@ def test_killed_writers_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
             assert hashlib.sha256(b"".join(source.opener())).hexdigest() == source.digest
     gone = {key for kind, key in done if kind == "deleted"}
     assert not any(map(Uploads(store).find, gone))
-    for entry in store.entries():  # what was not said any more is whole too
+    for entry in store.entries():  # what was stored and not printed any more is whole too
         if entry.kind == "result":
             assert store.get(entry.key) == content(entry.key), entry.key
     with store.reading() as reader:
@@ -107,6 +107,6 @@ def test_killed_writers_lose_nothing_and_leave_nothing(tmp_path: Path) -> None:
     assert files(folder) == {name for (name,) in rows}
     assert len(done) > KILLS
     print(
-        f"\n{KILLS} kills of two writers: {len(done):,} writes said to be done, 0 lost, 0 torn; {orphans} orphans of "
+        f"\n{KILLS} kills of two writers: {len(done):,} writes done, 0 lost, 0 torn; {orphans} orphans of "
         f"{orphan_bytes / 1e6:,.1f} MB swept, 0 left"
     )

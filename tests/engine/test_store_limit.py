@@ -9,14 +9,12 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.access import Access
-from bertviz_core.analyses import details, requests
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses import details
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.store_disk import default_limit, sweep
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import SettingsError, StoreError
-from bertviz_core.settings import Settings
+from bertviz_core.errors import SettingsError
 
 MB = 1_000_000
 HOUR = 3600
@@ -122,15 +120,6 @@ def test_details_go_before_any_result(small):
     assert details.stored_parts(small, "old", from_bytes(b"", "empty")) is None
     small.put("large", os.urandom(2 * MB))
     assert results(small) == {"new", "large"} and "detail/old/1" not in small
-
-
-def test_an_analysis_begins_only_where_it_can_store_its_results(tmp_path, source, tiny, monkeypatch):
-    (tmp_path / "file").write_text("not a folder")
-    monkeypatch.setattr(requests, "compute_pass", None)
-    request = Request("entropy", tiny.checkpoint, source("one two three\n"), Settings(max_length=32))
-    for begin in (lambda s: requests.compute(request, s, model=tiny), lambda s: requests.compute_all([request], s)):
-        with pytest.raises(StoreError):
-            begin(Store(tmp_path / "file"))
 
 
 def test_old_files_without_a_row_are_swept_at_opening_and_young_ones_are_not(small):

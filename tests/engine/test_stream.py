@@ -69,10 +69,6 @@ def test_batches_of_any_size_give_equal_results(tiny, examples, batch_tokens):
     same(run(tiny, examples, batch_tokens), run(tiny, examples))
 
 
-def test_order_does_not_matter(tiny, examples):
-    same(run(tiny, examples[::-1], 60), run(tiny, examples, 60))
-
-
 @pytest.mark.parametrize(
     "error",
     [
@@ -90,13 +86,6 @@ def test_without_room_batches_are_halved_and_nothing_counts_twice(tiny, examples
     assert max(sizes) == 2
 
 
-def test_one_example_without_room_is_an_error_with_a_hint(tiny, examples, monkeypatch):
-    fail_over(monkeypatch, tiny, 0, torch.OutOfMemoryError("CUDA out of memory."))
-    with pytest.raises(ModelError, match="does not fit") as caught:
-        run(tiny, examples)
-    assert "maximum length" in caught.value.hint
-
-
 def test_another_failure_is_not_taken_for_want_of_room(tiny, examples, monkeypatch):
     sizes = fail_over(monkeypatch, tiny, 2, RuntimeError("shapes do not match"))
     with pytest.raises(RuntimeError, match="shapes do not match"):
@@ -108,19 +97,9 @@ def test_a_real_allocation_failure_is_recognized(tiny, examples, monkeypatch):
     with pytest.raises(RuntimeError) as caught:
         torch.empty(2**60, dtype=torch.uint8)
     fail_over(monkeypatch, tiny, 0, caught.value)
-    with pytest.raises(ModelError, match="does not fit"):
+    with pytest.raises(ModelError, match="does not fit") as refused:
         run(tiny, examples)
-
-
-def test_accumulators_hold_as_much_after_any_number_of_segments(tiny, examples):
-    def held(accumulators):
-        return [sum(t.numel() for t in vars(a).values() if isinstance(t, torch.Tensor)) for a in accumulators]
-
-    accumulators = fresh(tiny)
-    before = held(accumulators)
-    stream.run(tiny, examples * 5, accumulators, Progress(), 200)
-    assert held(accumulators) == before
-    assert accumulators[0].count.max() == 5 * len(examples)
+    assert "maximum length" in refused.value.hint
 
 
 def test_the_pass_reads_as_it_goes(tiny, examples, monkeypatch):
@@ -141,18 +120,6 @@ def test_the_pass_reads_as_it_goes(tiny, examples, monkeypatch):
 
     stream.run(tiny, reading(), fresh(tiny), Watching(), 24)
     assert read == len(examples) > 8
-
-
-def test_a_cancel_stops_the_pass_between_batches(tiny, examples):
-    class Impatient(Progress):
-        def advance(self, count):
-            super().advance(count)
-            self.cancelled.set()
-
-    progress = Impatient()
-    with pytest.raises(Cancelled):
-        run(tiny, examples, 24, progress)
-    assert 0 < progress.done < len(examples)
 
 
 WORDS = '[{"words": ["The", "cab", "", "greenhouses", "."]}, {"text": "the dog slept"}, {"words": ["🙂"]}]'
@@ -209,7 +176,6 @@ def test_a_file_that_cannot_be_written_is_said(tiny, word_examples, tmp_path):
 
 
 def test_a_cancel_leaves_no_file_that_looks_whole(tiny, word_examples, tmp_path):
-    from bertviz_core.errors import Cancelled
 
     class Impatient(Progress):
         def advance(self, count):

@@ -53,16 +53,6 @@ def test_an_upload_expires_and_results_stay(store: Store) -> None:
     assert store.get("r") == b"result"
 
 
-def test_the_bytes_are_there_before_the_record_that_opens_them(uploads: Uploads, monkeypatch) -> None:
-    order: list[str] = []
-    write = uploads.store.write
-    monkeypatch.setattr(
-        uploads.store, "write", lambda key, *a, **k: (order.append(key.partition("/")[0]), write(key, *a, **k))
-    )
-    uploads.keep(b"x", "x", "text")
-    assert order == ["upload", "name"]
-
-
 def test_the_same_file_again_is_stored_once_on_ones_own_machine_and_apart_for_strangers(store: Store) -> None:
     uploads, public = Uploads(store), Uploads(store, Access(public=True))
     first = uploads.keep(b"same\n", "a.txt", "text")

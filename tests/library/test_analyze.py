@@ -65,19 +65,6 @@ def test_changed_weights_are_another_model_and_unchanged_ones_are_read_from_the_
     assert (bv.analyze("entropy", **asked)["entropy"] != first["entropy"]).any()
 
 
-def test_gradients_of_a_masked_word_model_in_memory(tiny_folder, planted_folder):
-    tokenizer = AutoTokenizer.from_pretrained(planted_folder)
-    model = AutoModelForMaskedLM.from_pretrained(planted_folder)
-    asked = {"corpus": DOCUMENTS, "max_length": 32, "store": False}
-    here = bv.analyze("sep_gradients", model=(model, tokenizer), **asked)
-    there = bv.analyze("sep-gradients", model=planted_folder, **asked)
-    np.testing.assert_allclose(here["to_sep"], there["to_sep"], rtol=1e-5)
-    assert all(one.requires_grad and one.grad is None for one in model.parameters())
-    other = AutoModelForSequenceClassification.from_pretrained(tiny_folder)
-    with pytest.raises(bv.BertvizError, match="no head that predicts"):
-        bv.analyze("sep_gradients", model=(other, tokenizer), **asked)
-
-
 def test_trees_and_options_of_an_analysis(tiny_folder):
     asked = {"model": tiny_folder, "corpus": TREES, "store": False, "max_length": 64}
     assert "det" not in bv.analyze("dependency_heads", **asked).to_frame()["relation"].tolist()
@@ -139,7 +126,8 @@ def test_at_most_ten_names_are_public():
 
 
 @pytest.mark.parametrize(
-    ("analysis", "options"), [("surface_patterns", {"weights": "norms"}), ("ablation", {}), ("clustering", {})]
+    ("analysis", "options"),
+    [("surface_patterns", {"weights": "norms"}), ("ablation", {}), ("clustering", {}), ("sep_gradients", {})],
 )
 def test_whatever_a_pass_does_to_a_model_in_memory_is_undone(analysis, options, planted_folder):
     tokenizer = AutoTokenizer.from_pretrained(planted_folder)

@@ -11,8 +11,7 @@ from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
-from tests import architectures
-from tests.architectures import ARCHITECTURES, INSIDE, OWN, REFUSED, RETURNED, save, table
+from tests.architectures import ARCHITECTURES, INSIDE, REFUSED, RETURNED, save, table
 from tests.families import TEXT
 
 QUICK = ("llama", "gemma2", "gpt_oss", "t5", "stablelm", "deepseek_v3", "convbert", "yoso")
@@ -52,14 +51,7 @@ def read(folder: Path, source) -> str:
     "model_type", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in ARCHITECTURES]
 )
 def test_maps_of_a_family_are_its_own(model_type, tmp_path, source):
-    family = ARCHITECTURES[model_type]
-    assert read(save(model_type, tmp_path, family.own), source) == family.way
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("model_type", architectures.model_types())
-def test_maps_of_any_type_are_its_own(model_type, tmp_path, source):
-    assert read(save(model_type, tmp_path, OWN.get(model_type, {})), source) == architectures.way_of(model_type)
+    assert read(save(model_type, tmp_path), source) == ARCHITECTURES[model_type].way
 
 
 def test_the_documentation_has_the_same_table():

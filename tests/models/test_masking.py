@@ -31,12 +31,6 @@ def test_fifteen_percent_of_the_ordinary_tokens_and_at_least_one() -> None:
     assert counts == [1, 1, 2, 2, 15, 19]
 
 
-def test_a_segment_of_special_tokens_has_nothing_to_predict() -> None:
-    example = segment(0)
-    assert not len(masking().candidates(example.ids))
-    assert (masking().apply(example).labels == IGNORED).all()
-
-
 def test_labels_are_the_originals_and_nothing_else_changes() -> None:
     example = segment(100)
     before = example.ids.copy()

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import fields, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,12 +27,17 @@ from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
 from tests.oracles import norms as oracle
 from tests.oracles import reference
-from tests.predicting import DECODERS
 
 TEXT = "the cat sat on the mat .\nthe dog slept .\n\na river .\n"
 KNOWN = ("bert", "roberta", "electra", "distilbert")
-VALUES = {"distilbert": ("transformer.layer.{}.attention.v_lin", "transformer.layer.{}.attention.out_lin")}
-BERT = ("encoder.layer.{}.attention.self.value", "encoder.layer.{}.attention.output.dense")
+LIKE_LLAMA = {  # class of the configuration -> its sizes besides those of Llama
+    "LlamaConfig": {},
+    "MistralConfig": {},
+    "MixtralConfig": {"num_local_experts": 2},
+    "Qwen2Config": {"vocab_size": 328},  # its tokenizer adds a token
+    "Qwen3Config": {},
+    "SmolLM3Config": {"pad_token_id": 2},
+}
 
 
 @pytest.fixture(scope="module", params=KNOWN)
@@ -55,70 +61,11 @@ def capture(model, batch):
     return layers
 
 
-def test_every_vector_built_gives_the_same(model, folder, batch):
-    """N and |f(x_j)| by loops from the library's own maps and layer inputs, to 1e-5; and these vectors, weighted and
-    summed, with the bias, are the output of the attention block."""
-    from transformers import AutoModel
-
-    assert len(batch.examples) == 2 and not batch.mask.all()
-    layers = capture(observing(model, "norms"), batch)
-    eager = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    names = VALUES.get(eager.config.model_type, BERT)
-    for row, example in enumerate(batch.examples):
-        alone = collate([example], model.tokens, "cpu")
-        for seen in layers:
-            value, output = (eager.get_submodule(name.format(seen.layer)) for name in names)
-            blocks = []
-            hook = output.register_forward_hook(lambda _m, _i, out, blocks=blocks: blocks.append(out[0]))
-            with torch.inference_mode():
-                whole = eager(**alone.inputs(model), output_attentions=True, output_hidden_states=True)
-            hook.remove()
-            states, maps = (t[seen.layer][0].tolist() for t in (whole.hidden_states, whole.attentions))
-            vectors = oracle.passed_on(
-                states, value.weight.tolist(), value.bias.tolist(), output.weight.tolist(), model.heads
-            )
-            built = oracle.block_output(maps, vectors, output.bias.tolist())
-            np.testing.assert_allclose(built, blocks[0].numpy(), atol=1e-4)
-            n = len(example)
-            for head in range(model.heads):
-                expected = oracle.shares(maps[head], vectors[head])
-                np.testing.assert_allclose(seen.weights[row, head, :n, :n].numpy(), expected, atol=1e-5)
-                lengths = [oracle.length(vector) for vector in vectors[head]]
-                np.testing.assert_allclose(seen.vector_norms[row, head, :n].numpy(), lengths, rtol=1e-5)
-
-
-LIKE_LLAMA = {  # class of the configuration -> its sizes besides those of Llama
-    "LlamaConfig": {},
-    "MistralConfig": {},
-    "MixtralConfig": {"num_local_experts": 2},
-    "Qwen2Config": {"vocab_size": 328},  # its tokenizer adds a token
-    "Qwen3Config": {},
-    "SmolLM3Config": {"pad_token_id": 2},
-}
-
-
-def values_of_llama(eager, layer):
-    """(weight, bias) of the values of each query head, the module that takes the layer's input, the output's weight."""
-    attention = eager.layers[layer].self_attn
-    value = attention.v_proj
-    weight = value.weight.unflatten(0, (2, -1)).repeat_interleave(2, 0).flatten(0, 1)
-    bias = torch.zeros(len(value.weight)) if value.bias is None else value.bias
-    return weight, bias.view(2, -1).repeat_interleave(2, 0).flatten(), value, attention.o_proj.weight
-
-
-def values_of_gpt2(eager, layer):
-    """The same of GPT-2, whose matrices are transposed and whose queries, keys and values are one matrix."""
-    attention = eager.h[layer].attn
-    width = attention.c_proj.weight.shape[0]
-    joint = attention.c_attn
-    return joint.weight[:, 2 * width :].T, joint.bias[2 * width :], joint, attention.c_proj.weight.T
-
-
-def save_decoder(shape, folder):
+def saved(shape: str, folder: Path) -> Path:
     """A model of the family with biases, which are 0 in a new one."""
-    llama = DECODERS["llama"]
-    like_llama = replace(llama, config=shape, sizes=llama.sizes | LIKE_LLAMA.get(shape, {}))
-    model = AutoModel.from_pretrained(save(like_llama if shape in LIKE_LLAMA else DECODERS["gpt2"], folder))
+    llama = FAMILIES["llama"]
+    family = FAMILIES.get(shape) or replace(llama, config=shape, sizes=llama.sizes | LIKE_LLAMA[shape])
+    model = AutoModel.from_pretrained(save(family, folder))
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
             torch.nn.init.normal_(parameter, std=0.5)
@@ -126,31 +73,59 @@ def save_decoder(shape, folder):
     return folder
 
 
-@pytest.mark.parametrize("shape", [*LIKE_LLAMA, "GPT2Config"])
-def test_every_vector_of_a_decoder_built_gives_the_same(shape, tmp_path, source):
-    """By loops from the normalized input of the values; four query heads of Llama's kind share two value heads."""
-    folder = save_decoder(shape, tmp_path)
+def matrices_of(eager, layer, heads):
+    """(weight, bias) of the values of each query head, their module, the weight of the output, and its module."""
+    if eager.config.model_type == "gpt2":  # matrices are transposed, and queries, keys and values are one matrix
+        joint, output = eager.h[layer].attn.c_attn, eager.h[layer].attn.c_proj
+        width = output.weight.shape[0]
+        return joint.weight[:, 2 * width :].T, joint.bias[2 * width :], joint, output.weight.T, output
+    if eager.config.model_type == "distilbert":
+        attention = eager.transformer.layer[layer].attention
+        value, output = attention.v_lin, attention.out_lin
+    elif hasattr(eager, "encoder"):
+        attention = eager.encoder.layer[layer].attention
+        value, output = attention.self.value, attention.output.dense
+    else:
+        value, output = eager.layers[layer].self_attn.v_proj, eager.layers[layer].self_attn.o_proj
+    shared = output.in_features // value.out_features  # query heads that share a value head
+
+    def of_query_heads(values):
+        return values.unflatten(0, (heads // shared, -1)).repeat_interleave(shared, 0).flatten(0, 1)
+
+    bias = torch.zeros(value.out_features) if value.bias is None else value.bias
+    return of_query_heads(value.weight), of_query_heads(bias), value, output.weight, output
+
+
+@pytest.mark.parametrize("shape", [*KNOWN, *LIKE_LLAMA, "gpt2"])
+def test_every_vector_built_gives_the_same(shape, tmp_path, source):
+    """N and |f(x_j)| by loops from the library's own maps and the inputs of the values, to 1e-5; and these vectors,
+    weighted and summed, with the bias, are the output of the attention block."""
+    folder = saved(shape, tmp_path)
     model = loading.load(checkpoint.find(str(folder)), "cpu")
     batch = collate(list(Segments(source(TEXT), model.tokens, Settings(max_length=24))), model.tokens, "cpu")
+    assert len(batch.examples) == 2 and not batch.mask.all()
     eager = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    values_of = values_of_llama if shape in LIKE_LLAMA else values_of_gpt2
     for seen in capture(observing(model, "norms"), batch):
-        weight, bias, module, output = values_of(eager, seen.layer)
-        states = []
-        hook = module.register_forward_hook(lambda _m, inputs, _o, states=states: states.append(inputs[0]))
+        weight, bias, value, output_weight, output = matrices_of(eager, seen.layer, model.heads)
+        states, blocks = [], []
+        value.register_forward_hook(lambda _m, inputs, _o, states=states: states.append(inputs[0]))
+        output.register_forward_hook(lambda _m, _i, out, blocks=blocks: blocks.append(out))
         for row, example in enumerate(batch.examples):
             with torch.inference_mode():
                 alone = collate([example], model.tokens, "cpu")
                 maps = eager(**alone.inputs(model), output_attentions=True).attentions[seen.layer][0].tolist()
             vectors = oracle.passed_on(
-                states[row][0].tolist(), weight.tolist(), bias.tolist(), output.tolist(), model.heads
+                states[row][0].tolist(), weight.tolist(), bias.tolist(), output_weight.tolist(), model.heads
             )
+            output_bias = [0.0] * len(output_weight) if output.bias is None else output.bias.tolist()
+            built = oracle.block_output(maps, vectors, output_bias)
+            np.testing.assert_allclose(built, blocks[row][0].numpy(), atol=1e-4)
             n = len(example)
             for head in range(model.heads):
-                expected = oracle.shares([each[: i + 1] + [0.0] * (n - i - 1) for i, each in enumerate(maps[head])],
-                                         vectors[head])  # fmt: skip
+                expected = oracle.shares(maps[head], vectors[head])
                 np.testing.assert_allclose(seen.weights[row, head, :n, :n].numpy(), expected, atol=1e-5)
-        hook.remove()
+                lengths = [oracle.length(vector) for vector in vectors[head]]
+                np.testing.assert_allclose(seen.vector_norms[row, head, :n].numpy(), lengths, rtol=1e-5)
 
 
 def test_lengths_and_their_correlation_with_the_weights_received(model, batch):
@@ -198,16 +173,6 @@ def test_every_analysis_of_maps_reads_them(name, tiny):
 
 def arrays(result):
     return [getattr(result, f.name) for f in fields(result) if isinstance(getattr(result, f.name), np.ndarray)]
-
-
-def test_rows_sum_to_one_padding_holds_nothing_and_the_weights_stand_beside(model, batch):
-    for norms, plain in zip(capture(observing(model, "norms"), batch), capture(model, batch), strict=True):
-        sums = norms.weights.sum(-1)[batch.mask[:, None].expand(-1, model.heads, -1)]
-        assert torch.allclose(sums, torch.ones_like(sums), atol=1e-6)
-        assert (norms.weights.movedim(-1, 1)[~batch.mask] == 0).all()
-        assert torch.equal(norms.attention, plain.weights)
-        assert torch.equal(norms.logits.softmax(-1), norms.weights)
-        assert plain.vector_norms is None and plain.attention is None
 
 
 def test_vectors_of_length_zero_receive_nothing_and_all_zero_leaves_the_weights(model, batch):

@@ -1,17 +1,22 @@
-"""One reading of a corpus: counted and cut while it is read, and how much of it there is to come."""
+"""One reading of a corpus: counted and cut while it is read, how much there is to come, and its batches."""
 
 import gzip
 import lzma
 from itertools import pairwise
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bertviz_core.errors import InputError
 from bertviz_core.models.annotated import Sentences, Windows
+from bertviz_core.models.encoding import Encoded, buckets, collate
 from bertviz_core.models.reading import CorpusReading, cut
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
+from tests.maps import IDS, encode
 
 TEXT = "".join(f"the cat sat .\nthe dog slept on mat {number} and dreamt\n\n" for number in range(400))
 TREES = "\n".join("the 2-det\ncat 3-nsubj\nslept 0-root\n" for _ in range(300))
@@ -61,3 +66,25 @@ def test_chunks_follow_one_another_and_are_as_large_as_allowed(size, tiny, sourc
     for chunk, following in pairwise(chunks):
         assert len(chunk) == 1 or sum(map(len, chunk)) <= size
         assert size < sum(map(len, [*chunk, following[0]]))
+
+
+def of_length(number: int, length: int) -> Encoded:
+    return Encoded(number, "", np.full(length, 4), np.zeros(length, dtype=np.int64))
+
+
+@given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 100))
+def test_every_example_comes_once_with_those_of_like_length_and_no_batch_is_over_its_budget(sizes, batch_tokens):
+    groups = list(buckets([of_length(i, size) for i, size in enumerate(sizes)], batch_tokens))
+    assert sorted(example.number for group in groups for example in group) == list(range(len(sizes)))
+    assert [len(example) for group in groups for example in group] == sorted(sizes, reverse=True)
+    for group in groups:
+        assert len(group) == 1 or len(group) * max(map(len, group)) <= batch_tokens
+
+
+def test_padding_is_of_no_class_even_where_its_id_is_one_of_a_class(causal_pad=IDS["sep"]):
+    """GPT-2 has no padding token, some tokenizers use SEP: padding still must not count as SEP."""
+    tokens = type("T", (), {"pad": causal_pad, "cls": 1, "sep": 2, "punctuation": np.array([3, causal_pad])})
+    batch = collate([encode(0, ["other"]), encode(1, ["other", "sep", "other"])], tokens, "cpu")
+    assert batch.ids[0].tolist() == [4, 2, 2]
+    assert not batch.sep[0].any() and not batch.punctuation[0].any()
+    assert batch.sep[1].tolist() == [False, True, False]

@@ -13,7 +13,7 @@ from bertviz_core.models.first_segments import FirstSegments, pick
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load_to_view
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.single_input import attention, from_text, mask, predict
+from bertviz_core.models.single_input import from_text, mask, predict
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES
@@ -95,19 +95,6 @@ def test_words_hold_whole_characters_in_any_script(family, text):
 def test_bytes_that_are_no_whole_character_are_hexadecimal_and_a_space_is_seen():
     one = from_text("a 東", "", Tokens(FAMILIES["roberta"].tokenizer()), Settings())
     assert one.layout.tokens.labels == ("<s>", "a", "␣", "<0xE6>", "<0x9D>", "<0xB1>", "</s>")
-
-
-def test_maps_are_those_of_a_plain_forward_pass(tiny):
-    import torch
-
-    one = from_text("the cat sat", "it slept", tiny.tokens, Settings())
-    maps = attention(tiny, one.example)
-    tiny.encoder.set_attn_implementation("eager")
-    inputs = {"input_ids": one.example.ids, "token_type_ids": one.example.types}
-    with torch.inference_mode():
-        plain = tiny.encoder(**{k: torch.tensor(v)[None] for k, v in inputs.items()}, output_attentions=True)
-    tiny.encoder.set_attn_implementation("bertviz_observed")
-    assert maps == pytest.approx(torch.stack(plain.attentions)[:, 0].numpy(), abs=1e-6)
 
 
 def test_masked_tokens_change_labels_and_nothing_else(tiny):

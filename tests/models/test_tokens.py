@@ -71,17 +71,6 @@ def test_words_are_cut_as_within_a_sentence(wordpiece, bpe, causal, unigram):
     assert unigram.names(unigram.pieces("cat"))[0].startswith("▁")
 
 
-@pytest.mark.parametrize("word", ["", " ", "\u0301", "\u200b", "\u00ad", "\x07", "\ufeff"])
-def test_words_that_clean_to_nothing_have_no_pieces(wordpiece, word):
-    assert wordpiece.pieces(word) == []
-
-
-def test_emoji_and_unknown_letters_are_unknown_not_lost(wordpiece, bpe):
-    for word in ("🙂", "👩‍👩‍👧", "Ω", "漢"):
-        assert set(wordpiece.pieces(word)) == {wordpiece.unk}
-        assert bpe.pieces(word) and bpe.unk not in bpe.pieces(word)
-
-
 def test_a_tokenizer_without_an_unknown_token_reads_unknown_ones_as_padding():
     tokenizer = families.roberta_bpe()
     tokenizer.unk_token = None

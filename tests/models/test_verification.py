@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,7 +10,10 @@ from safetensors.torch import load_file, save_file
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading, verification
-from bertviz_core.models.attention import observed_attention
+from bertviz_core.models.attention import forward, observed_attention
+from bertviz_core.models.encoding import collate
+from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Settings
 
 
 @pytest.fixture
@@ -95,3 +99,24 @@ def test_a_store_that_cannot_be_written_stops_nothing(folder, tmp_path):
     (tmp_path / "store").rmdir()
     (tmp_path / "store").write_text("a file")
     assert load(folder).observable
+
+
+def batch_of(model, source):
+    text = "A river runs through the old town.\nIt turns the mills.\n\nOne short line.\n"
+    return collate(list(Segments(source(text), model.tokens, Settings(max_length=32))), model.tokens, "cpu")
+
+
+def test_the_softmax_is_float32_in_a_bfloat16_model(source):
+    model, layers = loading.load(checkpoint.find("demo"), "cpu", "bfloat16"), []
+    forward(model, batch_of(model, source), layers.append)
+    for layer in layers:
+        assert layer.weights.dtype == layer.logits.dtype == torch.float32
+        sums = layer.weights.sum(-1)
+        assert torch.allclose(sums, torch.ones_like(sums), atol=1e-5)
+
+
+def test_a_capture_that_did_not_run_is_an_error_not_silence(demo, source):
+    """Some families ignore the registered function; nothing may then pass for a result."""
+    silent = SimpleNamespace(encoder=lambda **_: None, observable=True, layers=2, causal=False, has_types=False)
+    with pytest.raises(RuntimeError, match="0 layers were captured in a model of 2"):
+        forward(silent, batch_of(demo, source), lambda attention: None)

@@ -4,20 +4,6 @@
 """
 
 
-def to_words(rows, words, first_piece=False):
-    """One head's map between words: to a word the sum over its pieces; from a word the mean over its pieces, or its
-    first piece (section 4.1)."""
-    count = max(words) + 1
-    summed = [[0.0] * count for _ in range(count)]
-    for u in range(count):
-        pieces = [i for i in range(len(words)) if words[i] == u]
-        pieces = pieces[:1] if first_piece else pieces
-        for i in pieces:
-            for j in range(len(words)):
-                summed[u][words[j]] += float(rows[i][j]) / len(pieces)
-    return summed
-
-
 def without_special(rows, special):
     """One head's map without the rows and columns of special units, each row divided by what is left of it."""
     units = [i for i in range(len(special)) if not special[i]]

@@ -9,21 +9,6 @@ from tests.oracles.uncertainty import t_quantile
 DIRECTIONS = ("dependent->governor", "governor->dependent")
 
 
-def word_level(attention, words, first_piece=False):
-    """(token, token) float64 to (word, word): columns of a word's pieces added, then its rows averaged (or the first).
-
-    `words` says for each token which word it belongs to, -1 for special tokens, which are left out.
-    """
-    size = max(words) + 1
-    pieces = [[token for token, word in enumerate(words) if word == number] for number in range(size)]
-    out = np.zeros((size, size))
-    for i in range(size):
-        rows = pieces[i][:1] if first_piece else pieces[i]
-        for j in range(size):
-            out[i, j] = sum(sum(float(attention[a, b]) for b in pieces[j]) for a in rows) / len(rows)
-    return out
-
-
 def head_guesses(attention, direction):
     """For each word the other word (from 1) with the most attention; 0-sized choice leaves the word itself."""
     size = len(attention)

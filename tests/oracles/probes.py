@@ -122,11 +122,6 @@ def right_branching(size):
     return [word + 1 if word < size else 0 for word in range(1, size + 1)]
 
 
-def offset(size, o):
-    """Section 6: min(max(p + o, 0), n), so that +1 sends the last word to itself."""
-    return [min(max(p + o, 0), size) for p in range(1, size + 1)]
-
-
 def uas(trees, guesses, punctuation):
     """trees: (governors, relations) by sentence; with `punctuation` every word counts."""
     right = total = 0

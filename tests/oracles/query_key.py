@@ -3,16 +3,6 @@
 import math
 
 
-def rotated(vector, cosines, sines):
-    """Rotary positions: dimension d turns with dimension d + n/2 of the first n; those after stay."""
-    n = len(cosines)
-    out = list(vector)
-    for d in range(n // 2):
-        out[d] = vector[d] * cosines[d] - vector[d + n // 2] * sines[d]
-        out[d + n // 2] = vector[d + n // 2] * cosines[d + n // 2] + vector[d] * sines[d + n // 2]
-    return out
-
-
 def score(query, key, scale):
     total = 0.0
     for d in range(len(query)):

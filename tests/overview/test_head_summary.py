@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.registry import BUILT_IN
 from bertviz_core.heads import DirectedHead, Head, all_heads
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import (
@@ -21,13 +20,6 @@ from bertviz_core.overview.head_summary import (
     relations,
 )
 from bertviz_core.plotting.style import BEHAVIORS
-from tests import shipped
-
-
-@pytest.fixture(scope="module")
-def results():
-    """Every shipped result of the demo model on the first sample of its kind."""
-    return {name: shipped.result(name) for name in BUILT_IN}
 
 
 def test_columns_hold_each_result_s_own_numbers(results):

@@ -9,10 +9,7 @@ from plotly.offline import get_plotlyjs
 import bertviz_core as bv
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.cli.commands import app
-from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.checkpoint import find
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.plotting.drawing import bullets, heading, paragraph, table
@@ -20,21 +17,12 @@ from bertviz_core.plotting.drawing import bullets, heading, paragraph, table
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 
 
-@pytest.fixture(scope="module")
-def demo_report(tmp_path_factory):
-    """On the results that ship."""
-    corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
-    request = ReportRequest(find("demo"), corpora)
-    store = Store(tmp_path_factory.mktemp("report"))
-    return request.read(store)
-
-
-def test_it_has_every_analysis_figure_and_finding(demo_report):
-    page = to_html(demo_report).decode()
-    for name, result in demo_report.results.items():
+def test_it_has_every_analysis_figure_and_finding(report):
+    page = to_html(report).decode()
+    for name, result in report.results.items():
         assert ANALYSES[name].title in page
         assert all(f"{title}. " in page for title in ANALYSES[name].figures(result))
-    assert set(demo_report.results) >= set(ANALYSES) - {"ablation"}
+    assert set(report.results) >= set(ANALYSES) - {"ablation"}
     assert page.count("plotly-graph-div") >= 10 and "95%" in page and "94.3" in page  # of Table 1 in the paper
     assert (
         page.count("<td>✓ shown</td>") >= 5
@@ -44,8 +32,8 @@ def test_it_has_every_analysis_figure_and_finding(demo_report):
     assert len(page) < 15_000_000
 
 
-def test_no_address_in_it_leads_anywhere(demo_report):
-    page = to_html(demo_report).decode()
+def test_no_address_in_it_leads_anywhere(report):
+    page = to_html(report).decode()
     assert page.count(get_plotlyjs()) == 1
     page = page.replace(get_plotlyjs(), "")
     assert not re.search(r"""(src|href|url\()=?\s*["']?(https?:)?//""", page)
@@ -57,10 +45,10 @@ def test_text_stays_text():
         assert "<script" not in block and "&lt;script&gt;" in block
 
 
-def test_a_hostile_name_of_a_corpus(demo_report):
-    result = demo_report.results["entropy"]
+def test_a_hostile_name_of_a_corpus(report):
+    result = report.results["entropy"]
     renamed = result.provenance | {"corpus": result.provenance["corpus"] | {"name": HOSTILE}}
-    page = to_html(replace(demo_report, results={"entropy": replace(result, provenance=renamed)})).decode()
+    page = to_html(replace(report, results={"entropy": replace(result, provenance=renamed)})).decode()
     assert "<script>alert" not in page and "&lt;script&gt;" in page
 
 
@@ -72,8 +60,8 @@ def test_the_command_computes_what_is_missing_and_says_so(tiny_folder, tmp_path,
     arguments = ["report", "--model", str(tiny_folder), "--text", str(text), "--text", str(tmp_path / "m*.txt")]
     more = ["--treebank", "none", "--coreference", "none", "--max-length", "32", "--store", str(tmp_path / "store")]
     app([*arguments, *more, "--out", str(out)], standalone_mode=False)
-    said = capsys.readouterr().err
-    assert re.search(r"analyses are not stored yet \(.*Entropy.*\): about \d+ s", said)
+    announcement = capsys.readouterr().err
+    assert re.search(r"analyses are not stored yet \(.*Entropy.*\): about \d+ s", announcement)
     page = out.read_text("utf-8")
     assert "has no head that predicts" in page and "No treebank was given." in page
     assert "t.txt and 1 more" in page

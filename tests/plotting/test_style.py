@@ -12,11 +12,11 @@ from bertviz_core.plotting.style import Series, by_layer, layer_axes, percent
 
 
 @pytest.mark.parametrize(
-    ("share", "n", "said"),
+    ("share", "n", "text"),
     [(60 / 119, 119, "50%"), (868 / 1000, 1000, "86.8%"), (1.0, 2, "100%"), (float("nan"), 0, "–")],
 )
-def test_a_decimal_is_shown_where_one_case_is_worth_a_tenth_of_a_percent_or_less(share: float, n: int, said: str):
-    assert percent(share, n) == said
+def test_a_decimal_is_shown_where_one_case_is_worth_a_tenth_of_a_percent_or_less(share: float, n: int, text: str):
+    assert percent(share, n) == text
 
 
 def test_a_head_has_one_rank_in_the_hover_and_in_the_table():

@@ -22,6 +22,7 @@ from bertviz_core.viewer.view import (
     thumbnails,
 )
 from tests.oracles import attention as reference
+from tests.oracles.reference import word_level
 
 LABELS = ("[CLS]", "un", "##real", "cats", "[SEP]", "they", "sl", "##ee", "##p", "[SEP]")
 OWNER = [0, 1, 1, 2, 3, 4, 5, 5, 5, 6]
@@ -50,7 +51,7 @@ def maps() -> np.ndarray:
 def expected(rows, view: InputView):
     special, sides = SPECIAL, SIDE
     if view.words:
-        rows = reference.to_words(rows, OWNER, view.first_piece)
+        rows = word_level(rows, OWNER, view.first_piece)
         special, sides = [SPECIAL[i] for i in STARTS], [SIDE[i] for i in STARTS]
     if not view.special:
         rows = reference.without_special(rows, special)
@@ -73,20 +74,6 @@ def test_every_view_equals_the_loops(layout, maps, words, special, sides, first_
             want = expected(maps[layer, head], view)
             assert seen.weights[layer, head] == pytest.approx(want, abs=1e-6)
     assert seen.weights.shape == (2, 3, len(seen.queries), len(seen.keys))
-
-
-def test_a_worked_example():
-    # "a" attends 0.5 to [CLS], 0.2 to "b", 0.3 to "##c": 0.5 to the word, and all of what is left without [CLS].
-    tokens = Units(("[CLS]", "a", "b", "##c"), np.array([True, False, False, False]), np.zeros(4, int), np.arange(4))
-    words = Units(("[CLS]", "a", "bc"), np.array([True, False, False]), np.zeros(3, int), np.array([0, 1, 2]))
-    maps = np.zeros((1, 1, 4, 4), np.float32)
-    maps[..., 0] = 1
-    maps[0, 0, 1] = [0.5, 0, 0.2, 0.3]
-    layout = Layout(tokens, words, np.array([0, 1, 2, 2]))
-    assert apply_view(layout, maps, InputView(words=True)).weights[0, 0][1] == pytest.approx([0.5, 0, 0.5])
-    assert apply_view(layout, maps, InputView(words=True, special=False)).weights[0, 0][0] == pytest.approx([0, 1])
-    # "b" gave all to [CLS]: nothing is left of its row, and nothing is made up.
-    assert apply_view(layout, maps, InputView(special=False)).weights[0, 0][1].tolist() == [0, 0, 0]
 
 
 def test_the_table_has_a_row_for_each_line_and_the_heaviest_come_first(layout, maps):

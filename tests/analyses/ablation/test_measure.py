@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from scipy.stats import spearmanr
 
 from bertviz_core.analyses.ablation.changes import Changes, HeadChanges
 from bertviz_core.analyses.ablation.figure import change_map, estimate_figure, group_rows, groups_figure
@@ -26,7 +25,7 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import loading
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.segments import Segments
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.settings import Execution
 from tests.oracles import uncertainty
 from tests.oracles.ablation import PROJECTIONS, Ablated
 from tests.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, save
@@ -155,18 +154,6 @@ def test_random_heads_equal_hooks_on_the_heads_that_were_drawn(
     assert len(seen) > 1
 
 
-def test_a_draw_has_as_many_heads_of_each_layer() -> None:
-
-    labels = np.array([["next", "next", "other"], ["to_sep", "next", "other"]])
-    made = {group.name: group for group in groups(labels, -3)}
-    assert list(made) == ["next", "to_sep", "layer 1", "layer 2"]
-    for draw in made["next"].draws:
-        assert draw.sum(1).tolist() == [2, 1]
-    assert len(made["next"].draws) == 5
-    assert made["layer 1"].draws == ()
-    assert len({draw.tobytes() for draw in made["next"].draws}) > 1
-
-
 def test_batches_change_nothing(model: loading.AttentionModel, result: Ablation) -> None:
     for batch_tokens in (1, 30, 70, 4000):
         other = computed(model, batch_tokens)
@@ -203,17 +190,6 @@ def test_the_worst_words_are_those_of_an_exhaustive_search(
             assert [word.shown, word.original] == model.tokens.names(ids)
 
 
-def test_spearman_is_the_rank_correlation(result: Ablation) -> None:
-    expected = spearmanr(result["gradient_estimate"].ravel(), result["loss_change"].ravel()).statistic
-    assert result.correlation() == pytest.approx(expected, abs=1e-12)
-
-
-def test_reads_64_segments_where_no_limit_is_given() -> None:
-    assert ANALYSES["ablation"].relevant(Settings()).limit == 64
-    assert ANALYSES["ablation"].relevant(Settings(limit=3)).limit == 3
-    assert ANALYSES["entropy"].relevant(Settings()).limit is None
-
-
 def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
     class Ends(Progress):
         def advance(self, count: int) -> None:
@@ -236,15 +212,6 @@ def test_a_corpus_without_words_has_a_message(model: loading.AttentionModel) -> 
     nothing = from_bytes(b'[{"tokens": ["[CLS]", "[SEP]"]}]', "none.json")
     with pytest.raises(InputError, match="No segment has a token"):
         computed(model, source=nothing)
-
-
-def test_tables_hold_every_group_and_word(result: Ablation) -> None:
-    tables = result.tables()
-    assert list(tables) == ["groups", "curve", "words"]
-    assert list(tables["groups"]["loss_change"]) == [group["loss_change"] for group in result.groups]
-    assert list(tables["curve"]["loss"]) == result.removed_loss.tolist()
-    words = tables["words"].groupby("head").size().to_dict()
-    assert words == {head.label(): len(list(result.words(head))) for head in all_heads(2, 2)}
 
 
 def test_a_single_segment_has_no_intervals(model: loading.AttentionModel) -> None:

@@ -41,13 +41,6 @@ def test_points_are_centred_and_turned() -> None:
     assert (found[0] >= 0).all()
 
 
-@pytest.mark.parametrize("heads", [1, 4])
-def test_heads_that_are_all_alike_fall_together(heads: int) -> None:
-    found = embed(np.zeros((heads, heads)))
-    assert found.stress == 0
-    assert not found.points.any()
-
-
 def test_dendrogram_puts_likes_beside_each_other() -> None:
     line = np.array([5.0, 0.0, 5.1, 0.2, 9.0])
     linkage, order = dendrogram(np.abs(line[:, None] - line))

@@ -9,7 +9,6 @@ from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from bertviz_core.plotting.style import BEHAVIORS
 
@@ -81,13 +80,6 @@ def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None
     heads = clickable(by_behavior(result, base=0))
     assert heads["1-1"][2].startswith("0-0: ")
     assert list(clickable(by_layer(result, base=0))) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
-
-
-def test_the_papers_figure_shows_both(result: Clustering) -> None:
-    drawn = paper_figure(result)
-    for axis in ("x", "x2"):
-        panel = [t for t in drawn.data if (t.xaxis or "x") == axis and t.customdata is not None]
-        assert sum(len(t.x) for t in panel) == 6
 
 
 def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:

@@ -20,7 +20,6 @@ from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIE
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.surface_patterns.columns import QUANTITIES as SURFACE_QUANTITIES
-from bertviz_core.heads import Head
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded, collate
@@ -149,12 +148,6 @@ def test_properties(lengths: list[int], seed: int, width: int, sharpness: float,
     assert np.abs(found - alone).max() < 1e-6
 
 
-def test_no_map_outlives_its_batch() -> None:
-    part = empty()
-    feed(part, made([6]))
-    assert part.maps is None
-
-
 def test_long_rows_go_through_many_chunks(way: None) -> None:
     maps = np.concatenate([made([90], seed)[0] for seed in range(2)], 1)[:, :HEADS]
     found = mean(accumulate([maps], [[0]]))
@@ -228,40 +221,6 @@ def test_closeness_of_layers(result: Clustering) -> None:
     assert result.layer_divergence.ratio == pytest.approx(
         result.layer_divergence.within / result.layer_divergence.between
     )
-
-
-def test_nearest_heads(result: Clustering) -> None:
-    near = result.nearest(Head(0, 1), 2)
-    distances = {(h // 2, h % 2): result.divergence[1, h] for h in (0, 2, 3)}
-    assert [(head.layer, head.head) for head, _ in near] == sorted(distances, key=distances.__getitem__)[:2]
-    assert [value for _, value in near] == sorted(distances.values())[:2]
-
-
-@pytest.fixture
-def kernel():
-    built = divergence.build_kernel()
-    if built is None:
-        pytest.skip("no C++ compiler here")
-    return built
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("heads, positions", [(1, 16), (5, 1040), (9, 4096)])
-def test_native_and_torch_sums_equal_the_literal_ones(kernel, heads: int, positions: int, threads: int) -> None:
-    maps = torch.from_numpy(np.random.default_rng(0).random((heads, positions), dtype=np.float32)) ** 6 + 1e-30
-    before = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        native = divergence.kernel_sums(kernel, maps)
-    finally:
-        torch.set_num_threads(before)
-    p = maps.double().numpy()
-    for a in range(heads):
-        for b in range(heads):
-            s = p[a] + p[b]
-            wanted = (s * np.log2(s)).sum() if b >= a else 0.0
-            assert native[a, b] == pytest.approx(wanted, abs=3e-7 * positions)
-            assert divergence.torch_sums(maps)[a, b] == pytest.approx(wanted, abs=3e-7 * positions)
 
 
 def test_without_a_compiler_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 import tempfile
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -30,6 +31,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import probes as oracle
+from tests.oracles.dependency import offset_guesses
 
 HEADS = 4
 WORDS = ["the", "a", "cat", "dog", "sat", "on", "old", "mat", "ran", "big"]
@@ -149,7 +151,7 @@ def test_offsets_and_the_control_task():
     assert right_branching(4).tolist() == [2, 3, 4, 0] and right_branching(1).tolist() == [0]
     for size in range(1, 7):
         assert right_branching(size).tolist() == oracle.right_branching(size)
-        assert [at_offset(size, o).tolist() for o in range(-6, 7)] == [oracle.offset(size, o) for o in range(-6, 7)]
+        assert [at_offset(size, o).tolist() for o in range(-6, 7)] == [offset_guesses(size, o) for o in range(-6, 7)]
     chain = Sentence(0, 0, ("a", "b", "c"), (0, 1, 2), ("root", "x", "x"))
     assert best_offset([chain]) == -1
     first, again = control_governors([WORDS, WORDS[::-1]], 0)
@@ -198,8 +200,8 @@ def test_every_row_of_table_3(tiny, store):
     assert tuple(result.probes) == PROBES and result.metrics == ["UAS"] * 7 + ["UUAS"]
     assert (result.low <= result.score).all() and (result.score <= result.high).all()
     gold = [(sentence.governors, sentence.relations) for sentence in bank(12, 9)]
-    best = result.about["best_offset"]
-    for name, guess in (("right-branching", oracle.right_branching), ("best-offset", lambda n: oracle.offset(n, best))):
+    at_best = partial(offset_guesses, offset=result.about["best_offset"])
+    for name, guess in (("right-branching", oracle.right_branching), ("best-offset", at_best)):
         guesses = [guess(len(governors)) for governors, _ in gold]
         assert [result.of(name), result.with_punctuation[result.probes.index(name)]] == pytest.approx(
             [oracle.uas(gold, guesses, False), oracle.uas(gold, guesses, True)]

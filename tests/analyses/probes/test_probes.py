@@ -106,33 +106,6 @@ def test_attention_and_words_with_a_root_of_its_own():
         )
 
 
-def test_the_misaligned_root_by_hand():
-    """One head that looks nowhere but from word 1 to word 2 (weight .5); v_1 = 3, v_2 = 7, W reads v_i alone.
-
-    Aligned, word 1 as governor of word 2 scores 3 * .5; misaligned it is scored with v_2: 7 * .5. Word 2 as governor
-    of word 1 has no attention ahead: 0 both times. ROOT sees CLS -> word 1 with .25: aligned v_ROOT = 0, misaligned it
-    has v_1: 3 * .25.
-
-    W reads v_j alone, and word 2 looks at word 1 with .5: word 2, the last candidate, as governor of word 1 scores
-    3 * .5 aligned, 0 misaligned, for the dependent's vector is missing too. The rest has v_j in both: word 1 as
-    governor of word 2 7 * .5, ROOT of word 1 3 * .25.
-    """
-    maps, root = torch.zeros(1, 2, 2, 1), torch.zeros(1, 4, 2, 1)
-    maps[0, 0, 1, 0], root[0, 1, 0, 0] = 0.5, 0.25
-    batch = ProbeBatch(maps, root, torch.tensor([[1, 2]]), torch.tensor([[0, 1]]))
-    for misaligned, expected in ((False, [[0, 0, 0], [0, 1.5, 0]]), (True, [[0.75, 0, 0], [0, 3.5, 0]])):
-        probe = AttentionAndWords(ProbeSettings(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
-        with torch.no_grad():
-            probe.governor.weight[0] = 1
-        assert probe(batch)[0].tolist() == expected
-    maps[0, 1, 0, 0] = 0.5
-    for misaligned, expected in ((False, [[0.75, 0, 1.5], [0, 3.5, 0]]), (True, [[0.75, 0, 0], [0, 3.5, 0]])):
-        probe = AttentionAndWords(ProbeSettings(1, True, misaligned), torch.tensor([[0.0], [3.0], [7.0]]))
-        with torch.no_grad():
-            probe.dependent.weight[0] = 1
-        assert probe(batch)[0].tolist() == expected
-
-
 @pytest.mark.parametrize(("paper", "misaligned"), [(False, False), (False, True), (True, False), (True, True)])
 def test_distances_and_words(paper, misaligned):
     batch, vectors = made()

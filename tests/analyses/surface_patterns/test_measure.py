@@ -1,6 +1,5 @@
 """Surface patterns equal the oracle, on numbers worked by hand and on models; what is said of norms beside weights."""
 
-import math
 from functools import partial
 
 import numpy as np
@@ -51,18 +50,6 @@ def test_a_worked_example():
 def test_random_attention_with_any_padding(kinds_list, pad, causal, scale):
     literal = partial(oracle, causal=causal)
     measures.check_one_batch(measure, literal, QUANTITIES, kinds_list, causal=causal, pad=pad, scale=scale)
-
-
-@given(maps.corpora, st.data(), st.integers(1, 8), st.lists(st.integers(0, 4), min_size=1, max_size=3))
-def test_any_order_batch_size_padding_and_merge(kinds_list, data, batch_size, pads):
-    order = data.draw(st.permutations(range(len(kinds_list))))
-    measures.check_any_way(measure, oracle, QUANTITIES, kinds_list, order, batch_size, pads)
-
-
-def test_a_segment_without_special_tokens_is_absent_not_zero():
-    found = measure(*maps.show([maps.encode(0, ["other", "punct"])], [maps.scores(0, 2)]))
-    absent = [name for name, value in zip(QUANTITIES, found[0, 0].tolist(), strict=True) if math.isnan(value)]
-    assert absent == ["to_cls", "to_sep", "sep_to_sep", "other_to_sep"]
 
 
 @pytest.mark.parametrize("mode", ["corrected", "paper"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
 from bertviz_core.corpora.coreference.head_words import TYPES, head_word_source, head_words, mention_type
 from bertviz_core.corpora.coreference.mentions import features
+from tests.oracles import coreference as oracle
 
 
 def document(text: str, *spans: tuple[int, int], tags=None, governors=None, parse=None) -> CoreferenceDocument:
@@ -121,21 +122,6 @@ def test_tags_say_number():
     assert features(["Paris"], "Paris", "NNP").number == "singular"
 
 
-def literal(words, governors, start: int, end: int) -> int:
-    """Every word of the mention looked at in turn."""
-    for word in range(start, end) if governors else ():
-        if not start <= governors[word] < end:
-            return word
-    for word in range(start + 1, end):
-        if words[word] in ("of", ",", "that"):
-            end = word
-            break
-    for word in reversed(range(start + 1, end)):
-        if re.search(r"\w", words[word]) and words[word] != "'s":
-            return word
-    return start
-
-
 @st.composite
 def documents(draw) -> CoreferenceDocument:
     words = draw(st.lists(st.sampled_from(["cat", "dog", "of", ",", "that", "'s", "."]), min_size=1, max_size=40))
@@ -147,7 +133,8 @@ def documents(draw) -> CoreferenceDocument:
 
 @given_by(documents())
 def test_the_head_is_that_of_looking_at_every_word(given):
-    by_hand = [literal(given.words, given.governors, mention.start, mention.end) for mention in given.mentions]
+    document = {"words": given.words, "governors": given.governors}
+    by_hand = [oracle.head_word(document, mention.start, mention.end) for mention in given.mentions]
     assert list(head_words(given)) == by_hand
 
 
