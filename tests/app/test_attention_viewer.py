@@ -187,7 +187,7 @@ def test_a_model_that_returns_its_maps_has_no_queries_and_says_so(tmp_path: Path
 
 
 def pair_table(app: AppTest):
-    return next(frame.value for frame in app.dataframe if "rank of target" in frame.value)
+    return next(frame.value for frame in app.dataframe if "rank_of_target" in frame.value)
 
 
 def test_heads_are_sorted_by_their_weight_from_one_token_to_another() -> None:

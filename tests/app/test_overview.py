@@ -24,6 +24,12 @@ pytestmark = pytest.mark.usefixtures("own_store")
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n"
 
 
+def drawn_map(app: AppTest) -> bytes:
+    """What the map of heads is drawn from: JSON objects, one a line."""
+    data: bytes = app.main.get("bidi_component")[0].proto.bytes
+    return data
+
+
 def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     head = clearest("previous")
     app = open_app(head=head)
@@ -31,7 +37,8 @@ def test_it_is_the_default_page_and_tells_every_head_of_the_model() -> None:
     assert f"of {COUNT} heads have a recognizable pattern" in words(app)
     assert len(app.metric) == 4
     assert f"Every number of head {head}" in [expander.label for expander in app.expander]
-    cards = {card["title"]: card for card in json.loads(app.main.get("bidi_component")[0].proto.json)["cards"]}
+    (listed,) = [each["cards"] for each in map(json.loads, drawn_map(app).splitlines()) if "cards" in each]
+    cards = {card["title"]: card for card in listed}
     assert len(cards) == COUNT and cards[f"Head {head}"]["behavior"] == "previous token"
     first = [(label, rank) for label, _, rank in cards[f"Head {head}"]["numbers"]]
     assert ("attention to the previous token", f"1 of {COUNT}") in first and len(set(first)) == 3
