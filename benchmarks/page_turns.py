@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.browser import chromium as browser
 
-MENU = "[data-testid=stSidebar] [data-testid=stPageLink] a"
+MENU = "[data-testid=stSidebar] nav.menu a"
 
 
 def main() -> None:

@@ -29,8 +29,8 @@ NO_TEXT = (
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
     (b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
 )  # beginning, what it is, what to do
-# Raised by unpacking; NotImplementedError where a zip's header requires a newer version than zipfile has.
-DAMAGE = (EOFError, OSError, UnicodeError, NotImplementedError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
+# Raised by unpacking; RuntimeError where a zip is encrypted or requires a newer version than zipfile reads.
+DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)

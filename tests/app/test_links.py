@@ -1,7 +1,8 @@
 """Links between all pages: what is chosen under the title arrives wherever they lead."""
 
+import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -19,12 +20,14 @@ BANK = b"The 2-det\ncat 3-nsubj\nsat 0-root\n. 3-punct\n"
 
 def links(app: AppTest) -> list[tuple[str, dict[str, str]]]:
     """(page, parameters) of every link on a page, the menu's too."""
-    found = []
-    for link in app.get("page_link"):
-        proto: Any = link.proto
-        query = {name: values[0] for name, values in parse_qs(urlsplit(f"?{proto.query_string}").query).items()}
-        found.append((proto.page or catalogue.DEFAULT.name, query))
-    return found
+    hrefs = [f"{proto.page}?{proto.query_string}" for proto in (cast(Any, link.proto) for link in app.get("page_link"))]
+    for component in app.get("bidi_component"):
+        hrefs += re.findall(r'"href": ?"(.*?)"', cast(Any, component.proto).json)
+    parts = [urlsplit(href) for href in hrefs]
+    return [
+        (part.path.removeprefix("./") or catalogue.DEFAULT.name, {k: v[0] for k, v in parse_qs(part.query).items()})
+        for part in parts
+    ]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ def page(open_page: Any) -> Any:
 
 def follow(page: Any, name: str, title: str) -> None:
     """Click a link of the menu and wait for its page."""
-    page.locator("[data-testid=stSidebar]").get_by_text(name, exact=True).click()
+    page.get_by_role("navigation").get_by_role("link", name=name, exact=True).click()
     browser.wait_for_page(page, title)
 
 

@@ -49,9 +49,8 @@ def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) 
         selection = _choices(entry, line, default_head)
     finally:  # the menu's links carry the choices
         with menu:
-            _menu()
+            component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
         with st.sidebar:
-            component("theme_switch")(data={"pages": [each.name for each in catalogue.ENTRIES]}, key="theme")
             st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
     st.session_state["selection"], st.session_state["title line"] = selection, line
     _name_after(entry, selection)
@@ -112,15 +111,6 @@ def _name_after(entry: catalogue.Page, selection: Selection) -> None:
     files.name_after(model.label, names)
     st.session_state["origin"] = f"{model.label} ({model.fingerprint()[:8]}), {basis}, {mode}; after Clark et al. 2019"
     st.set_page_config(page_title=f"{entry.title}: {model.label} on {names}" if names else entry.title)
-
-
-def _menu() -> None:
-    for section, pages in catalogue.sections().items():
-        st.caption(section)
-        with st.container(gap="xxsmall"):
-            for page in pages:
-                name = page.url_path or catalogue.DEFAULT.name
-                st.page_link(page, width="stretch", query_params=links.last_visit(name))
 
 
 def _model() -> Checkpoint:

@@ -34,9 +34,20 @@ def parameters(head: Head | None = None, /, **own: str) -> dict[str, str]:
     return dict(sorted((address.common() | at | own).items()))
 
 
-def last_visit(name: str) -> dict[str, str]:
-    """The address of a page as it was left."""
-    return parameters(**address.current().visited.get(name, {}))
+def menu() -> list[dict[str, Any]]:
+    """The sections of the menu with their pages, each with its address, relative to any page, as it was left."""
+    return [
+        {"title": title, "pages": [_entry(each) for each in entries]}
+        for title, entries in catalogue.SECTIONS.items()
+        if entries
+    ]
+
+
+def _entry(entry: catalogue.Page) -> dict[str, str]:
+    query = urlencode(parameters(**address.current().visited.get(entry.name, {})))
+    path = "./" if entry is catalogue.DEFAULT else entry.name
+    icon = entry.icon.removeprefix(":material/").removesuffix(":")
+    return {"name": entry.name, "title": entry.title, "icon": icon, "href": f"{path}?{query}" if query else path}
 
 
 def to_segment(number: int) -> None:

@@ -1,0 +1,33 @@
+// The pages by section, and the switch between light and dark.
+
+const VERSION = 2; // of Streamlit's entry in the browser's storage, one for each address, which it reads on loading
+
+function switchTheme(parent, pages) {
+  const style = getComputedStyle(parent.host ?? parent);
+  const dark = style.getPropertyValue("--st-base").trim() === "dark" || style.colorScheme === "dark";
+  const change = () => {
+    const base = location.pathname.replace(/[^/]*$/, "");
+    for (const page of ["", ...pages])
+      localStorage.setItem(`stActiveTheme-${base}${page}-v${VERSION}`, JSON.stringify(dark ? "Light" : "Dark"));
+    location.reload();
+  };
+  return button(dark ? "Light theme" : "Dark theme", change, { class: "theme", title: "Reloads the page" });
+}
+
+function pageLink({ name, title, icon, href }, current) {
+  const link = appLink(href, title);
+  link.prepend(html("span", { class: "icon", "aria-hidden": "true" }, icon));
+  if (name === current) link.setAttribute("aria-current", "page");
+  return link;
+}
+
+export default function ({ data: { sections, current }, parentElement }) {
+  const before = parentElement.querySelector("nav");
+  const focused = before ? [...before.querySelectorAll("a")].indexOf(before.getRootNode().activeElement) : -1;
+  const menu = html("nav", { class: "menu", "aria-label": "Pages" });
+  for (const { title, pages } of sections) menu.append(html("p", {}, title), ...pages.map((page) => pageLink(page, current)));
+  menu.append(switchTheme(parentElement, sections.flatMap(({ pages }) => pages.map(({ name }) => name))));
+  if (before) before.replaceWith(menu);
+  else parentElement.append(menu);
+  menu.querySelectorAll("a")[focused]?.focus();
+}
