@@ -18,26 +18,27 @@ if __name__ != "__main__":  # `streamlit run` imports the server first; every vi
         raise SystemExit(f"{error.what} {error.hint}") from None
     app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)
 else:
-    st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
-    page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
-    entry, complete = catalogue.entry(page.url_path), False
-    address.arrive(entry.name)
-    st.html(header.STYLE)
-    notes = st.container()
-    try:
-        header.draw(entry, default_head.of)
-        if entry in catalogue.HEAD_PAGES:
-            with header.title_line():
-                head_panel.folded(entry.name, header.current())
-        page.run()
-        complete = True
-    except DownloadNeeded as needed:
-        job_panel.offer_download(needed)
-    except BertvizError as error:
-        messages.error(error)
-    except address.PageEnd:
-        pass
-    address.leave(complete)
-    with notes:
-        messages.link_problems(address.problems())
-    serving.first_page_served.set()
+    with serving.page_turns:
+        st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
+        page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
+        entry, complete = catalogue.entry(page.url_path), False
+        address.arrive(entry.name)
+        st.html(header.STYLE)
+        notes = st.container()
+        try:
+            header.draw(entry, default_head.of)
+            if entry in catalogue.HEAD_PAGES:
+                with header.title_line():
+                    head_panel.folded(entry.name, header.current())
+            page.run()
+            complete = True
+        except DownloadNeeded as needed:
+            job_panel.offer_download(needed)
+        except BertvizError as error:
+            messages.error(error)
+        except address.PageEnd:
+            pass
+        address.leave(complete)
+        with notes:
+            messages.link_problems(address.problems())
+        serving.first_page_served.set()

@@ -138,7 +138,7 @@ def _died(status: int) -> BertvizError:
 
 
 EVERY = 0.2  # seconds between two messages of progress
-NICE = 5  # pages come first
+NICE = 19  # pages come first
 
 
 def main() -> None:

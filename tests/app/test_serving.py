@@ -53,6 +53,33 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
 
 
+def test_pages_take_turns_in_the_order_of_their_coming() -> None:
+    turns, inside = serving.Turns(1, patience=60.0), []
+    threads = [threading.Thread(target=lambda n=n: _enter(turns, inside, n)) for n in range(3)]
+    with turns:
+        for waiting, thread in enumerate(threads, 1):
+            thread.start()
+            while len(turns._waiting) < waiting:
+                pass
+        assert not inside
+    for thread in threads:
+        thread.join()
+    assert inside == [0, 1, 2]
+
+
+def test_no_page_waits_for_one_that_does_not_end() -> None:
+    turns = serving.Turns(1, patience=0.1)
+    with turns, turns:
+        pass
+    with turns:  # and afterwards there is one turn again
+        assert turns._free == 0
+
+
+def _enter(turns: serving.Turns, inside: list[int], number: int) -> None:
+    with turns:
+        inside.append(number)
+
+
 def test_a_server_whose_limits_cannot_be_read_does_not_start() -> None:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless", "true", "--server.port", "0"]
     environment = os.environ | {"BERTVIZ_PUBLIC": "maybe", "PYTHONPATH": str(ROOT)}

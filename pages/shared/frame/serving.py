@@ -2,8 +2,9 @@
 
 import gc
 import threading
+from collections import deque
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import cast
 
@@ -40,6 +41,38 @@ FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARE
 REMEMBERED = 32  # sessions whose browsers may come back; each takes three file descriptors, and Streamlit keeps 128
 
 first_page_served = threading.Event()
+
+
+class Turns:
+    """Lets a few threads in at once, in the order in which they came; none waits longer than `patience` seconds.
+
+    Pages share one interpreter: of thirty at once each would take thirty times as long, the short ones too.
+    """
+
+    def __init__(self, count: int, patience: float) -> None:
+        self._free, self._patience = count, patience
+        self._waiting: deque[threading.Event] = deque()
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> None:
+        turn = threading.Event()
+        with self._lock:
+            self._free -= 1
+            if self._free >= 0:
+                return
+            self._waiting.append(turn)
+        if not turn.wait(self._patience):  # a page before it may be loading a large model
+            with self._lock, suppress(ValueError):  # its turn may have come just now
+                self._waiting.remove(turn)
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._free += 1
+            if self._waiting:
+                self._waiting.popleft().set()
+
+
+page_turns = Turns(2, patience=2.0)
 
 
 @asynccontextmanager
