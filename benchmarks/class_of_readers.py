@@ -14,10 +14,11 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
-from threading import Thread
 
 import psutil
 from websockets.exceptions import WebSocketException
@@ -59,24 +60,28 @@ def main() -> None:
 
 @contextmanager
 def _bombs(address: str) -> Iterator[None]:
-    """As many strangers as BOMBS, each of whom uploads another hostile input at once."""
-    answers: list[str] = []
+    """As many strangers as BOMBS, in a process of their own, each of whom uploads another hostile input at once."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=os.nice, initargs=(19,)) as strangers:
+        bombs = strangers.submit(_throw, address)
+        time.sleep(15)  # until they have been made, and are on their way
+        yield
+        print("the bombs:", "under way at the end," * (not bombs.done()), Counter(bombs.result()))
 
-    def attack(bomb: bytes) -> None:
-        try:
-            with visitor(address) as stranger:
-                stranger.open("surface_patterns")
-                run = stranger.upload("bomb.txt", bomb)
-                answers.append("refused" if run.of("alert") else "read")
-        except (OSError, WebSocketException) as error:  # no space, or the server has ended
-            answers.append(type(error).__name__)
 
-    bombs = [case.data() for case in list(CASES.values())[:BOMBS]]  # ahead: the visitors share this process
-    for bomb in bombs:
-        Thread(target=attack, args=(bomb,), daemon=True).start()
-    time.sleep(5)
-    yield
-    print("the bombs:", Counter(answers), "and", BOMBS - len(answers), "under way")
+def _throw(address: str) -> list[str]:
+    """Upload all hostile inputs at once; how each was answered."""
+    bombs = [case.data() for case in list(CASES.values())[:BOMBS]]
+    with ThreadPoolExecutor(BOMBS) as pool:
+        return list(pool.map(partial(_upload, address), bombs))
+
+
+def _upload(address: str, bomb: bytes) -> str:
+    try:
+        with visitor(address) as stranger:
+            stranger.open("surface_patterns")
+            return "refused" if stranger.upload("bomb.txt", bomb).of("alert") else "read"
+    except (OSError, WebSocketException) as error:  # no space, or the server has ended
+        return type(error).__name__
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from streamlit.proto.AutoRerun_pb2 import AutoRerun
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.Common_pb2 import FileUploaderState, FileURLs, UploadedFileInfo
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -65,6 +66,7 @@ class Visitor:
         self._socket = socket
         self._query = self._hash = ""
         self._change = BackMsg()
+        self._rerun = AutoRerun()  # the part of the page that the browser runs again and again
         self.widgets: dict[str, Any] = {}  # a widget's key, or label, -> its element
         self.session = ""  # its id
 
@@ -103,8 +105,8 @@ class Visitor:
         uploader = next(key for key in reversed(self.widgets) if key.startswith("uploader "))
         run = self.set(uploader, file_uploader_state_value=FileUploaderState(uploaded_file_info=[info]))
         while "Checking “" in run.text:
-            time.sleep(1)
-            run = self.look()
+            time.sleep(self._rerun.interval)
+            run = self.look(self._rerun.fragment_id)
         return run
 
     def _put(self, path: str, name: str, data: bytes) -> None:
@@ -120,9 +122,10 @@ class Visitor:
         body = head + data + b"\r\n--xx--\r\n"
         urllib.request.urlopen(urllib.request.Request(address + path, body, headers, method="PUT")).close()
 
-    def look(self) -> Run:
-        """The same page once more."""
+    def look(self, fragment: str = "") -> Run:
+        """The same page, or a part of it, once more."""
         message = BackMsg()
+        message.rerun_script.fragment_id = fragment
         message.rerun_script.page_script_hash = self._hash
         return self._ask(message)
 
@@ -140,6 +143,8 @@ class Visitor:
                 self.session = answer.new_session.initialize.session_id or self.session
             elif kind == "navigation":
                 self._hash = answer.navigation.page_script_hash
+            elif kind == "auto_rerun":
+                self._rerun = answer.auto_rerun
             elif kind == "page_info_changed":
                 self._query = answer.page_info_changed.query_string
             elif kind == "script_finished" and answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN:

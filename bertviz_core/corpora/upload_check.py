@@ -25,7 +25,7 @@ from bertviz_core.corpora.recognition import is_prose, join_sources, kinds
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
-AT_ONCE = 4  # checks; each takes one core and 500 MB at most, and others wait
+AT_ONCE = 2  # checks; each takes one core and 500 MB at most, and others wait
 PATIENCE = 10  # times its seconds of a core, after which a check ends whatever it does
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.corpora.upload_check")

@@ -79,7 +79,7 @@ def take(role: str) -> CheckedFiles | None:
     return check.result()
 
 
-@messages.fragment(run_every=0.5)
+@messages.fragment(run_every=1.0)
 def _checking(mine: session.Session) -> None:
     """The page goes on meanwhile, and is run again when the check is over."""
     if mine.check is None or mine.check.done():
