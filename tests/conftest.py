@@ -5,6 +5,7 @@ import os
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test may reach a network
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -74,6 +75,18 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tests.families import FAMILIES, save
 
     return save(FAMILIES["bert"], tmp_path_factory.mktemp("tiny-bert"))
+
+
+@pytest.fixture(scope="session")
+def nan_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same, with a weight that is not a number."""
+    import safetensors.torch
+
+    folder = shutil.copytree(tiny_folder, tmp_path_factory.mktemp("nan-bert"), dirs_exist_ok=True)
+    weights = safetensors.torch.load_file(folder / "model.safetensors")
+    weights["encoder.layer.1.attention.self.query.weight"][0, 0] = float("nan")
+    safetensors.torch.save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -286,3 +286,8 @@ def test_another_model_reads_a_text_that_is_too_long_as_far_as_the_first(planted
     assert "what follows was cut off" in words(app)
     assert not app.error
     assert "reads other tokens" not in words(app)
+
+
+def test_a_model_whose_weights_are_no_numbers_is_named_in_one_box(nan_folder: Path) -> None:
+    app = open_app("attention_viewer", model=str(nan_folder))
+    assert "weights are not finite numbers" in app.error[0].value and len(app.error) == 1

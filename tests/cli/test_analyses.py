@@ -183,3 +183,9 @@ def test_clustering_takes_thresholds_and_roots(tmp_path: Path) -> None:
 def test_mistakes_are_one_message(arguments, message):
     done = run(*arguments, "--no-store", "--quiet")
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_model_whose_weights_are_no_numbers_is_refused_in_one_line(nan_folder: Path) -> None:
+    done = run("dependency-heads", "treebank", "--model", nan_folder, "--max-length", "64", "--no-store", "--quiet")
+    assert done.returncode == 2 and "weights are not finite numbers" in done.stderr
+    assert len(done.stderr.splitlines()) <= 2
