@@ -1,17 +1,22 @@
 """What a real server refuses of strangers: foreign pages, Streamlit's own messages, floods, files without an end; and
 the networks that it does not ask."""
 
+import gzip
 import http.client
+import json
+import shutil
 import socket
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import urlencode, urlsplit
 
 import pytest
+from safetensors.torch import load_file
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -38,13 +43,20 @@ socket.getaddrinfo = ask
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Of a public server whose resolver writes to the file `asked` beside its store."""
+def address(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Of a public server whose resolver writes to the file `asked` beside its store; one of its models has an index
+    that names a device."""
     folder = tmp_path_factory.mktemp("gate")
     (folder / "sitecustomize.py").write_text(RESOLVER)
+    model = shutil.copytree(tiny_folder, folder / "models" / "endless")
+    weights = load_file(model / "model.safetensors")
+    (model / "model.safetensors").unlink()
+    index = {"metadata": {}, "weight_map": dict.fromkeys(weights, "/dev/zero")}
+    (model / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BERTVIZ_PUBLIC", "1")
         patch.setenv("ASKED", str(folder / "asked"))
+        patch.setenv("BERTVIZ_MODELS", str(folder / "models"))
         with browser.served(folder / "store", python_path=f"{folder}:{browser.ROOT}") as url:
             yield url
     assert not (folder / "asked").exists(), (folder / "asked").read_text()
@@ -223,6 +235,24 @@ def test_an_upload_that_the_browser_reports_twice_is_one(address: str) -> None:
         reader.open("surface_patterns")
         for run in (reader.upload("mine.txt", b"The cat sat on the mat.\n"), reader.again()):
             assert "mine.txt" in run.text and not run.exceptions
+
+
+def test_an_index_of_weights_that_names_a_device_is_refused(address: str) -> None:
+    with visitor(address) as reader:
+        run = reader.open("attention_viewer", model="endless")
+        assert "names weights that are not safetensors files in the folder" in run.text and not run.exceptions
+
+
+def test_a_file_without_an_end_keeps_nobody_else_waiting(address: str) -> None:
+    packed = gzip.compress(b"a\n" * (1 << 19)) * 200  # takes a minute to read
+    with visitor(address) as reader, visitor(address) as stranger, ThreadPoolExecutor(1) as pool:
+        reader.open("entropy")
+        stranger.open("surface_patterns")
+        upload = pool.submit(stranger.upload, "endless.txt", packed)
+        for head in range(1, 9):
+            assert not reader.open("entropy", head=f"1-{head}").exceptions
+        assert not upload.done()
+        assert "too much time or memory" in upload.result().text
 
 
 @pytest.mark.skipif(not browser.CHROMIUM, reason="needs Chromium")
