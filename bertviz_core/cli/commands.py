@@ -29,7 +29,7 @@ from bertviz_core.overview import stored_results
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
 NOT_COMPUTED = (  # options that make no difference where nothing is computed
     *("input", "device", "dtype", "max_length", "limit", "seed", "batch_tokens"),
-    *("workers", "ray", "text_column", "no_store", "quiet"),
+    *("workers", "ray", "no_store", "quiet"),
 )
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -47,7 +47,7 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
     command.__name__, command.__doc__ = analysis.name, analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-    without = ("input", "text_column") if analysis.corpus == "random" else ()
+    without = ("input",) if analysis.corpus == "random" else ()
     app.command(analysis.command)(with_console(command, without))
 
 
