@@ -27,17 +27,12 @@ SAMPLES: dict[str, dict[str, str]] = {
 
 
 def find_sources(names: Sequence[str]) -> Source:
-    """A sample by its name, a file, or all files that the names stand for as one source.
+    """A sample by its name, a file, or all files that the names stand for as one source: files, folders (all files in
+    them, hidden ones left out), or patterns such as `news/*.txt.gz`.
 
     Files come in the order in which they are named, those of a folder or a pattern by their paths. Each is unpacked on
-    its own; between two files is a blank line, which ends a document.
-
-    Args:
-        names: Files, folders (all files in them, hidden ones left out), or patterns such as `news/*.txt.gz`.
-
-    Raises:
-        InputError: A name stands for no file, or a file cannot be read.
-    """
+    its own; between two files is a blank line, which ends a document. Raises InputError for a name that stands for no
+    file, and for a file that cannot be read."""
     paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
     return find_source(str(paths[0])) if len(paths) == 1 else joined(list(map(from_path, paths)))
 

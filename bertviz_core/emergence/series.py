@@ -65,17 +65,8 @@ class Series:
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
-        """The emergence from the stored results of all checkpoints.
-
-        Args:
-            find: Returns a stored result, or None.
-
-        Returns:
-            The checkpoints that have all of REQUIRED, by rising step; the others are skipped and counted.
-
-        Raises:
-            ModelError: No checkpoint has them.
-        """
+        """The emergence from what `find` gives for the requests of all checkpoints: of those that have all of
+        REQUIRED, by rising step; the others are skipped and counted. Raises ModelError where none has them."""
         training, skipped, checkpoints = self.training, deepcopy(self.training.skipped), []
         columns: dict[str, list[Any]] = {name: [] for name in BY_STEP}
         last: dict[str, Any] = {}

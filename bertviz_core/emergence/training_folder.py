@@ -51,11 +51,8 @@ class Training:
 
 
 def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
-    """Open the checkpoints in a folder; those that cannot be read are skipped and counted.
-
-    Args:
-        folder: Its path; its name, where `access` limits the folders.
-        access: What may be opened.
+    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, by its name; those that
+    cannot be read are skipped and counted.
 
     Raises:
         InputError: The folder is missing, cannot be read, has no checkpoint or may not be opened.

@@ -53,16 +53,8 @@ class Uploads:
         self._lock = threading.Lock()
 
     def keep(self, data: bytes, name: str, kind: str) -> Upload:
-        """Store an upload; on one's own machine the same file again has its days start again.
-
-        Args:
-            data: The bytes, checked by the caller.
-            name: Name of the file.
-            kind: What it is read as.
-
-        Raises:
-            InputError: All uploads would take more than they may.
-        """
+        """Store an upload, whose bytes the caller has checked; on one's own machine the same file again has its days
+        start again. Raises InputError where all uploads would take more than they may."""
         new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
         days = 1 if self.access.public else self.access.upload_days
         with self._lock:

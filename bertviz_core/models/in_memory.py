@@ -81,11 +81,11 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
 def prepared_model(
     model: Any, tokenizer: Any, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
-    """A transformers model for the analyses: a copy of its modules that shares its weights, so that it stays as it is.
+    """A transformers model, with the encoder as its base model or the encoder itself, for the analyses: a copy of its
+    modules that shares its weights, so that it stays as it is.
 
     Args:
-        model: With the encoder as its base model, or the encoder itself.
-        tokenizer: That goes with it.
+        model, tokenizer: What the caller has.
         checkpoint: What `describe` says of the two.
         device: One of settings.DEVICES; "auto" is where the model is.
         dtype: Of the weights; another dtype or device takes a copy of them.

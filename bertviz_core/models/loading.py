@@ -209,12 +209,8 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 
 class LoadedModels:
-    """Models for single inputs, for any number of threads; the least recently used is dropped first.
-
-    Args:
-        room: Bytes that the weights may take together. A single model may take more.
-        device: Where they run, one of settings.DEVICES.
-    """
+    """Models for single inputs, for any number of threads, on one of settings.DEVICES; past `room`, bytes of their
+    weights, the least recently used is dropped first. A single model may take more."""
 
     def __init__(self, room: int = ROOM, device: str = "auto") -> None:
         self.room, self.device = room, device

@@ -96,16 +96,9 @@ class InputAttention:
         return int(row), int(column)
 
     def pair_frame(self, query: int, key: int) -> pd.DataFrame:
-        """A row for each head, sorted by the weight from one unit to another (methods, section 10).
-
-        Args:
-            query: Index of the unit that attends.
-            key: Index of the unit that is attended to.
-
-        Returns:
-            Columns label, layer and head from 1, `weight`, `rank` among all heads, and `rank_of_target`: 1 where the
-            head attends from the unit to no other with a larger weight.
-        """
+        """A row for each head, sorted by the weight from one unit to another, by their indices (methods, section
+        10): label, layer and head from 1, `weight`, `rank` among all heads, and `rank_of_target`, 1 where the head
+        attends from the unit to no other with a larger weight."""
         rows = self.weights[:, :, query]
         weight = rows[..., key]
         columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
