@@ -16,7 +16,6 @@ from bertviz_core.analyses.coreference_heads.document_figure import _depths, dra
 from bertviz_core.analyses.coreference_heads.guesses import Guess
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
 from bertviz_core.corpora.readers import check, read_vectors
 from bertviz_core.corpora.skipped import Skipped
@@ -117,35 +116,6 @@ def test_no_input_of_50_mb_fills_the_memory_or_stops_the_others(name):
 
 
 # Section by section: numbers
-
-
-@pytest.mark.parametrize("number", ["²", "①", HUGE])
-def test_numbers_that_are_none_break_no_treebank(number):
-    for good, column in ((CONLLU, 0), (CONLLU, 6)):
-        fields = good.splitlines()[0].split("\t")
-        fields[column] = number
-        bad = "\t".join(fields) + "\n" + good.splitlines()[1] + "\n\n"
-        skipped = Skipped()
-        assert len(list(Treebank(from_bytes((good + bad + good).encode(), "x")).sentences(skipped))) == 2
-        (entry,) = skipped.to_json()
-        assert "column" in entry["reason"] and len(entry["where"][0]) < 120
-    skipped = Skipped()
-    text = AUTHORS + f"He {number}-nsubj\nsat 0-root\n\n"
-    assert len(list(Treebank(from_bytes(text.encode(), "x")).sentences(skipped))) == 1
-
-
-@pytest.mark.parametrize("number", ["²", "①", HUGE])
-def test_numbers_that_are_none_break_no_coreference_file(number):
-    def documents(text: str) -> list[CoreferenceDocument]:
-        return list(CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped()))
-
-    assert documents(CONLL.replace("part 0", f"part {number}"))[0].words == ("She", "slept", "her")
-    assert documents(COREFUD.replace("\t2\tnsubj", f"\t{number}\tnsubj"))[0].governors is None
-    assert documents(COREFUD.replace("2\tsaw", f"{number}\tsaw"))[0].words == ("She", "herself")
-    with pytest.raises(InputError, match="is not at"):
-        documents(GAP.replace("\t16\t", f"\t{number}\t"))
-    with pytest.raises(InputError, match=r"not JSON|not a span"):
-        documents(JSONLINES.replace("[0, 0]", f"[0, {number}]"))
 
 
 # Depth
