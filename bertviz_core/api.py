@@ -47,8 +47,8 @@ def analyze(
     Args:
         analysis: Its name: "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads",
             "probes", "clustering", "ablation", or that of an installed package.
-        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, which
-            are restored afterwards.
+        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, left
+            unchanged.
         corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
             a list of dicts as a JSON corpus has them. The sample of the analysis's kind where it is None.
         device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
@@ -118,10 +118,10 @@ def attention(
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
     words_given = not isinstance(text, str)
-    with loaded_model(model, checkpoint, device, dtype) as loaded:
-        joined = " ".join(text) if words_given else str(text)
-        single = from_text(joined, second, loaded.tokens, settings, pre_split=words_given)
-        shown = apply_view(single.layout, maps_of(loaded, single.example), InputView(words=words, special=special))
+    loaded = loaded_model(model, checkpoint, device, dtype)
+    joined = " ".join(text) if words_given else str(text)
+    single = from_text(joined, second, loaded.tokens, settings, pre_split=words_given)
+    shown = apply_view(single.layout, maps_of(loaded, single.example), InputView(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
     caption = f"{checkpoint.name}; weights from left to right sum to 1. Layers and heads count from 1.{cut}"
@@ -209,8 +209,8 @@ def _find_or_compute(request: Request, model: Model, store: Store | None, execut
     if isinstance(model, str | Path):
         return requests.compute(request, store, execution)
     language_model = needs_language_model([request])
-    with model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
-        return requests.compute(request, store, execution, model=loaded)
+    loaded = model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model)
+    return requests.compute(request, store, execution, model=loaded)
 
 
 def _compute_report(request: ReportRequest, model: Model, store: Store, execution: Execution) -> dict[str, str]:
@@ -221,8 +221,8 @@ def _compute_report(request: ReportRequest, model: Model, store: Store, executio
     if isinstance(model, str | Path):
         return request.compute(store, execution)
     language_model = in_memory.predicts_words(in_memory.transformers_model(model[0]))
-    with model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model) as loaded:
-        return request.compute(store, execution, load=partial(_same, loaded))
+    loaded = model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model)
+    return request.compute(store, execution, load=partial(_same, loaded))
 
 
 def _same(loaded: AttentionModel, together: Sequence[Request], execution: Execution) -> AttentionModel:

@@ -78,15 +78,8 @@ def highest(values: np.ndarray) -> Head:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Rank all heads by one quantity.
-
-    Args:
-        values: (layer, head), NaN where a head has no value.
-
-    Returns:
-        (layer, head) int, from 1 for the highest value. Of equal values the first head in (layer, head) order has the
-        lower rank; heads without a value come last.
-    """
+    """Ranks of all heads, (layer, head) int, by (layer, head) values: from 1 for the highest. Of equal values the
+    first head in (layer, head) order has the lower rank; heads without a value (NaN) come last."""
     order = np.argsort(-values, axis=None, kind="stable")
     ranked = np.empty(values.size, dtype=int)
     ranked[order] = np.arange(1, values.size + 1)

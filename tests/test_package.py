@@ -78,12 +78,8 @@ def test_its_dependencies_are_those_of_the_app_without_the_app() -> None:
     def names(requirements: list[str]) -> set[str]:
         return {line.partition("=")[0].partition(">")[0].replace("_", "-") for line in requirements}
 
-    assert names(project["dependencies"]) >= names(lines) - {
-        "streamlit",
-        "starlette",
-        "pyarrow",
-    }  # of the pages, and of the extra `parquet`
-    assert set(project["optional-dependencies"]) == {"notebook", "parquet", "ray", "svg"}
+    assert names(project["dependencies"]) >= names(lines) - {"streamlit", "starlette", "pyarrow"}  # of the pages
+    assert set(project["optional-dependencies"]) == {"notebook", "ray", "svg"}
 
 
 def test_library_and_command_give_the_same_numbers(programs: Path, tmp_path: Path) -> None:

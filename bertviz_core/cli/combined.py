@@ -42,8 +42,8 @@ def emergence(
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
     console.check_out(Emergence.analysis)
-    texts = find_sources(text or ["encyclopedia"], console.text_column)
-    trees = find_sources(treebank or ["treebank"], console.text_column)
+    texts = find_sources(text or ["encyclopedia"])
+    trees = find_sources(treebank or ["treebank"])
     series = Series(find_training(folder), texts, trees, console.settings())
     opened = console.opened_store()
     with nullcontext(opened) if opened else temporary_store() as store:
@@ -127,7 +127,7 @@ def report(
         "coreference": coreference or ["coreference"],
         "random": ["random"],
     }
-    corpora = {kind: find_sources(names, console.text_column) for kind, names in named.items() if names != [NONE]}
+    corpora = {kind: find_sources(names) for kind, names in named.items() if names != [NONE]}
     request = ReportRequest(console.checkpoint(), corpora, console.settings())
     request.settings.check(request.checkpoint.max_length)
     opened = console.opened_store()

@@ -20,8 +20,7 @@ from bertviz_core.cli.combined import combined_app
 from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.corpora.source import from_path
-from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_disk import Entry
+from bertviz_core.engine.store import Entry, Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
@@ -30,7 +29,7 @@ from bertviz_core.overview import stored_results
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
 NOT_COMPUTED = (  # options that make no difference where nothing is computed
     *("input", "device", "dtype", "max_length", "limit", "seed", "batch_tokens"),
-    *("workers", "ray", "text_column", "no_store", "quiet"),
+    *("workers", "ray", "no_store", "quiet"),
 )
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -48,7 +47,7 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
     command.__name__, command.__doc__ = analysis.name, analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
-    without = ("input", "text_column") if analysis.corpus == "random" else ()
+    without = ("input",) if analysis.corpus == "random" else ()
     app.command(analysis.command)(with_console(command, without))
 
 
@@ -125,8 +124,8 @@ def _result_row(head: bytes) -> dict[str, str]:
 
 
 def _location(entry: Entry) -> dict[str, str]:
-    date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
-    return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
+    date = datetime.fromtimestamp(entry.time).strftime("%Y-%m-%d %H:%M")
+    return {"date": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
 
 
 @store_app.command("clear")

@@ -17,7 +17,7 @@ from bertviz_core.analyses import model_pass, requests, runtime_estimate
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
-from bertviz_core.corpora.files import COLUMN, find_sources, sample
+from bertviz_core.corpora.files import find_sources, sample
 from bertviz_core.corpora.readers import check_beginning
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
@@ -42,7 +42,6 @@ class Console:
     batch_tokens: Annotated[int | None, typer.Option(help="Tokens per batch; default: by device.")] = None
     workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
     ray: Annotated[str, typer.Option(help="Address of a running Ray cluster, such as auto.")] = ""
-    text_column: Annotated[str, typer.Option(help="Column of Parquet files, whose rows are documents.")] = COLUMN
     mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
     weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention"
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
@@ -63,7 +62,7 @@ class Console:
         return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
     def source(self) -> Source:
-        return find_sources(self.input, self.text_column)
+        return find_sources(self.input)
 
     def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
         """The request of an analysis with these options, and the further `files` that it reads, by role. Raises

@@ -16,9 +16,6 @@ from bertviz_core.corpora.source import Source, from_bytes, from_path
 from bertviz_core.corpora.unpacking import CHUNK, as_file
 from bertviz_core.errors import InputError
 
-COLUMN = "text"
-PARQUET = ".parquet"
-ROWS = 1024  # of a Parquet file read at once
 FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
 # kind of corpus -> {name shown, used in permalinks and on the command line -> file}
 SAMPLES: dict[str, dict[str, str]] = {
@@ -29,23 +26,15 @@ SAMPLES: dict[str, dict[str, str]] = {
 }
 
 
-def find_sources(names: Sequence[str], column: str = COLUMN) -> Source:
-    """A sample by its name, a file, or all files that the names stand for as one source.
+def find_sources(names: Sequence[str]) -> Source:
+    """A sample by its name, a file, or all files that the names stand for as one source: files, folders (all files in
+    them, hidden ones left out), or patterns such as `news/*.txt.gz`.
 
     Files come in the order in which they are named, those of a folder or a pattern by their paths. Each is unpacked on
-    its own; between two files is a blank line, which ends a document.
-
-    Args:
-        names: Files, folders (all files in them, hidden ones left out), or patterns such as `news/*.txt.gz`.
-        column: Column of Parquet files that is read: each row of it is a document.
-
-    Raises:
-        InputError: A name stands for no file, or a file cannot be read.
-    """
+    its own; between two files is a blank line, which ends a document. Raises InputError for a name that stands for no
+    file, and for a file that cannot be read."""
     paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
-    if len(paths) == 1 and paths[0].suffix != PARQUET:
-        return find_source(str(paths[0]))
-    return joined([_file(path, column) for path in paths])
+    return find_source(str(paths[0])) if len(paths) == 1 else joined(list(map(from_path, paths)))
 
 
 def joined(sources: Sequence[Source]) -> Source:
@@ -71,14 +60,6 @@ def expanded(name: str) -> list[Path]:
     return files
 
 
-def _file(path: Path, column: str) -> Source:
-    source = from_path(path)
-    if path.suffix != PARQUET:
-        return source
-    digest = hashlib.sha256(json.dumps([source.digest, column]).encode()).hexdigest()
-    return Source(path.name, digest, source.size, lambda: as_file(lambda: _rows(path, column)))
-
-
 def _pieces(sources: Iterable[Source]) -> Iterator[bytes]:
     """The text of one after the other, a blank line between."""
     for number, source in enumerate(sources):
@@ -89,37 +70,6 @@ def _pieces(sources: Iterable[Source]) -> Iterator[bytes]:
             yield first.removeprefix(BOM_UTF8)
             while piece := stream.read(CHUNK):
                 yield piece
-
-
-def _rows(path: Path, column: str) -> Iterator[bytes]:
-    """A document a row: its lines without blank ones, then a blank line. Rows without text are passed over."""
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError as error:
-        raise InputError(
-            "Parquet files need pyarrow.", where=path.name, hint="Install it with `pip install pyarrow`."
-        ) from error
-
-    try:
-        with parquet.ParquetFile(path) as file:
-            if column not in file.schema_arrow.names:
-                raise InputError(
-                    f"There is no column {column!r}.",
-                    where=path.name,
-                    hint=f"Name one with --text-column: {', '.join(file.schema_arrow.names[:20])}.",
-                )
-            for batch in file.iter_batches(ROWS, columns=[column]):
-                for text in batch.column(0).cast(pyarrow.string()).to_pylist():
-                    lines = [line for line in (text or "").splitlines() if line.strip()]
-                    if lines:
-                        yield "\n".join([*lines, "", ""]).encode("utf-8", "surrogatepass")
-    except pyarrow.ArrowException as error:
-        raise InputError(
-            f"The Parquet file cannot be read ({str(error).splitlines()[0]}).",
-            where=path.name,
-            hint=f"Check the file, and that column {column!r} holds text.",
-        ) from error
 
 
 @cache  # hashed once: a page asks for each sample many times

@@ -161,14 +161,8 @@ class WordVectors:
 
 
 def read_vectors(source: Source, words: Set[str]) -> WordVectors:
-    """Read the vectors of these words, or of their lower-case forms, as a stream.
-
-    Blank lines and a first line of two whole numbers (word2vec's header) are skipped; of a word that occurs twice the
-    first counts.
-
-    Args:
-        source: Text, packed in any way that `Source` unpacks.
-        words: Whose vectors are kept.
+    """Read the vectors of these words, or of their lower-case forms, as a stream. Blank lines and a first line of two
+    whole numbers (word2vec's header) are skipped; of a word that occurs twice the first counts.
 
     Raises:
         InputError: A line is not a word and its numbers, which the error names; or an archive has several files, whose

@@ -28,6 +28,7 @@ NO_TEXT = (
     (b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
     (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
     (b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
+    (b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
 )  # beginning, what it is, what to do
 # Raised by unpacking; RuntimeError where a zip is encrypted or requires a newer version than zipfile reads.
 DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)

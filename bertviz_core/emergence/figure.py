@@ -32,12 +32,8 @@ def paper_figure(result: Emergence) -> go.Figure:
 
 
 def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None) -> go.Figure:
-    """The loss, where it is known, and all heads by what they do, one on the other; the checkpoint `index`
-    is marked.
-
-    Args:
-        labels: (step, layer, head) names of behaviors.
-    """
+    """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer,
+    head), names of behaviors; the checkpoint `index` is marked."""
     known = not np.isnan(result.loss).all()
     titles = [*([f"{result.loss_name.capitalize()}, nats"] if known else []), "Heads by what they do"]
     heights = [0.35, 0.65][-len(titles) :]

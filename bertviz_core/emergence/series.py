@@ -27,6 +27,7 @@ AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
 CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
+UNKNOWN_TOKENS = -1  # trained on so far: a folder of checkpoints does not say
 NAMED = 5  # checkpoints that are offered: the first, the last, and those between at equal distances
 
 
@@ -65,17 +66,8 @@ class Series:
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
-        """The emergence from the stored results of all checkpoints.
-
-        Args:
-            find: Returns a stored result, or None.
-
-        Returns:
-            The checkpoints that have all of REQUIRED, by rising step; the others are skipped and counted.
-
-        Raises:
-            ModelError: No checkpoint has them.
-        """
+        """The emergence from what `find` gives for the requests of all checkpoints: of those that have all of
+        REQUIRED, by rising step; the others are skipped and counted. Raises ModelError where none has them."""
         training, skipped, checkpoints = self.training, deepcopy(self.training.skipped), []
         columns: dict[str, list[Any]] = {name: [] for name in BY_STEP}
         last: dict[str, Any] = {}
@@ -87,13 +79,13 @@ class Series:
             if results[LOSS] is None:
                 skipped.add(f"no masked-word loss{self._why(checkpoint)}", checkpoint.folder.name)
             relations = results["dependency_heads"] = results["dependency_heads"].default_view()
-            tokens, rows = training.tokens.get(step, -1), _rows(results)
+            rows = _rows(results)
             averages = np.array(
                 [[getattr(result, name)[row] for _, result, row in rows] for name in ("mean", "error")], np.float32
             )
             gradients = results[LOSS]
             loss = (gradients.loss, gradients.accuracy) if gradients else (np.nan, np.nan)
-            values = step, tokens, *loss, *averages, relations.correct
+            values = step, UNKNOWN_TOKENS, *loss, *averages, relations.correct
             for column, value in zip(columns.values(), values, strict=True):
                 column.append(value)
             last = results

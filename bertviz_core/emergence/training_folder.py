@@ -1,6 +1,5 @@
 """The checkpoints of one training: a folder of model folders, each with its step as the last number of its name."""
 
-import csv
 import hashlib
 import json
 import re
@@ -18,7 +17,6 @@ from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_f
 from bertviz_core.numbers import small_int
 
 PASSING = ("truncation", "padding")  # of tokenizer.json: what the last call asked for, not what the tokenizer is
-CURVE = "loss.csv"  # as `training/` writes it: step, tokens, ...
 
 
 @dataclass(frozen=True)
@@ -29,13 +27,12 @@ class Training:
         name: The end of the folder's path.
         steps: In rising order.
         checkpoints: One for each step.
-        tokens: Step -> tokens trained on so far, where a curve beside the checkpoints says so.
+        skipped: What could not be read.
     """
 
     name: str
     steps: tuple[int, ...]
     checkpoints: tuple[Checkpoint, ...]
-    tokens: dict[int, int] = field(default_factory=dict)
     skipped: Skipped = field(default_factory=Skipped)
 
     @property
@@ -51,11 +48,8 @@ class Training:
 
 
 def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
-    """Open the checkpoints in a folder; those that cannot be read are skipped and counted.
-
-    Args:
-        folder: Its path; its name, where `access` limits the folders.
-        access: What may be opened.
+    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, by its name; those that
+    cannot be read are skipped and counted.
 
     Raises:
         InputError: The folder is missing, cannot be read, has no checkpoint or may not be opened.
@@ -83,7 +77,7 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
         )
     _check_alike(models)
     steps, checkpoints = zip(*models, strict=True)
-    return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, _tokens(folder), skipped)
+    return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, skipped)
 
 
 def reason(error: BertvizError, folder: Path) -> str:
@@ -150,16 +144,3 @@ def _digest(path: Path, size: int, modified: int) -> str:
         except (ValueError, AttributeError, RecursionError):
             return path.name  # loading it will say what is wrong with it
     return hashlib.sha256(data).hexdigest()
-
-
-def _tokens(folder: Path) -> dict[int, int]:
-    """Tokens of training at each step, from the loss curve in the folder or beside it; empty without a readable one."""
-    path = next((path for path in (folder / CURVE, folder.parent / CURVE) if path.exists()), None)
-    if path is None:
-        return {}
-    try:
-        with path.open(newline="", encoding="utf-8") as stream:
-            tokens = {int(row["step"]): int(row["tokens"]) for row in csv.DictReader(stream)}
-        return {0: 0} | tokens if tokens else {}
-    except (OSError, ValueError, KeyError, TypeError, csv.Error):
-        return {}

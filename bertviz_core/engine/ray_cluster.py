@@ -51,11 +51,9 @@ def actors(worker: type, workers: int, device: str) -> list[Any]:
 
     Args:
         worker: Importable by name wherever they run.
-        workers: How many; 0 for one on each GPU of the cluster, or each CPU where there is none.
+        workers: How many; 0 for one on each GPU of the cluster, or each CPU where there is none. Raises SettingsError
+            where there are fewer CPUs.
         device: "cpu" keeps them from GPUs.
-
-    Raises:
-        SettingsError: There are fewer CPUs.
     """
     import ray
 

@@ -140,13 +140,8 @@ def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped
 def framed(
     sides: Sequence[Iterable[Sequence[int]]], frame: Sequence[Sequence[int]], second: int = 0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(ids, types, words), each (token,) int64, of sides A and B in a frame of special tokens, as in `Encoded`.
-
-    Args:
-        sides: One or two: the pieces of each word.
-        frame: The special ids before A, after A, and after B.
-        second: The type of B's tokens.
-    """
+    """(ids, types, words), each (token,) int64, of one or two sides, the pieces of each word, in a frame of special
+    ids before A, after A and after B, as in `Encoded`; `second` is the type of B's tokens."""
     ids, types, words = list(frame[0]), [0] * len(frame[0]), [-1] * len(frame[0])
     word = 0
     for kind, side, after in zip((0, second), sides, frame[1:], strict=False):

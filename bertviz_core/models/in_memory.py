@@ -1,17 +1,15 @@
 """A model in any of the forms that the library takes: a name, a folder, or a pair (model, tokenizer) in memory, which
-is fingerprinted by its weights, and given back as it was."""
-
-from __future__ import annotations
+is fingerprinted by its weights, and left as it is."""
 
 import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import checkpoint as checkpoints
@@ -22,12 +20,8 @@ from bertviz_core.models.masking import MASKED_WORDS, NEXT_WORDS, no_head
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 
-if TYPE_CHECKING:
-    from torch.nn import Module
-
 # Of a configuration: what says nothing of the numbers that a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
-HOOKED = "_output_capturing_hooks_installed"  # by transformers, in a model that was asked for its maps
 
 
 @dataclass(frozen=True)
@@ -84,21 +78,17 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
     return MemoryCheckpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
 
 
-@contextmanager
 def prepared_model(
     model: Any, tokenizer: Any, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
-) -> Iterator[AttentionModel]:
-    """Use a transformers model in the analyses, and restore it afterwards.
-
-    On exit, even after an exception, everything is restored: training mode of every part, attention implementation,
-    device, dtype, gradients and which parameters want them.
+) -> AttentionModel:
+    """A transformers model, with the encoder as its base model or the encoder itself, for the analyses: a copy of its
+    modules that shares its weights, so that it stays as it is.
 
     Args:
-        model: With the encoder as its base model, or the encoder itself.
-        tokenizer: That goes with it.
+        model, tokenizer: What the caller has.
         checkpoint: What `describe` says of the two.
         device: One of settings.DEVICES; "auto" is where the model is.
-        dtype: Of the weights while the context lasts; another dtype or device takes a copy of them.
+        dtype: Of the weights; another dtype or device takes a copy of them.
 
     Raises:
         ModelError: It has no attention maps, or the tokenizer is of another model.
@@ -108,13 +98,12 @@ def prepared_model(
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
+    shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
+    model = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
     encoder = model.base_model
-    with _unchanged(model):
-        for part in (encoder, model):
-            part.to(device=device, dtype=getattr(torch, dtype))
-        observable = _register(encoder)
-        predicting = model if predicts_words(model) else None
-        yield prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable, language_model=predicting)
+    observable = _register(encoder)
+    predicting = model if predicts_words(model) else None
+    return prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable, language_model=predicting)
 
 
 def predicts_words(model: Any) -> bool:
@@ -130,43 +119,6 @@ def _register(encoder: Any) -> bool:
         encoder.set_attn_implementation("eager")
         return False
     return True
-
-
-@contextmanager
-def _unchanged(model: Module) -> Iterator[None]:
-    """Restore what moving, freezing and switching change in a module."""
-    parts = list(model.modules())
-    configs: dict[int, Any] = {id(part.config): part.config for part in parts if hasattr(part, "config")}
-    attention = [(config, config._attn_implementation_internal) for config in configs.values()]
-    caches = [(config, config.use_cache) for config in configs.values() if hasattr(config, "use_cache")]
-    modes = [(part, part.training) for part in parts]
-    buffers = [(part, dict(part._buffers)) for part in parts]
-    hooks = [(part, dict(part._forward_hooks), HOOKED in vars(part)) for part in parts]
-    parameters = [
-        (parameter, parameter.data, parameter.requires_grad, parameter.grad) for parameter in model.parameters()
-    ]
-    try:
-        for parameter, *_ in parameters:
-            parameter.grad = None  # which `Module.to` would convert in place
-        yield
-    finally:
-        for config, implementation in attention:
-            config._attn_implementation_internal = implementation
-        for config, use_cache in caches:
-            config.use_cache = use_cache
-        for part, training in modes:
-            part.training = training
-        for part, tensors in buffers:
-            part._buffers.update(tensors)
-        for part, functions, hooked in hooks:
-            part._forward_hooks.clear()
-            part._forward_hooks.update(functions)
-            if not hooked:
-                vars(part).pop(HOOKED, None)
-        for parameter, data, requires_grad, gradient in parameters:
-            parameter.data = data
-            parameter.requires_grad_(requires_grad)
-            parameter.grad = gradient
 
 
 def _distinct(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -209,21 +161,19 @@ def checkpoint_of(model: Model) -> Checkpoint:
 
 def model_in_memory(
     model: Model, checkpoint: Checkpoint, device: str, dtype: str, language_model: bool = False
-) -> AbstractContextManager[AttentionModel]:
-    """A model in memory for as long as the context lasts; raises ModelError where `language_model` asks for words that
-    its class cannot predict."""
+) -> AttentionModel:
+    """A model in memory, prepared; raises ModelError where `language_model` asks for words that its class cannot
+    predict."""
     inside, tokenizer = _pair(model)
     if language_model and not predicts_words(inside):
         raise no_head(checkpoint, f"its class is {type(inside).__name__}")
     return prepared_model(inside, tokenizer, checkpoint, device, dtype)
 
 
-def loaded_model(
-    model: Model, checkpoint: Checkpoint, device: str, dtype: str
-) -> AbstractContextManager[AttentionModel]:
-    """The model for as long as the context lasts; one from files stays loaded for the next call."""
+def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
+    """The model; one from files stays loaded for the next call."""
     if isinstance(model, str | Path):
-        return nullcontext(_models(device).get(checkpoint, dtype))
+        return _models(device).get(checkpoint, dtype)
     return model_in_memory(model, checkpoint, device, dtype)
 
 

@@ -79,7 +79,7 @@ def prepare(
     for module in (encoder, language_model):
         if module is not None:
             module.eval().requires_grad_(False).to(device)
-    from bertviz_core.models.verification import maps_of, no_maps
+    from bertviz_core.models.verification import no_maps, verify
 
     known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
@@ -95,7 +95,7 @@ def prepare(
         raise no_maps(checkpoint)
     encoder.config.use_cache = False  # of keys and values, for generation
     try:
-        maps = maps_of(model)
+        maps = verify(model)
     except ModelError:
         raise
     except Exception as error:  # what a model of another kind does with two inputs is anyone's guess
@@ -209,12 +209,8 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 
 class LoadedModels:
-    """Models for single inputs, for any number of threads; the least recently used is dropped first.
-
-    Args:
-        room: Bytes that the weights may take together. A single model may take more.
-        device: Where they run, one of settings.DEVICES.
-    """
+    """Models for single inputs, for any number of threads, on one of settings.DEVICES; past `room`, bytes of their
+    weights, the least recently used is dropped first. A single model may take more."""
 
     def __init__(self, room: int = ROOM, device: str = "auto") -> None:
         self.room, self.device = room, device

@@ -146,13 +146,8 @@ def _unknown_words(words: Sequence[str], tokens: Tokens) -> list[str]:
 
 
 def _with_unknown(layout: Layout, unknown: np.ndarray, parts: Sequence[Sequence[str]]) -> Layout:
-    """[UNK] with the text that it stands for, in tokens and in words.
-
-    Args:
-        layout: Layout of the input.
-        unknown: (token,) bool, where it has [UNK].
-        parts: Of each side, the texts that its tokens [UNK] stand for; those at its end may have been cut off.
-    """
+    """[UNK], where `unknown` (token,) says so, with the text that it stands for, in tokens and in words; `parts` has
+    these texts of each side, of which those at its end may have been cut off."""
     tokens, words = list(layout.tokens.labels), list(layout.words.labels)
     for side, texts in enumerate(parts):
         for position, part in zip(np.flatnonzero(unknown & (layout.tokens.side == side)), texts, strict=False):
@@ -185,11 +180,8 @@ class Prediction:
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, off: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
-    """What the model's MLM head says at every position where the two differ; () for a model without one.
-
-    Args:
-        off: (layer, head) bool, heads whose outputs are replaced by zeros (docs/methods.md, section 12).
-    """
+    """What the model's MLM head says at every position where the two differ; () for a model without one. The outputs
+    of heads in `off`, (layer, head) bool, are replaced by zeros (docs/methods.md, section 12)."""
     import torch
 
     from bertviz_core.models.ablation import SwitchedOff

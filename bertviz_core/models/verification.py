@@ -7,31 +7,23 @@ those that the model returns are used, where they pass the same test; else the m
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from tempfile import NamedTemporaryFile
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-import transformers
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import REGISTERED, LayerAttention, at_least_float32, forward
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.settings import default_folder
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
-FORMAT = 3  # raise it where the ways of reading maps change
 LENGTHS = 24, 13  # tokens of the two inputs
 TOLERANCE = 1e-5  # of any weight, and of a row's sum
 # In bfloat16 rounding to 8 bits is amplified by depth, in single weights; and rows may move so much of their weight,
@@ -64,39 +56,9 @@ def no_maps(checkpoint: Checkpoint) -> ModelError:
     )
 
 
-def maps_of(model: AttentionModel) -> Maps:
-    """What `verify` finds, or found before of the same files, dtype and device; `model.encoder` is set to it."""
-    versions = FORMAT, torch.__version__, transformers.__version__
-    key = repr((model.checkpoint.fingerprint(), str(model.encoder.dtype), model.device, versions))
-    path = default_folder() / "verified" / f"{hashlib.sha256(key.encode()).hexdigest()}.json"
-    in_memory = model.checkpoint.folder == Path()  # whose weights may change at any moment
-    maps = None if in_memory else _stored(path)
-    if maps is None:
-        maps = verify(model)
-        if not in_memory:
-            _store(path, maps)
-    model.encoder.set_attn_implementation(REGISTERED if maps.observable else "eager")
-    return maps
-
-
-def _stored(path: Path) -> Maps | None:
-    with suppress(OSError, ValueError, TypeError):
-        return Maps(**json.loads(path.read_bytes()))
-    return None
-
-
-def _store(path: Path, maps: Maps) -> None:
-    """Write the outcome into the store's folder, where there is one; two processes may do so at once."""
-    with suppress(OSError):
-        path.parent.mkdir(exist_ok=True)
-        with NamedTemporaryFile("w", dir=path.parent, delete=False) as stream:
-            json.dump(asdict(maps), stream)
-        Path(stream.name).replace(path)
-
-
 def verify(model: AttentionModel) -> Maps:
-    """Find the way in which a model's maps can be read. Raises ModelError where there is none; a model that cannot be
-    run at all raises what it raises."""
+    """Find the way in which a model's maps can be read, to which `model.encoder` is then set. Raises ModelError where
+    there is none; a model that cannot be run at all raises what it raises."""
     examples = _examples(model)
     model.encoder.set_attn_implementation("eager")
     expected = [_returned(model, example) for example in examples]

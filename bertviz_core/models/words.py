@@ -51,8 +51,7 @@ def membership(
 
     Args:
         first_piece: From a split word take its first piece alone, as the release does.
-        special: Let each special token be a word; otherwise they are left out, and axis `word` counts
-            the words of the sentence from 0.
+        special: Let each special token be a word; otherwise axis `word` has the words of the sentence, from 0.
     """
     return _membership([word_of(example, special) for example in examples], device, first_piece)
 

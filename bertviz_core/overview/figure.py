@@ -30,15 +30,9 @@ DIRECTIONS = ("dependent → governor", "governor → dependent")
 def behavior_map(
     labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1, shown: Iterable[str] = ()
 ) -> HeadMap:
-    """The map of all heads by what they do.
-
-    Args:
-        labels: (layer, head) names of behaviors.
-        columns: Quantities of the hover texts.
-        named: Label of a linguistic head -> what it finds.
-        base: Number of the first layer and head.
-        shown: Behaviors in the legend, whether some head has them or not; by default those that some head has.
-    """
+    """The map of all heads by what they do, from `labels` (layer, head), names of behaviors; `columns` are in hover
+    texts, `named` says what linguistic heads find, and `shown` behaviors are in the legend, by default those that
+    some head has."""
     layers, heads = labels.shape
     hover = [_hover(labels[at], at, columns, named, base) for at in all_heads(layers, heads)]
     groups = []

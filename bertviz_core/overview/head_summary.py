@@ -89,15 +89,8 @@ def columns(results: Results) -> list[Column]:
 def behavior_labels(
     results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
 ) -> np.ndarray | None:
-    """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored.
-
-    Definitions: docs/methods.md, section 9.
-
-    Args:
-        results: By analysis.
-        thresholds: Above which a head has a behavior.
-        named: Labels of the linguistic heads.
-    """
+    """(layer, head) names of behaviors, `named` being the labels of linguistic heads; None where neither surface
+    patterns nor entropy is stored. Definitions: docs/methods.md, section 9."""
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
         if isinstance(result := results.get(name), HeadAverages):

@@ -100,17 +100,9 @@ class Overview:
 
 
 def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
-    """Build the overview of a model from each analysis's stored result on the most tokens.
-
-    Args:
-        store: Where results are.
-        checkpoint: The model.
-        settings: Mode and kind of weights of the results.
-
-    Raises:
-        InputError: Nothing is stored of the model.
-        SettingsError: The mode or the kind of weights is unknown.
-    """
+    """The overview of a model from each analysis's stored result on the most tokens, of the mode and the kind of
+    weights in `settings`. Raises InputError where nothing is stored, SettingsError for an unknown mode or kind of
+    weights."""
     settings.check(None)
     results = largest(store, checkpoint.fingerprint(), settings)
     if not results:

@@ -81,13 +81,9 @@ def from_bytes(data: bytes) -> list[Lines]:
 
 
 def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[Lines]:
-    """Run the model on an input for each of the clearest heads.
-
-    Args:
-        results: Analysis -> its result as its page shows it at first.
-        model: The model, observed through norms where they stand in for weights.
-        paper: Whether split words are read as the release reads them.
-    """
+    """Run the model, observed through norms where they stand in for weights, on an input for each of the clearest
+    heads of the results, each as its page shows it at first; if `paper`, split words are read as the release reads
+    them."""
     run = partial(_run, model, paper)
     yield from _behaviors(results, model.tokens, run)
     if "dependency_heads" in results:

@@ -111,12 +111,7 @@ class ReportRequest:
         return {request.analysis: str(error) for together, error in failed for request in together}
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
-        """The report on what is stored.
-
-        Args:
-            store: Where the results are.
-            failed: What `compute` gave.
-        """
+        """The report on what is stored; `failed` is what `compute` gave."""
         results, missing = self._results(store), {}
         for request in self.requests():
             if request.analysis not in results:

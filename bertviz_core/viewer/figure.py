@@ -127,15 +127,8 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
 
 
 def products_figure(products: QueryKey, units: Units, position: int, dimensions: np.ndarray) -> go.Figure:
-    """The query's values above each key's and above the products of the two, a column for each dimension, and how the
-    sum of a key's products becomes its weight.
-
-    Args:
-        found: What is drawn.
-        units: The input's tokens.
-        position: The query token's, from 0.
-        dimensions: Their order from left to right, from 0.
-    """
+    """The values of the query of the token at a `position`, from 0, above each key's and above the products of the
+    two, a column for each of the dimensions, in their order; and how the sum of a key's products becomes its weight."""
     names, query = _axis_labels(units), products.query[dimensions]
     gap, heights = 1 if len(names) <= 40 else 0, [STRIP / (STRIP + len(names)), len(names) / (STRIP + len(names))]
     sums = "score + bias = logit → weight" if has_bias(products) else "score → weight"

@@ -71,18 +71,8 @@ def overlay(attention: InputAttention, heads: Sequence[Head], base: int = 1) -> 
 
 
 def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, model: str, caption: str) -> str:
-    """Build the HTML document of the lines.
-
-    Args:
-        attention: One input.
-        heads: Heads that can be chosen, in order.
-        head: The one that is shown first, of `heads`.
-        model: Name of the model.
-        caption: A line under the drawing.
-
-    Raises:
-        InputError: The weights of these heads take more than a page should hold.
-    """
+    """The HTML document of the lines of some heads, in order, `head` shown first, with a caption under the drawing.
+    Raises InputError where their weights take more than a page should hold."""
     size = attention.weights[head].size * 2 * len(heads)
     if size > MAX_BYTES:
         raise InputError(

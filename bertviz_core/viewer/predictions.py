@@ -21,11 +21,8 @@ def loss(prediction: Prediction) -> float:
 
 
 def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
-    """A row for each run, masked word and guess.
-
-    Args:
-        by_run: Heads switched off, as "3-5 4-1" and empty for the whole model -> the predictions without them.
-    """
+    """A row for each run, masked word and guess. `by_run` has the predictions by the heads that are switched off, as
+    "3-5 4-1", and empty for the whole model."""
     return pd.DataFrame(
         {
             "heads_off": off,
@@ -44,16 +41,8 @@ def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFram
 
 
 def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """Names of heads, layers and behaviors that can be switched off, with their heads.
-
-    Args:
-        layers: Number of layers of the model.
-        heads: Number of heads of each layer.
-        behaviors: (layer, head) names, where they are known.
-
-    Returns:
-        Name -> (layer, head) bool: the behaviors that some head has, the layers, the heads.
-    """
+    """Name -> (layer, head) bool of what can be switched off: the behaviors that some head has, the layers, the
+    heads. `behaviors` are (layer, head) names, where they are known."""
     layer, head = np.indices((layers, heads))
     named = {} if behaviors is None else {name: behaviors == name for name in BEHAVIORS if name != OTHER}
     by_behavior = {f"behavior {style.BEHAVIORS[name][-1]}": mask for name, mask in named.items() if mask.any()}

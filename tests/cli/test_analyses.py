@@ -66,46 +66,26 @@ def test_a_gradient_can_be_recomputed_from_the_files_alone(tmp_path: Path, maske
     assert result["arrays"]["predicted_tokens"] == sum(label != -100 for e in used for label in e["labels"])
 
 
-def test_the_terminal_says_loss_and_accuracy_with_their_digits() -> None:
-    shown = run("sep-gradients", "encyclopedia", "--limit", 2, "--no-store", "--quiet", "--device", "cpu").stdout
-    row = next(line for line in shown.splitlines() if line.strip().startswith("1-1 "))
-    assert float(row.split()[3]) > 0, "a small gradient is not rounded away"
-    assert "\nloss: " in shown
-    assert "\npredicted_tokens: " in shown
-
-
 def test_coreference_heads(tmp_path: Path):
     command = ("coreference-heads", "coreference", "--store", tmp_path / "store")
     given = written(tmp_path / "x.json", *command, "--out", tmp_path / "x.csv")
     assert "system" in pd.read_csv(tmp_path / "x.csv")
     systems = list(dict.fromkeys(row["system"] for row in given["table"]))
+    chances = given["table"][:8]  # of two systems, four types of mention each
     assert systems[:2] == ["chance (1 / candidates)", "random candidate"]
-    chances, systems = given["table"][:8], systems[2:]  # four types of mention each
-    assert all(row["low"] is row["high"] is None for row in chances)
+    assert systems[2:6] == ["nearest", "head match", "head match, else nearest", "rule-based"]
     arrays = given["arrays"]["chance"] + given["arrays"]["random_candidate"]
     assert [row["accuracy"] for row in chances] == pytest.approx(arrays, abs=1e-12)  # the table is rounded
-    assert [given["chance"], given["random_candidate"]] == [arrays[0], arrays[4]]
-    assert 0 < given["chance"] < given["random_candidate"] < 1
-    assert systems[:4] == ["nearest", "head match", "head match, else nearest", "rule-based"]
-    assert systems[4].startswith("head ") and systems[-1].endswith(", antecedent->mention")
     keys = {"system", "type", "n", "accuracy", "low", "high", "heldout_accuracy"}
     assert all(keys <= row.keys() and row["low"] <= row["accuracy"] <= row["high"] for row in given["table"][8:])
     accuracy = np.array(given["arrays"]["accuracy"])  # (direction, type, layer, head)
     assert accuracy.shape == (2, 4, 6, 12) and given["arrays"]["types"] == ["all", "pronoun", "proper", "nominal"]
-    assert given["arrays"]["directions"] == ["mention->antecedent", "antecedent->mention"]
-    for system, values in ((systems[4], accuracy[0, 0]), (systems[-1], accuracy[1, 0])):
+    for system, values in ((systems[6], accuracy[0, 0]), (systems[-1], accuracy[1, 0])):
         best = next(row for row in given["table"] if row["system"] == system and row["type"] == "all")
         assert best["accuracy"] == pytest.approx(values.max(), abs=1e-12) and best["n"] == given["provenance"]["items"]
-    assert list(given["best"]) == ["head", "direction", "accuracy", "low", "high", "heldout_accuracy"]
     assert (given["best"]["direction"], given["best"]["accuracy"]) == ("mention->antecedent", accuracy[0, 0].max())
-    layer, head = (int(number) - 1 for number in given["best"]["head"].split("-"))
-    assert accuracy[0, 0, layer, head] == given["best"]["accuracy"] < accuracy[1, 0].max()
-    counted = given["provenance"]
-    assert counted["documents"] == 45 and counted["mentions"] > counted["items"] > 700
-    assert counted["skipped"][0]["reason"].endswith("(out of reach)")
     strict = written(tmp_path / "strict.json", *command, "--candidates", "words")
-    words = np.array(strict["arrays"]["accuracy"])
-    assert words.max() < accuracy.max() and (words <= accuracy).all()
+    assert (np.array(strict["arrays"]["accuracy"]) <= accuracy).all()
 
 
 NAMES = "right-branching,attention-only,attention-and-words"

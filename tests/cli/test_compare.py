@@ -53,12 +53,6 @@ def test_mistakes_are_one_message(text: Path, tmp_path: Path, arguments: tuple[s
     assert done.returncode == 2 and expected in done.stderr, done.stderr
 
 
-def test_the_table_is_printed_without_out(text: Path, tmp_path: Path) -> None:
-    done = run("compare", "entropy", text, "--limit", "1", "--other-mode", "paper", store=tmp_path / "s")
-    assert done.returncode == 0, done.stderr
-    assert "difference" in done.stdout and "no difference is marked" in done.stdout
-
-
 def test_both_runs_have_the_trees_of_the_command_dependency_heads(tmp_path: Path) -> None:
     for view, trees in (((), "function words as governors"), (("--view", "as-is"), "as annotated")):
         one, both = tmp_path / "one.json", tmp_path / "both.json"

@@ -53,8 +53,3 @@ def test_a_folder_without_checkpoints_is_one_message(tmp_path, made):
     done = run("emergence", tmp_path / "nothing", store=tmp_path / "store")
     assert done.returncode == 2 and done.stdout == ""
     assert ("No checkpoint" if made else "no folder") in done.stderr and "Traceback" not in done.stderr
-
-
-def test_options_that_name_a_model_are_none_of_this_command(folder, tmp_path):
-    assert run("emergence", folder, "--model", "demo", store=tmp_path / "store").returncode == 2
-    assert run("emergence", folder, "--out", tmp_path / "x.txt", store=tmp_path / "store").returncode == 2

@@ -4,11 +4,8 @@ import gzip
 import hashlib
 import json
 import lzma
-import sys
 
-import pyarrow
 import pytest
-from pyarrow import parquet
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.files import FOLDER, SAMPLES, find_sources, sample, source_of
@@ -65,38 +62,6 @@ def test_treebanks_are_joined_too(tmp_path):
         (tmp_path / f"{name}.conll").write_text(f"the 2-det\n{name} 0-root")
     bank = Treebank(find_sources([str(tmp_path)]))
     assert [sentence.words for sentence in bank.sentences(Skipped())] == [("the", "a"), ("the", "b")]
-
-
-@pytest.fixture
-def table(tmp_path):
-    texts = ["first\n\nsecond ü", None, "", *(f"row {number}" for number in range(3000))]
-    path = tmp_path / "x.parquet"
-    parquet.write_table(pyarrow.table({"text": texts, "number": list(range(len(texts)))}), path, row_group_size=100)
-    return path
-
-
-def test_rows_of_parquet_are_documents(table):
-    found = documents(find_sources([str(table)]))
-    assert found[:2] == [["first", "second ü"], ["row 0"]] and len(found) == 3001
-    two = documents(find_sources([str(table), str(table.parent / "x.parquet")]))
-    assert two == found  # the same file, named twice
-    numbers = find_sources([str(table)], column="number")
-    assert documents(numbers)[0] == ["0"] and numbers.digest != find_sources([str(table)]).digest
-
-
-def test_what_cannot_be_read_of_parquet(table, tmp_path):
-    with pytest.raises(InputError, match=r"no column 'body'.*text, number"):
-        documents(find_sources([str(table)], column="body"))
-    broken = tmp_path / "broken.parquet"
-    broken.write_bytes(table.read_bytes()[:-20])
-    with pytest.raises(InputError, match="Parquet"):
-        documents(find_sources([str(broken)]))
-
-
-def test_parquet_without_pyarrow_says_what_to_install(table, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"need pyarrow.*pip install pyarrow"):
-        documents(find_sources([str(table)]))
 
 
 @pytest.mark.parametrize("name", SAMPLES["text"])

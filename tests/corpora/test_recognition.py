@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.files import source_of
-from bertviz_core.corpora.formats import FORMATS, Format, names
+from bertviz_core.corpora.formats import FORMATS, Format
 from bertviz_core.corpora.readers import check, read_text
 from bertviz_core.corpora.recognition import is_prose, kinds, to_utf8
 from bertviz_core.corpora.source import from_bytes
@@ -124,7 +124,3 @@ def test_the_examples_of_the_page_are_read(kind: str, example: str) -> None:
 def test_the_page_shows_no_other_format() -> None:
     shown = [example for kind, example in EXAMPLES if kind != "text"]
     assert sorted(shown) == sorted(form.example for form in FORMATS)
-
-
-def test_names_are_a_list_for_people() -> None:
-    assert names("treebank") == "CoNLL-U, CoNLL-X or word head-label"

@@ -202,6 +202,7 @@ def test_damaged_archives_are_read_or_refused(packed, data):
     ("start", "what"),
     [
         (b"%PDF-1.7\n%\xe2\xe3\n", "PDF"),
+        (b"PAR1\x15\x04", "Parquet"),
         (b"\xd0\xcf\x11\xe0\xa1\xb1", "old Word"),
         (b"{\\rtf1 a}", "RTF"),
         (zipped({"[Content_Types].xml": b"<x/>", "word/document.xml": b"<x/>"}), "office document"),

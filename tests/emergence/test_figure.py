@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
+from bertviz_core.emergence.figure import course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import paper_figure
@@ -68,12 +68,6 @@ def test_one_heads_own_course(result):
     np.testing.assert_array_equal(named(figure, "the previous token")[0].y, result["previous"][:, 0, 2])
     np.testing.assert_array_equal(named(figure, "entropy")[0].y, result["entropy"][:, 0, 2])
     assert set(named(figure, "uniform attention")[0].y) == {result.uniform}
-
-
-def test_the_maps_quantities_are_those_of_the_step(result):
-    shown = {column.quantity: column.values for column in columns(result, 2)}
-    np.testing.assert_array_equal(shown["previous"], result["previous"][2])
-    np.testing.assert_array_equal(shown["entropy"], result["entropy"][2])
 
 
 def test_a_relation_of_a_file_is_no_markup(result):

@@ -46,21 +46,6 @@ def test_folders_that_are_no_checkpoints_are_passed_over_or_named(folder, tiny_f
     assert "without a step" in named["final"] and "config.json" in named["checkpoint-900"]
 
 
-@pytest.mark.parametrize("beside", [False, True])
-def test_tokens_are_read_from_a_curve_in_the_folder_or_beside_it(folder, beside):
-    curve_folder = folder.parent if beside else folder
-    (curve_folder / "loss.csv").write_text("step,tokens,mlm_loss\n20,640,9.1\n500,16000,7.5\n")
-    assert find_training(folder).tokens == {0: 0, 20: 640, 500: 16000}
-
-
-@pytest.mark.parametrize(
-    "curve", ["", "step,loss\n1,2\n", "step,tokens\n1,many\n", "step,tokens\n5\n", f"step,tokens\n1,{'9' * 200_000}\n"]
-)
-def test_a_curve_that_says_nothing_of_tokens_is_none(folder, curve):
-    (folder / "loss.csv").write_text(curve)
-    assert find_training(folder).tokens == {}
-
-
 def test_a_missing_folder_and_one_without_checkpoints_are_refused(tmp_path):
     with pytest.raises(InputError, match="no folder"):
         find_training(tmp_path / "missing")

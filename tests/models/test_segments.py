@@ -104,13 +104,6 @@ def test_tokens_are_dropped_at_front_and_back_alike(tokens):
     assert 700 < fronts < 900  # 800 expected, 5 standard deviations either way
 
 
-def test_one_huge_line_is_cut_and_counted(tokens):
-    segments = make(tokens, "the cat " * 50_000, max_length=32)
-    (example,) = segments
-    assert len(example) == 32
-    assert [(entry["count"], entry["where"]) for entry in skipped(segments)] == [(1, ["line 1"])]
-
-
 def counted(segments) -> list[tuple[int, list[str]]]:
     return [(entry["count"], entry["where"]) for entry in skipped(segments)]
 
@@ -177,20 +170,6 @@ def test_what_the_vocabulary_lacks_is_counted_in_raw_text(tokens, given):
     (left,) = skipped(segments)
     assert left["count"] == 2 and left["reason"].startswith("a token not in the vocabulary")
     assert "2" in left["where"][0]
-
-
-def test_other_tokenizers_frame_in_their_own_way():
-    bpe, causal, unigram = Tokens(families.roberta_bpe()), Tokens(families.gpt2_bpe()), Tokens(families.unigram())
-    text = "the cat sat\nthe dog slept\n"
-    (example,) = make(bpe, text)
-    assert bpe.names(example.ids).count("</s>") == 3
-    assert bpe.names(example.ids)[0] == "<s>"
-    (example,) = make(causal, text)
-    assert causal.tokenizer.decode(example.ids) == "the cat satthe dog slept"
-    (example,) = make(unigram, text)
-    assert unigram.names(example.ids)[-2:] == ["<sep>", "<cls>"]
-    for tokens in (bpe, causal, unigram):
-        assert all(len(example) <= 16 for example in make(tokens, "the cat sat\n" * 40, max_length=16))
 
 
 # -- examples --------------------------------------------------------------------------------------------------------

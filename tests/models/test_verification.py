@@ -1,4 +1,4 @@
-"""What is tried when a model is loaded: refusals, the fallback, and that a model is tried once."""
+"""What is tried when a model is loaded: refusals, and the fallback."""
 
 import shutil
 from pathlib import Path
@@ -70,32 +70,6 @@ def test_an_unknown_argument_is_no_argument_unless_it_is_none():
     observed_attention(None, query, query, query, None, sliding_window=3, use_cache=False, indices=None)
     with pytest.raises(TypeError, match="attention with indices is not known"):
         observed_attention(None, query, query, query, None, indices=query)
-
-
-def test_a_model_is_tried_once(folder, monkeypatch):
-    first = load(folder)
-    monkeypatch.setattr(verification, "verify", lambda model: pytest.fail("tried again"))
-    again = load(folder)
-    assert (again.layers, again.heads, again.observable) == (first.layers, first.heads, first.observable)
-    weights = load_file(folder / "model.safetensors")
-    weights["pooler.dense.bias"] += 1
-    save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(BaseException, match="tried again"):
-        load(folder)
-
-
-def test_what_was_stored_and_cannot_be_read_is_found_again(folder, tmp_path):
-    load(folder)
-    (stored,) = (tmp_path / "store" / "verified").iterdir()
-    stored.write_text("{")
-    assert load(folder).observable
-    assert stored.read_text().startswith('{"observable": true')
-
-
-def test_a_store_that_cannot_be_written_stops_nothing(folder, tmp_path):
-    (tmp_path / "store").rmdir()
-    (tmp_path / "store").write_text("a file")
-    assert load(folder).observable
 
 
 def batch_of(model, source):

@@ -16,7 +16,6 @@ from bertviz_core.overview.head_summary import (
     clearest,
     columns,
     frame,
-    nearest,
     relations,
 )
 from bertviz_core.plotting.style import BEHAVIORS
@@ -74,15 +73,6 @@ def test_relations_are_those_furthest_over_their_best_offset(results):
         assert (relation.accuracy, relation.n) == (pytest.approx(accuracy), n)
         assert relation.accuracy - relation.baseline == pytest.approx(gain)
         assert 1 <= relation.rank <= result.correct.shape[3] * result.correct.shape[4]
-
-
-def test_nearest_heads_come_from_the_divergences(results):
-    head, result = Head(1, 2), results["clustering"]
-    everyone = all_heads(*result.shape)
-    row = result.divergence[everyone.index(head)]
-    expected = min((value, other) for value, other in zip(row, everyone, strict=True) if other != head)
-    assert nearest(results, head)[0] == (expected[1], expected[0])
-    assert nearest({}, head) == []
 
 
 def test_the_frame_has_a_row_for_each_head_and_nothing_of_what_is_not_stored(results):

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
@@ -13,8 +12,6 @@ from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_path
-from bertviz_core.emergence.series import Series
-from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import DownloadNeeded, InputError, ModelError
@@ -23,7 +20,6 @@ from bertviz_core.models.checkpoint import paper_model
 from bertviz_core.settings import Settings
 from bertviz_core.tasks import tasks
 from bertviz_core.tasks.tasks import perform
-from tests import trainings
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
 SETTINGS = Settings(max_length=32)
@@ -91,26 +87,6 @@ def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, ma
     run(tiny_folder, dtype="bfloat16")
     run(tiny_folder, "clustering", dtype="bfloat16")
     assert loads == [str(masked_folder)] * 2 + [str(tiny_folder)] * 2
-
-
-def test_the_warm_model_gives_what_a_fresh_one_gives(store, masked_folder, uploaded):
-    models, model = LastModelCache(), checkpoint.find(str(masked_folder))
-    wanted = [Request(name, model, uploaded, SETTINGS) for name in ("sep_gradients", "entropy", "clustering")]
-    for request in wanted:
-        perform(crossed(tasks.analyses([request], store)), Progress(), models)
-        alone = requests.compute(request, None)
-        assert requests.find(store, request).arrays() == alone.arrays(), request.analysis
-
-
-def test_a_training_is_the_same_on_the_other_side(store, uploaded, tmp_path, loads):
-    folder = trainings.save(tmp_path / "steps")
-    series = Series(find_training(folder), uploaded, sample("treebank"), Settings(max_length=64, limit=60))
-    task = crossed(tasks.analyses(series.requests(), store))
-    trainings.save(folder, steps=[400])  # a training that goes on is not what was asked for
-    perform(task, Progress(), LastModelCache())
-    result = series.assemble(partial(requests.find, store))
-    assert result.steps.tolist() == list(trainings.STEPS)
-    assert len(loads) == len(trainings.STEPS)
 
 
 def test_a_download_is_performed(monkeypatch):

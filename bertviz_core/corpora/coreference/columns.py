@@ -24,14 +24,8 @@ def split(line: str) -> list[str]:
 
 
 def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) -> Callable[[Sequence[Line]], bool]:
-    """Whether at least half of some rows have so many columns, with whole numbers where the index (and the part)
-    belong and chain brackets in the last column.
-
-    Args:
-        minimum: Minimum number of columns.
-        maximum: Maximum number of columns.
-        blank: Whether the columns between word and chains are empty.
-    """
+    """Whether at least half of some rows have from `minimum` to `maximum` columns, with whole numbers where the
+    index (and the part) belong, chain brackets in the last one and, if `blank`, nothing between word and chains."""
     numbers = slice(1) if maximum == 3 else slice(1, 3)
 
     def fits(text: str) -> bool:

@@ -125,12 +125,9 @@ class Item:
 def items_of(
     document: CoreferenceDocument, heads: Sequence[int], windows: Sequence[Span], skipped: Skipped
 ) -> list[list[Item]]:
-    """The items that are scored in each window: an item is scored in the first that shows its head word.
-
-    Args:
-        heads: The head word of every mention.
-        windows: In order, neither start nor end going back; mentions that reach past the last of them are cut off.
-    """
+    """The items of each window; an item is scored in the first that shows its head word. `heads` has the head word
+    of every mention; windows come in order, neither start nor end going back, and mentions that reach past the last
+    are cut off."""
     items: list[list[Item]] = [[] for _ in windows]
     ends = [end for _, end in windows]
     before: list[tuple[int, int]] = []  # (head word, mention) of all that precede, sorted
