@@ -18,15 +18,18 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.stream import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
+from bertviz_core.models.first_segments import pick
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
-from bertviz_core.models.model import observing
+from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.reading import Reading
-from bertviz_core.models.segments import Segments, pick
+from bertviz_core.models.segments import Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
+from bertviz_core.numbers import small_int
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, input_origin, write_input
-from bertviz_core.viewer.view import InputView, apply_view
+from bertviz_core.viewer.query_key import TERMS, measure
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
@@ -93,28 +96,68 @@ def attention(
     no_special: Annotated[
         bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
     ] = False,
-    min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = MIN_WEIGHT,
+    min_weight: Annotated[
+        float | None, typer.Option(help="Minimum weight of a drawn line.", show_default=str(MIN_WEIGHT))
+    ] = None,
+    pair: Annotated[str, typer.Option(help="All heads by their weight from token to token, as in 3:7.")] = "",
+    query: Annotated[int, typer.Option(help="Query times key of the token at this position, from 1.")] = 0,
 ) -> None:
-    """One head on one input: .svg of its lines, .csv of its weights, .html, or .safetensors of all heads (Figures 1
-    and 5)."""
+    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
+    --pair: all heads, sorted by their weight from one token to another (.csv). With --query: the products of query and
+    key that make one token's weights in the head (.csv)."""
     for path in console.out or []:
-        exports.check_path(path, SUFFIXES)
-    if head is None:
-        raise SettingsError("There is no head.", hint="Give --head 3-5.")
-    chosen = Head.parse(head)
-    checkpoint = console.checkpoint()
-    chosen.check(checkpoint.layers, checkpoint.heads)
-    inputs = segments_of(console)
-    example = pick(inputs, item)
-    model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
-    single = OneInput(example, layout_of(example, inputs.tokens))
+        exports.check_path(path, (".csv",) if pair or query else SUFFIXES)
     view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
-    shown = apply_view(single.layout, maps_of(model, example), view)
-    origin = input_origin(checkpoint, inputs.settings, single.digest())
+    if pair:
+        for option, value in (("--head", head), ("--min-weight", min_weight)):
+            if value is not None:
+                what = f"--pair shows all heads as a table and reads no {option}."
+                raise SettingsError(what, hint=f"Omit {option}.")
+        _write_pair(console, _positions(pair), item, view)
+        return
+    if head is None:
+        raise SettingsError("There is no head.", hint="Give --head 3-5, or --pair 3:7 for all heads.")
+    chosen = Head.parse(head)
+    if query:
+        _write_products(console, chosen, item, query - 1)
+        return
+    shown, origin = _attention_and_origin(console, chosen, item, view)
     for path in console.out or []:
-        write_input(shown, chosen, path, origin, min_weight)
+        write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
         print(shown.to_frame(chosen).nlargest(HEAVIEST, "weight").to_string(index=False, float_format="{:.3f}".format))
+
+
+def _positions(pair: str) -> tuple[int, int]:
+    query, _, key = (small_int(part.strip()) for part in pair.partition(":"))
+    if query is None or key is None:
+        raise SettingsError(f"{pair[:40]!r} is not a position pair.", hint="Write from:to, counted from 1, as in 3:7.")
+    return query, key
+
+
+def _write_pair(console: Console, positions: tuple[int, int], item: int, view: InputView) -> None:
+    shown, origin = _attention_and_origin(console, Head(0, 0), item, view)
+    query, key = shown.pair(*positions)
+    for path in console.out or []:
+        exports.write_bytes(path, shown.pair_to_csv(query, key, origin))
+    if not console.out:
+        print(f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}")
+        print(shown.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format="{:.3f}".format))
+
+
+def _write_products(console: Console, head: Head, item: int, position: int) -> None:
+    model, single, origin = _model_and_input(console, head, item)
+    if not 0 <= position < len(single.example):
+        raise SettingsError(
+            f"There is no token {position + 1}.", hint=f"Choose a position from 1 to {len(single.example)}."
+        )
+    products, tokens = measure(model, single.example, head, position), single.layout.tokens
+    for path in console.out or []:
+        exports.write_bytes(path, products.to_csv(tokens, position, {"head": head.label(), **origin}))
+    if not console.out:
+        print(f"{tokens.labels[position]} ->")
+        shown = products.to_frame(tokens).iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
+        print(shown.nlargest(HEAVIEST, "weight").to_string(index=False, float_format="{:.3f}".format))
 
 
 def segments_of(console: Console) -> Segments:
@@ -122,6 +165,25 @@ def segments_of(console: Console) -> Segments:
     checkpoint = console.checkpoint()
     console.settings().check(checkpoint.max_length)
     return Segments(console.source(), load_tokens(checkpoint), console.settings())
+
+
+def _attention_and_origin(
+    console: Console, head: Head, item: int, view: InputView
+) -> tuple[InputAttention, dict[str, Any]]:
+    """What the view shows of one input, and what it was computed from."""
+    model, single, origin = _model_and_input(console, head, item)
+    return apply_view(single.layout, maps_of(model, single.example), view), origin
+
+
+def _model_and_input(console: Console, head: Head, item: int) -> tuple[AttentionModel, OneInput, dict[str, Any]]:
+    """The model, one input, and the two as an origin."""
+    checkpoint = console.checkpoint()
+    head.check(checkpoint.layers, checkpoint.heads)
+    inputs = segments_of(console)
+    example = pick(inputs, item)
+    model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
+    single = OneInput(example, layout_of(example, inputs.tokens))
+    return model, single, input_origin(checkpoint, inputs.settings, single.digest())
 
 
 def _beside(path: Path, inputs: list[str]) -> Path:

@@ -1,23 +1,17 @@
-"""Corpora as encoded examples, read once, and cut into chunks while they are read; and sequences of random tokens,
-every other one repeated once, to search for induction heads (docs/methods.md, section 15)."""
+"""Corpora as encoded examples, read once, and cut into chunks while they are read."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
-import numpy as np
-
 from bertviz_core.corpora.recognition import PositionedSource
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.errors import SettingsError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
-INPUTS = 100  # where the settings set no limit
-SHORTEST = 3  # tokens of a sequence: of two, the token before would be the one after the first occurrence
 CHUNK_TOKENS = 65_536  # raise analyses.request.FORMAT with it: sums are rounded chunk by chunk
 Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
@@ -55,44 +49,6 @@ class Examples(ABC, Generic[Example_co]):
 
     def __iter__(self) -> Iterator[Example_co]:
         return self.read(Reading())
-
-
-@dataclass
-class RandomSequences(Examples[Encoded]):
-    """Pairs of inputs in the tokenizer's own frame: a sequence and its repetition, then the same sequence and another
-    one; all tokens of a pair are distinct but for the repetition.
-
-    The settings say how many inputs (`limit`), of at most how many tokens (`max_length`), and the seed. `words` of an
-    input has the place of each token in its sequence: in the repetition, that of its first occurrence.
-    """
-
-    unit: ClassVar[str] = "sequences"
-
-    def __post_init__(self) -> None:
-        vocabulary = sorted(set(self.tokens.tokenizer.get_vocab().values()))
-        self.ordinary = np.setdiff1d(np.array(vocabulary, dtype=np.int64), self.tokens.special)
-        room = self.settings.max_length - sum(map(len, self.tokens.single))
-        self.size = min(room, len(self.ordinary)) // 2
-        if self.size < SHORTEST:
-            raise SettingsError(
-                f"Inputs of {self.settings.max_length} tokens are too short for a sequence and its repetition.",
-                hint="Choose a larger maximum length.",
-            )
-
-    def read(self, reading: Reading) -> Iterator[Encoded]:
-        for number in range(self.settings.limit or INPUTS):
-            yield self._input(number, repeated=number % 2 == 0)
-
-    def _input(self, number: int, *, repeated: bool) -> Encoded:
-        draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])
-        ids, places = draw.choice(self.ordinary, 2 * self.size, replace=False), np.arange(2 * self.size)
-        if repeated:
-            ids[self.size :] = ids[: self.size]
-            places %= self.size
-        before, after = self.tokens.single
-        ids = np.array([*before, *ids, *after], dtype=np.int64)
-        words = np.pad(places, (len(before), len(after)), constant_values=-1)
-        return Encoded(number, f"sequence {number + 1}", ids, np.zeros_like(ids), words, document_number=number)
 
 
 class CorpusReading:

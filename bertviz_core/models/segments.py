@@ -1,4 +1,4 @@
-"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples; and one by number.
+"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples.
 
 From raw text, as BERT's pre-training did: lines accumulate until there are at least two and the token budget is
 reached, or the document ends; a seeded random cut between lines makes A and B; while the pair is too long, a token
@@ -13,10 +13,9 @@ Definitions: docs/methods.md, section 1.
 """
 
 import random
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from itertools import chain, count, islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +23,6 @@ import numpy as np
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
-from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.encoding import Encoded, count_unknown, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
@@ -32,7 +30,6 @@ Line = tuple[int, list[int]]  # line number, ids
 ONE_LINE = "a chunk of one line (the release drops it)"
 REST = "a line after a chunk of one line (the release drops the rest of the document)"
 UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
-MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass
@@ -168,69 +165,3 @@ def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[i
         else:
             longer[1] -= 1
     return [side[start:end] for side, (start, end) in zip(sides, spans, strict=True)]
-
-
-def pick(segments: Segments, number: int) -> Encoded:
-    """The segment with this number, from 1; raises InputError where the corpus has none, or it was skipped."""
-    last = 0
-    for example in segments:
-        last = example.number + 1
-        if last == number:
-            return example
-    hint = f"Choose a number from 1 to {last:,}."
-    raise segments.source.error(f"There is no segment {number}, or it was skipped.", hint)
-
-
-@dataclass
-class FirstSegments:
-    """The first segments of a corpus, MAX_TOKENS tokens of them at most, encoded as far as they were requested: each is
-    encoded once, however often and in any order they are requested. Threads may share it."""
-
-    segments: Segments
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def __post_init__(self) -> None:
-        self._begin()
-
-    def _begin(self) -> None:
-        self.known: dict[int, Encoded] = {}
-        self.last = self.tokens = 0
-        self.coming: Iterator[Encoded] = iter(self.segments)
-
-    def pick(self, number: int) -> Encoded:
-        """The segment with this number, from 1; raises InputError where there is none among them."""
-        with self.lock:
-            try:
-                self._read_to(number)
-            except BaseException:  # the iterator is over: it would say that the corpus ends here
-                self._begin()
-                raise
-        if number in self.known:
-            return self.known[number]
-        what = f"There is no segment {number}, or it was skipped."
-        if self.last < number and self.tokens >= MAX_TOKENS:
-            what = f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
-        raise self.segments.source.error(what, f"Choose a number from 1 to {self.last:,}.")
-
-    def _read_to(self, number: int) -> None:
-        while self.last < number and self.tokens < MAX_TOKENS and (example := next(self.coming, None)) is not None:
-            self.last = example.number + 1
-            self.tokens += len(example)
-            self.known[self.last] = example
-
-    def number_of(self, hit: Hit) -> int:
-        """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among
-        them, as for a line that the paper's mode drops."""
-        if hit.record is not None:
-            return hit.record + 1
-        part = last = 0
-        for number in count(1):
-            begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
-            first = int(begin)
-            part, last = part + (first <= last), int(end or first)
-            if (part, last) >= (hit.part, hit.line):
-                break
-        if part == hit.part and first <= hit.line:
-            return number
-        what = f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does."
-        raise self.segments.source.error(what, "Choose the other mode.")

@@ -12,6 +12,7 @@ import pandas as pd
 import safetensors.numpy
 
 from bertviz_core.analyses.results import head_frame, to_csv
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, ranks
 from bertviz_core.models.labels import Layout, Units
 from bertviz_core.models.words import maps_of_one
@@ -94,6 +95,17 @@ class InputAttention:
         words = np.outer(~self.queries.special & has_choice, ~self.keys.special)
         row, column = np.unravel_index(int((self.weights[head] - 2.0 * ~words).argmax()), words.shape)
         return int(row), int(column)
+
+    def pair(self, source: int, target: int) -> tuple[int, int]:
+        """The (query, key) of the units that begin at two positions, from 1; raises SettingsError for others."""
+        indices = []
+        for units, position in ((self.queries, source), (self.keys, target)):
+            if position - 1 not in units.start:
+                starts = zip(units.start, units.labels, strict=True)
+                known = ", ".join(f"{start + 1} ({label})" for start, label in starts)
+                raise SettingsError(f"No token or word begins at position {position}.", hint=f"Choose one of {known}.")
+            indices.append(units.start.tolist().index(position - 1))
+        return indices[0], indices[1]
 
     def pair_frame(self, query: int, key: int) -> pd.DataFrame:
         """A row for each head, sorted by the weight from one unit to another, by their indices (methods, section

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
+from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
 from bertviz_core.viewer.view import (
@@ -153,8 +154,12 @@ def test_heads_of_a_pair_equal_the_loops(layout, maps, view) -> None:
         assert list(frame["label"]) == [f"{layer:.0f}-{head:.0f}" for layer, head in rows[:, :2]]
 
 
-def test_a_pair_is_written_with_its_labels(layout, maps) -> None:
+def test_a_pair_is_named_by_positions_and_written_with_its_labels(layout, maps) -> None:
     seen = apply_view(layout, maps, InputView(words=True))
+    assert seen.pair(2, 7) == (1, 5)
+    with pytest.raises(SettingsError, match="position 3") as problem:
+        seen.pair(3, 7)
+    assert "2 (unreal)" in str(problem.value.hint)
     rows = list(csv.DictReader(io.StringIO(seen.pair_to_csv(1, 5, {"model": "m"}).decode())))
     assert {(row["from"], row["from_position"], row["to"], row["to_position"]) for row in rows} == {
         ("unreal", "2", "sleep", "7")

@@ -4,7 +4,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.induction.figure import paper_figure
 from bertviz_core.analyses.induction.findings import STATEMENTS
 from bertviz_core.analyses.induction.result import COLUMNS, Induction
-from bertviz_core.models.reading import INPUTS
+from bertviz_core.models.random_sequences import INPUTS
 
 
 class InductionAnalysis(Analysis):

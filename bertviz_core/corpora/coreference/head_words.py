@@ -14,8 +14,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-import numpy as np
-
 from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, word_list
 
@@ -79,14 +77,29 @@ def _starts(sentences: tuple[int, ...]) -> frozenset[int]:
     return frozenset(sentences)
 
 
+# Mentions may nest thousands deep: neither way below looks at every word of every mention.
+
+
 def _first_outside(governors: tuple[int, ...]) -> Callable[[Mention], int | None]:
-    """Gives the first word of a mention whose governor lies outside it."""
-    of_words = np.array(governors, dtype=np.int64)
+    """Gives the first word of a mention whose governor lies outside it, by the extremes of ever longer blocks."""
+    levels: list[tuple[Sequence[int], Sequence[int]]] = [(governors, governors)]  # blocks of 1, 2, 4, ... words
+    while len(levels[-1][0]) > 1:
+        low, high = levels[-1]
+        pairs = range(0, len(low), 2)
+        levels.append(([min(low[i : i + 2]) for i in pairs], [max(high[i : i + 2]) for i in pairs]))
 
     def first(mention: Mention) -> int | None:
-        inside = of_words[mention.start : mention.end]
-        outside = (inside < mention.start) | (inside >= mention.end)
-        return mention.start + int(outside.argmax()) if outside.any() else None
+        word, level = mention.start, 0
+        while word < mention.end:
+            low, high = levels[level]
+            if low[word >> level] < mention.start or high[word >> level] >= mention.end:
+                if not level:
+                    return word
+                level -= 1
+            else:
+                word += 1 << level
+                level += level + 1 < len(levels) and not (word >> level) & 1
+        return None
 
     return first
 
