@@ -1,8 +1,6 @@
 """Settings that a result depends on besides the model and the corpus, and how it is computed."""
 
-import math
 import os
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -16,7 +14,6 @@ Weights = Literal["attention", "norms"]
 WEIGHTS: tuple[Weights, ...] = ("attention", "norms")
 DTYPES = ("float32", "bfloat16")
 DEVICES = ("auto", "cpu", "cuda")
-LIMIT_GB = 10  # of the store
 
 
 @dataclass(frozen=True)
@@ -106,15 +103,3 @@ def default_folder() -> Path:
     if named := os.environ.get("BERTVIZ_STORE"):
         return Path(os.path.expandvars(named)).expanduser()
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
-
-
-def default_limit() -> int:
-    """Bytes that the store may take: `BERTVIZ_STORE_LIMIT`, in GB, else 10 GB. Raises SettingsError for anything but a
-    positive number."""
-    named = os.environ.get("BERTVIZ_STORE_LIMIT", str(LIMIT_GB))
-    with suppress(ValueError):
-        if 0 < float(named) < math.inf:
-            return int(float(named) * 1e9)
-    raise SettingsError(
-        f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, such as 10 or 0.5."
-    )

@@ -1,10 +1,11 @@
-"""Stores whose folder is read-only or full, for real."""
+"""Stores whose folder is read-only, full, locked, of another version or damaged, for real."""
 
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,29 @@ def fill(path: Path) -> None:
                 stream.write(bytes(4096))
         except OSError:
             return
+
+
+@contextmanager
+def locked(folder: Path, exclusive: bool = False) -> Iterator[None]:
+    """Another process is in the midst of a write; an exclusive one does not even let others read."""
+    code = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        + ("c.execute('PRAGMA locking_mode = EXCLUSIVE')\n" if exclusive else "")
+        + "c.execute('BEGIN IMMEDIATE'); c.execute('UPDATE Settings SET value = value')\n"
+        "print('locked', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, folder / "cache.db"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "locked\n"
+        try:
+            yield
+        finally:
+            holder.stdin.close()
+            holder.wait(10)
+
+
+def set_version(folder: Path, version: int) -> None:
+    """As a release of that version would have left it."""
+    with closing(sqlite3.connect(folder / "cache.db")) as database:
+        database.execute(f"PRAGMA user_version = {version}")
+        database.commit()

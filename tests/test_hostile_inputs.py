@@ -129,10 +129,12 @@ def test_thousands_of_nested_phrases_have_heads():
     assert head_words(document) == (1, 1, 2)
 
 
-def test_a_damaged_result_in_the_store_is_listed(tmp_path):
+def test_a_damaged_row_of_the_store_is_listed(tmp_path):
     store = Store(tmp_path)
     for number, data in enumerate((b"no result", b"[" * 100_000)):
         store.put(f"x{number}", len(data).to_bytes(8, "little") + data)
+    with store.writing() as cache:
+        cache._sql("UPDATE Cache SET size = 'y', store_time = 'y', access_time = 'y'")
     done = run("store", "list", store=tmp_path)
     assert done.returncode == 0 and "unreadable" in done.stdout and not done.stderr
 

@@ -20,7 +20,8 @@ from bertviz_core.cli.combined import combined_app
 from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.corpora.source import from_path
-from bertviz_core.engine.store import Entry, Store
+from bertviz_core.engine.store import Store
+from bertviz_core.engine.store_disk import Entry
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint
@@ -124,8 +125,8 @@ def _result_row(head: bytes) -> dict[str, str]:
 
 
 def _location(entry: Entry) -> dict[str, str]:
-    date = datetime.fromtimestamp(entry.time).strftime("%Y-%m-%d %H:%M")
-    return {"date": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
+    date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
+    return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
 
 
 @store_app.command("clear")

@@ -5,14 +5,15 @@ import json
 import re
 import secrets
 import threading
+import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from itertools import islice
 from typing import BinaryIO
 
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import DAY, Store
+from bertviz_core.engine.store_disk import BYTES, OF_KIND, SIZE
 from bertviz_core.errors import InputError, StoreError
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
@@ -68,16 +69,19 @@ class Uploads:
 
     def latest(self, kind: str) -> list[Upload]:
         """The last uploads of a kind, oldest first."""
-        names = sorted(self.store.entries("name"), key=lambda entry: entry.time, reverse=True)
-        described = (_read_description(self.store.read(f"name/{entry.key}")) for entry in names)
-        uploads = (upload for upload in described if upload and upload.kind == kind)
-        return list(islice(uploads, LATEST))[::-1]
+        query = f"SELECT value FROM Cache WHERE {OF_KIND} AND {BYTES} ORDER BY store_time DESC"
+        with self.store.reading() as cache:
+            rows = cache.sql(query, ("name/", "name0", time.time()))
+        uploads = (upload for (value,) in rows if (upload := _read_description(value)) and upload.kind == kind)
+        return [upload for upload, _ in zip(uploads, range(LATEST), strict=False)][::-1]
 
     def find(self, token: str) -> Upload | None:
         """The upload of this token, or None; unknown, deleted and expired tokens are not distinguished."""
         if not TOKEN.fullmatch(token):
             return None
-        return _read_description(self.store.read(f"name/{token}")) if f"upload/{token}" in self.store else None
+        with self.store.reading() as cache:
+            data = cache.get(f"name/{token}")
+            return _read_description(data) if f"upload/{token}" in cache else None
 
     def source(self, token: str) -> Source:
         """The bytes of an upload by its token; raises InputError when it is not here (any more)."""
@@ -94,12 +98,15 @@ class Uploads:
 
     def delete(self, token: str) -> None:
         """Delete an upload; nothing happens where there is none."""
-        self.store.delete(f"name/{token}", f"upload/{token}")
+        with self.store.writing() as cache:
+            cache.delete(f"name/{token}")
+            cache.delete(f"upload/{token}")
 
     def models(self) -> list[str]:
         """Names of the models that were opened lately, the latest first; none where the store cannot be read."""
         try:
-            names = json.loads(self.store.read("models/latest") or b"[]")
+            with self.store.reading() as cache:
+                names = json.loads(cache.get("models/latest") or b"[]")
         except (StoreError, ValueError):
             return []
         return [name for name in names if isinstance(name, str)]
@@ -117,8 +124,9 @@ class Uploads:
         return stream
 
     def _check_room(self, new: Upload) -> None:
-        uploads = (entry for entry in self.store.entries("upload") if entry.key != new.token)
-        others = sum(max(entry.size, MINIMUM) for entry in uploads)
+        query = f"SELECT COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0) FROM Cache WHERE {OF_KIND} AND key != ? AND {BYTES}"
+        with self.store.reading() as cache:
+            ((others,),) = cache.sql(query, ("upload/", "upload0", f"upload/{new.token}", time.time()))
         if others + new.charge > self.access.uploads:
             raise InputError(
                 "This server has no space for more uploads.",

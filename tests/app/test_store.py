@@ -1,5 +1,6 @@
 """Pages over a store that cannot be used: they open, show what ships, and say what is wrong and what to do."""
 
+import os
 import re
 import shutil
 import time
@@ -9,7 +10,10 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from bertviz_core.engine import store as store_module
+from bertviz_core.engine import store_disk
 from pages.shared import services
+from tests import broken_stores
 from tests.app.driving import ROOT, open_app, paste, unescaped, words
 
 PAGES = sorted(path.stem for path in (ROOT / "pages").glob("*.py"))
@@ -27,6 +31,8 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
     """Have the app use a folder."""
     forget()
     monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(store_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(store_disk, "BRIEF", 0.02)  # of every read of a store that is locked
     yield lambda folder: monkeypatch.setenv("BERTVIZ_STORE", str(folder))
     forget()
 
@@ -34,6 +40,12 @@ def use(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
 def under_a_file(folder: Path) -> Path:
     folder.write_text("not a folder")
     return folder / "store"
+
+
+def damaged(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "cache.db").write_bytes(os.urandom(8192))
+    return folder
 
 
 def check_opens(why: str, folder: Path) -> None:
@@ -53,14 +65,23 @@ def check_opens(why: str, folder: Path) -> None:
     assert time.monotonic() - began < 60
 
 
-def test_pages_open_and_say_what_is_wrong(use, tmp_path):
-    use(under_a_file(tmp_path / "store"))
-    check_opens("nothing new is stored", tmp_path)
+@pytest.mark.parametrize(
+    ("make", "why"), [(under_a_file, "nothing new is stored"), (damaged, "not a database")], ids=["file", "damaged"]
+)
+def test_pages_open_and_say_what_is_wrong(use, tmp_path, make, why):
+    use(make(tmp_path / "store"))
+    check_opens(why, tmp_path)
+
+
+def test_pages_open_over_a_store_that_another_process_has_locked(use, tmp_path):
+    use(broken_stores.filled(tmp_path / "store", {"small": b"small"}))
+    with broken_stores.locked(tmp_path / "store", exclusive=True):
+        check_opens("locked", tmp_path)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_every_page_opens_over_a_store_that_cannot_be_used(use, tmp_path, page):
-    use(under_a_file(tmp_path / "store"))
+def test_every_page_opens_over_a_damaged_store(use, tmp_path, page):
+    use(damaged(tmp_path / "store"))
     app = open_app(page)
     assert "BERTVIZ_STORE" in warning(app)
     assert not app.error

@@ -1,21 +1,26 @@
 """Folders that cannot be written, read or trusted: the store opens, shows what it can, and says what is wrong."""
 
-import errno
 import os
 import shutil
+import sqlite3
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import diskcache
 import pytest
 
 from bertviz_core.engine import store as store_module
+from bertviz_core.engine import store_disk
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import StoreError
 from tests import broken_stores
 from tests.cli.running import run
 
-LARGE = bytes(range(256)) * 1000
+LARGE = bytes(range(256)) * 1000  # lies in a file of its own
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -53,6 +58,12 @@ WRITES: list[Callable[[Store], object]] = [
     lambda store: Uploads(store).keep(b"text\n", "text.txt", "text"),
     lambda store: store.clear(),
 ]
+READS: list[Callable[[Store], object]] = [
+    lambda store: store.get("small"),
+    lambda store: Uploads(store).source("A" * 43),
+    lambda store: Uploads(store).latest("text"),
+    lambda store: list(store.entries()),
+]
 
 
 def check_can_be_read(store: Store) -> None:
@@ -64,14 +75,23 @@ def check_can_be_read(store: Store) -> None:
     assert [line for _, line in Uploads(store).source(upload.token).lines()] == ["An upload."]
 
 
-def test_read_only(tmp_path, shipped, filled):
+@pytest.mark.parametrize("killed", [False, True])
+def test_read_only(tmp_path, shipped, filled, killed):
+    """Also when a writer was killed, whose last rows are in the write-ahead log still."""
+    if killed:
+        code = "s.put('late', b'late'); os.kill(os.getpid(), 9)"
+        broken_stores.run(filled, code)
+        assert (filled / "cache.db-wal").stat().st_size > 0
     with broken_stores.read_only(filled, tmp_path / "mount") as folder:
         store = Store(folder, shipped=shipped)
         check_says_so(store, "Read-only file system" if os.geteuid() == 0 else "Permission denied")
-        check_can_be_read(store)
-        (upload,) = Uploads(store).latest("text")
-        with pytest.raises(StoreError, match="BERTVIZ_STORE"):
-            Uploads(store).delete(upload.token)
+        if killed:
+            assert store.get("late") == b"late"
+        else:
+            check_can_be_read(store)
+            (upload,) = Uploads(store).latest("text")
+            with pytest.raises(StoreError, match="BERTVIZ_STORE"):
+                Uploads(store).delete(upload.token)
 
 
 def test_a_path_under_a_file(tmp_path, shipped):
@@ -114,11 +134,38 @@ def test_a_disk_that_fills_up_while_the_store_is_open(tmp_path, shipped):
         assert all(len(store.get(f"more-{n}") or b"") == 300_000 for n in stored)
         assert store.get(f"more-{len(stored)}") is None
         assert store.get("large") == LARGE
-        assert not list((store.folder / "new").iterdir())  # no part of the last file stayed
+        assert store_disk.sweep(store.folder, old=0) == 0  # no part of the last file stayed
+        while True:  # and the database itself finds no room
+            try:
+                store.put(f"tiny-{time.monotonic_ns()}", os.urandom(20_000))
+            except StoreError:
+                break
         assert store.get("small") == b"small"
         broken_stores.mount("-o", "remount,size=4m", disk)
         store.put("again", LARGE)
         assert (store.get("again"), store.problem) == (LARGE, None)
+
+
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_locked_by_another_process_and_free_again(shipped, filled, monkeypatch, exclusive):
+    monkeypatch.setattr(store_module, "PATIENCE", 0.5)
+    monkeypatch.setattr(store_module, "RETRY", 0)
+    monkeypatch.setattr(store_disk, "BRIEF", 0.02)
+    with broken_stores.locked(filled, exclusive=exclusive):
+        began = time.monotonic()
+        store = Store(filled, shipped=shipped)
+        check_says_so(store, "locked")
+        assert time.monotonic() - began < 10
+        if not exclusive:
+            check_can_be_read(store)
+    store.put("new", b"new")
+    assert store.problem is None
+    check_can_be_read_with_new(store)
+
+
+def check_can_be_read_with_new(store: Store) -> None:
+    assert store.get("new") == b"new"
+    assert store.get("large") == LARGE
 
 
 def test_removed_while_open(shipped, filled):
@@ -132,18 +179,49 @@ def test_removed_while_open(shipped, filled):
     assert store.problem is None
 
 
-def test_errors_that_cannot_be_provoked(store, monkeypatch):
-    store.put("small", b"small")
+def test_written_by_a_newer_version(shipped, filled):
+    broken_stores.set_version(filled, 99)
+    before = (filled / "cache.db").read_bytes()
+    store = Store(filled, shipped=shipped)
+    check_says_so(store, "newer version")
+    check_can_be_read(store)
+    assert (filled / "cache.db").read_bytes() == before
 
+
+def test_written_by_an_older_version(tmp_path, shipped):
+    """The first release opened diskcache so, and gave the database no version."""
+    with diskcache.Cache(str(tmp_path / "store"), disk_min_file_size=1 << 16, eviction_policy="none") as cache:
+        cache.set("result/small", b"small")
+        cache.set("result/large", LARGE)
+    store = Store(tmp_path / "store", shipped=shipped)
+    assert store.problem is None
+    assert (store.get("small"), store.get("large")) == (b"small", LARGE)
+    store.put("new", b"new")
+    with closing(sqlite3.connect(store.folder / "cache.db")) as database:
+        assert database.execute("PRAGMA user_version").fetchone() == (store_disk.VERSION,)
+
+
+def test_damaged(tmp_path, shipped):
+    for name, content in (("noise", os.urandom(8192)), ("zeros", bytes(8192)), ("text", b"SQLite format 3\0" * 500)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "cache.db").write_bytes(content)
+        store = Store(folder, shipped=shipped)
+        check_says_so(store, "nothing new is stored")
+        assert (folder / "cache.db").read_bytes() == content  # somebody may still rescue it
+
+
+@pytest.mark.parametrize("error", [sqlite3.DatabaseError("malformed"), OSError(5, "I/O error"), diskcache.Timeout()])
+def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
     def broken(*args, **kwargs):
-        raise OSError(errno.EIO, os.strerror(errno.EIO), "/a/path")
+        raise error
 
-    for name in ("open", "touch", "unlink"):
-        monkeypatch.setattr(Path, name, broken)
-    for use in (lambda store: store.get("small"), *WRITES):
-        with pytest.raises(StoreError, match=r"cannot be (read|written) \(Input/output error\)"):
+    for name in ("get", "set", "delete", "clear", "cull"):
+        monkeypatch.setattr(diskcache.Cache, name, broken)
+    monkeypatch.setattr(store_disk.Reader, "sql", broken)
+    for use in (*READS, *WRITES):
+        with pytest.raises(StoreError, match=r"cannot be (read|written) \("):
             use(store)
-    assert "/a/path" not in str(store.problem)
 
 
 def test_the_command_line_says_so(tmp_path):

@@ -1,6 +1,9 @@
 """The limit of the store: what was not used for the longest time goes, and nothing else; and what is swept."""
 
 import os
+import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,18 +12,19 @@ from bertviz_core.access import Access
 from bertviz_core.analyses import details
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
+from bertviz_core.engine.store_disk import default_limit, sweep
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError
-from bertviz_core.settings import default_limit
 
 MB = 1_000_000
 HOUR = 3600
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
 def small(tmp_path: Path) -> Store:
-    """Of less than 4 MB."""
-    return Store(tmp_path / "store", shipped=tmp_path / "shipped", limit=4 * MB - 1)
+    """Of 4 MB."""
+    return Store(tmp_path / "store", shipped=tmp_path / "shipped", limit=4 * MB)
 
 
 def results(store: Store) -> set[str]:
@@ -29,8 +33,9 @@ def results(store: Store) -> set[str]:
 
 def age(store: Store, name: str, hours: float) -> None:
     """As if the entry had been used so long ago."""
-    path = store._path(name)
-    os.utime(path, (path.stat().st_mtime - HOUR * hours,) * 2)
+    with closing(sqlite3.connect(store.folder / "cache.db")) as database:
+        database.execute("UPDATE Cache SET access_time = access_time - ? WHERE key = ?", (HOUR * hours, name))
+        database.commit()
 
 
 def three(store: Store) -> None:
@@ -51,6 +56,7 @@ def test_the_results_longest_unused_go_first(small):
 
 
 def test_small_results_count_too(small):
+    """They lie in the database itself."""
     for number in range(120):
         small.put(f"{number:03}", os.urandom(60_000))
         age(small, f"result/{number:03}", 300 - number)
@@ -82,7 +88,7 @@ def test_what_was_stored_or_used_within_the_hour_stays(small):
 
 def test_uploads_are_never_dropped_for_room(small):
     token = Uploads(small).keep(os.urandom(3 * MB), "upload.bin", "text").token
-    age(small, f"upload/{token}", 29 * 24)
+    age(small, f"upload/{token}", 1000)
     small.put("old", os.urandom(MB // 2))
     age(small, "result/old", 2)
     small.put("large", os.urandom(3 * MB))
@@ -95,8 +101,9 @@ def test_an_upload_makes_room_and_goes_when_it_expires(small):
     age(small, "result/old", 2)
     Uploads(small, Access(upload_days=1)).keep(os.urandom(3 * MB), "upload.bin", "text")
     assert results(small) == set()
-    (upload,) = small.entries("upload")
-    age(small, f"upload/{upload.key}", 25)
+    with closing(sqlite3.connect(small.folder / "cache.db")) as database:
+        database.execute("UPDATE Cache SET expire_time = 1")
+        database.commit()
     small.put("new", os.urandom(MB))
     assert small.size() < 2 * MB
 
@@ -115,12 +122,19 @@ def test_details_go_before_any_result(small):
     assert results(small) == {"new", "large"} and "detail/old/1" not in small
 
 
-def test_files_that_a_killed_process_left_half_written_go_after_an_hour(small):
-    for name, hours in (("old", 2), ("young", 0)):
-        small.write(f"new/{name}", bytes(1000))
-        age(small, f"new/{name}", hours)
-    small.put("any", b"")
-    assert [entry.key for entry in small.entries("new")] == ["young"]  # it may be a write under way
+def test_old_files_without_a_row_are_swept_at_opening_and_young_ones_are_not(small):
+    small.put("large", os.urandom(MB))
+    (written,) = small.folder.glob("??/??/*.val")
+    folder = small.folder / "ab" / "cd"
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, hours in ((folder / "old.val", 2), (folder / "young.val", 0), (written, 9)):
+        if path != written:
+            path.write_bytes(bytes(1000))
+        os.utime(path, (time.time() - HOUR * hours,) * 2)  # the young one may be a write under way
+    again = Store(small.folder)
+    assert [path.name for path in folder.iterdir() if path != written] == ["young.val"]
+    assert len(again.get("large")) == MB
+    assert sweep(small.folder, old=0) == 1
 
 
 def test_the_limit_can_be_set(monkeypatch, tmp_path):
