@@ -1,14 +1,18 @@
-"""One sentence's lines: CoNLL-U and CoNLL-X, ten columns between tabs, and the authors' `word head-label`."""
+"""One sentence's lines: CoNLL-U and CoNLL-X, read by the conllu library, and the authors' `word head-label`."""
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
+
+import conllu
+from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
 
 from bertviz_core.corpora.source import Line
 from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.numbers import small_int
 
-COLUMNS = 10
-NUMBER, FORM, UPOS, HEAD, DEPREL = 0, 1, 3, 6, 7  # places of the columns that are read
+COLUMNS = len(DEFAULT_FIELDS)
+FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
 UNIVERSAL_TAGS = frozenset(
     "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
 )
@@ -21,8 +25,9 @@ UNIVERSAL_RELATIONS = frozenset(
     ).split()
 )
 ID = re.compile(r"\d+(?:[-.]\d+)?\t")
-OTHER_ID = re.compile(r"[0-9]+[-.][0-9]+|_?")  # of a multi-word token, of an empty node, of neither
-NO_HEAD = re.compile("_")
+LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
+# Of the columns only id and head need more than their text.
+PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
 
 
 def is_row(text: str) -> bool:
@@ -79,49 +84,57 @@ def read_x(number: int, block: list[Line]) -> Sentence | None:
 
 
 def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
-    rows = [(line, _cells(line, text)) for line, text in block if not text.startswith("#")]
-    words = [(line, cells) for line, cells in rows if not OTHER_ID.fullmatch(cells[NUMBER])]
+    rows = [(line, _row(line, text)) for line, text in block if not text.startswith("#")]
+    words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
     if not words:
         return None
-    governors = [_governor(line, cells, index, universal) for index, (line, cells) in enumerate(words, start=1)]
-    lines, tags = [line for line, _ in words], tuple(cells[UPOS] for _, cells in words)
+    for index, (line, row) in enumerate(words, start=1):
+        _check_row(line, row, index, universal)
+    lines, tags = [line for line, _ in words], tuple(row["upos"] for _, row in words)
     sentence = Sentence(
         number,
         lines[0],
-        tuple(cells[FORM] for _, cells in words),
-        tuple(governors),
-        tuple(relation_name(cells[DEPREL]) for _, cells in words),
+        tuple(row["form"] for _, row in words),
+        tuple(row["head"] for _, row in words),
+        tuple(relation_name(row["deprel"]) for _, row in words),
         () if "_" in tags else tags,
     )
     return check_tree(sentence, lines, single_root=universal)
 
 
-def _cells(line: int, text: str) -> list[str]:
+def _row(line: int, text: str) -> dict[str, Any]:
     if not is_row(text):
         spaces = "\t" not in text and len(text.split()) >= COLUMNS
         detail = "tabs turned into spaces" if spaces else f"{text.count(chr(9)) + 1} columns"
         raise BrokenSentence("a line without ten columns between tabs", line, detail)
-    cells = re.sub(" {2,}", " ", text).split("\t")
-    for name, cell, other in (("ID", cells[NUMBER], OTHER_ID), ("HEAD", cells[HEAD], NO_HEAD)):
-        if small_int(cell) is None and not other.fullmatch(cell):
-            raise BrokenSentence(f"no number in the {name} column (were two columns swapped?)", line, repr(cell))
-    return cells
+    cells = text.split("\t")
+    for column in ("id", "head"):
+        if LONG_NUMBER.search(cells[DEFAULT_FIELDS.index(column)]):
+            raise _no_number(line, column, cells)
+    try:
+        # The library takes two spaces for a tab; inside a column they mean one.
+        return parse_line(re.sub(" {2,}", " ", text), DEFAULT_FIELDS, PARSERS)
+    except conllu.exceptions.ParseException as error:
+        raise _no_number(line, "id" if "'id'" in str(error) else "head", cells) from error
 
 
-def _governor(line: int, cells: list[str], number: int, universal: bool) -> int:
-    """The governor of a word, which is to be the one of this number; raises BrokenSentence for a broken row."""
-    identifier, governor, relation = small_int(cells[NUMBER]), small_int(cells[HEAD]), cells[DEPREL]
-    if identifier != number:
-        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{identifier}, where {number} was expected")
-    if governor is None:
+def _no_number(line: int, column: str, cells: list[str]) -> BrokenSentence:
+    reason = f"no number in the {column.upper()} column (were two columns swapped?)"
+    return BrokenSentence(reason, line, repr(cells[DEFAULT_FIELDS.index(column)]))
+
+
+def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> None:
+    if row["id"] != number:
+        raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {number} was expected")
+    if row["head"] is None:
         raise BrokenSentence("a word without a governor", line, "HEAD is _")
-    if not cells[FORM].strip():
+    if not row["form"].strip():
         raise BrokenSentence("a word without a form", line)
+    relation = row["deprel"]
     if not relation.strip() or relation == "_":
         raise BrokenSentence("a word without a relation", line, "DEPREL is _")
     if relation[0].isdigit() or "=" in relation or (universal and relation in UNIVERSAL_TAGS):
         raise BrokenSentence("no relation in the DEPREL column (were two columns swapped?)", line, repr(relation))
-    return governor
 
 
 def is_plain(block: Sequence[Line]) -> bool:
