@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading, verification
