@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.induction.result import Induction
+from bertviz_core.analyses.induction import Induction
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.random_sequences import RandomSequences

@@ -12,8 +12,7 @@ from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
-from bertviz_core.analyses.sep_gradients.findings import STATEMENTS, sink, sinks
-from bertviz_core.analyses.sep_gradients.result import COLUMNS, SepGradients
+from bertviz_core.analyses.sep_gradients.result import COLUMNS, STATEMENTS, SepGradients, sink, sinks
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from bertviz_core.analyses.findings import (
     present,
 )
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY, CLASSES
+from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, CLASSES
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting.palette import TOKENS

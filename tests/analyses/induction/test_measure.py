@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from transformers import AutoModel
 
-from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
+from bertviz_core.analyses.induction import CONTROL, KINDS, Induction
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import sample
