@@ -133,7 +133,7 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks in the order in which workers become free, see `chunks.Runner`. Of those that have been read,
+        """Compute chunks in the order in which workers become free. Of those that have been read,
         none is more than BACKLOG chunks for each worker ahead of the first that is missing: memory is bounded."""
         from ray.util import ActorPool
 

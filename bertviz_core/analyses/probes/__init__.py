@@ -4,11 +4,7 @@ In reading order: features (word-level maps), probes (scores), training, scoring
 one probe), probe_run (all of it), measure (the analysis's interface); result (with the options), figure.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +12,10 @@ from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.probes import measure
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.probes.result import ProbeOptions, Probes
 from bertviz_core.analyses.proportions import MIN_UNITS
-from bertviz_core.analyses.request import Request
 from bertviz_core.heads import highest
-from bertviz_core.models.model import AttentionModel
 
 POINTS = 0.1  # a substantial difference of two shares
 ENDS = "with a conservative interval, from both intervals' end points."
@@ -72,10 +65,6 @@ STATEMENTS = (
 )
 
 
-if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.probe_run import ProbeRun
-
-
 def _weight(result: Probes) -> np.ndarray | None:
     """(layer, head) weight of attention only, of the better direction."""
     return result.attention.max(0) if "attention-only" in result.probes else None
@@ -101,10 +90,3 @@ class ProbesAnalysis(Analysis):
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     overhead = 8.0
     chunked = False
-    staged = True
-
-    def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
-        return measure.model_of(model, request)
-
-    def take_details(self, accumulator: ProbeRun) -> Iterable[dict[str, Any]]:
-        return measure.take_details(accumulator)

@@ -26,6 +26,7 @@ from bertviz_core.models.words import membership, word_of
 IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
+ARRAYS = ("maps", "root")  # of WordMaps
 
 
 def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndarray]:
@@ -132,18 +133,13 @@ class WordMaps:
                     self.root[example.number][at + 1, :, heads] = maps[row, special, words]
 
     def to_bytes(self) -> bytes:
-        arrays = {name: np.concatenate([each.reshape(-1) for each in getattr(self, name).values()])
-                  for name in ("maps", "root")}  # fmt: skip
-        return pack({"numbers": list(self.maps), "lengths": [len(each) for each in self.maps.values()], **arrays})
+        return pack({f"{name}/{number}": each for name in ARRAYS for number, each in getattr(self, name).items()})
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full = unpack(data), self.new_empty()
-        heads, at, root = self.model.layers * self.model.heads, 0, 0
-        for number, n in zip(state["numbers"], state["lengths"], strict=True):
-            size, rows = n * n * heads, ROOT_ROWS * n * heads
-            full.maps[number] = state["maps"][at : at + size].reshape(n, n, heads)
-            full.root[number] = state["root"][root : root + rows].reshape(ROOT_ROWS, n, heads)
-            at, root = at + size, root + rows
+        full = self.new_empty()
+        for path, array in unpack(data).items():
+            name, _, number = path.partition("/")
+            getattr(full, name)[int(number)] = array
         return full
 
     def _begin(self, batch: Batch) -> None:

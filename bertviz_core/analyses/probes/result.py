@@ -1,5 +1,6 @@
 """The options of the probes and their result: Table 3 on one treebank, with the details behind each row."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -11,6 +12,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.request import Options
 from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.corpora.word_search import has
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import all_heads
 
@@ -143,6 +145,10 @@ class Probes(Result):
     def of(self, probe: str) -> float:
         """A probe's score; NaN where it was not asked for."""
         return float(self.score[self.probes.index(probe)]) if probe in self.probes else float("nan")
+
+    def sentences_with(self, searched: Sequence[str]) -> list[dict[str, Any]]:
+        """Those of `sentences` that have consecutive words."""
+        return [sentence for sentence in self.sentences if has(sentence["words"], searched)]
 
     def of_pair(self, governor: str, dependent: str) -> np.ndarray:
         """(2, layer, head) the weights that attention and words gives this pair: governor -> dependent, then back.
