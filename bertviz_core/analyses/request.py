@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.results import Result
@@ -102,7 +101,3 @@ class View:
             find: Reads the stored result of another request, or gives None.
         """
         return result
-
-    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
-        """Further JSON lists that the command writes: path -> records."""
-        return {}

@@ -11,7 +11,6 @@ from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, present
 from bertviz_core.analyses.request import Options
-from bertviz_core.analyses.sep_gradients import LabeledInputs
 from bertviz_core.heads import highest
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import half_width
@@ -91,7 +90,6 @@ class AblationAnalysis(Analysis):
     icon = ":material/power_settings_new:"
     result_class = Ablation
     options = Replacement
-    view = LabeledInputs
     columns = COLUMNS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
