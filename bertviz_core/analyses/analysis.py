@@ -215,12 +215,8 @@ class Analysis:
         return {self.title: self.figure(result)} | more
 
     def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
-        """The finding of each statement, or of each column where there are no statements.
-
-        Args:
-            result: None where none is stored.
-            base: Number of the first layer and head.
-        """
+        """The finding of each statement, or of each column where there are no statements; without a result
+        NOT_COMPUTED."""
         if self.statements or result is None:
             return [statement.finding(self.name, self.title, result, base) for statement in self.statements]
         return [self.column_finding(column, result, base) for column in self.columns if column.read(result) is not None]

@@ -58,14 +58,8 @@ class SegmentAverages:
         self.add(layer.layer, values, batch.numbers, documents)
 
     def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
-        """Add the values of one layer.
-
-        Args:
-            layer: From 0.
-            values: (batch, head, quantity), NaN where a segment has no such value.
-            numbers: (batch,) int64, of the segments.
-            documents: (batch,) int64, of their documents.
-        """
+        """Add the values (batch, head, quantity) of one layer, NaN where a segment has none, with the numbers (batch,)
+        int64 of the segments and of their documents."""
         self.documents.add(layer, documents, values)
         known = values.nan_to_num(nan=0.0).double()
         self.count[layer] += (~values.isnan()).sum(0)

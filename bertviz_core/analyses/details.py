@@ -101,10 +101,9 @@ class InOrder(Generic[N]):
 
 @dataclass(frozen=True)
 class GuessQuery(ABC, Generic[Entry]):
-    """A selection of entries (sentences, passages) with the guesses of a head in them, and their order.
+    """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order.
 
     Attributes:
-        choice: The head whose guesses are listed, and its direction.
         which: "right" for entries with a right guess, "wrong" for those with a wrong one, or "all".
         minimum: Minimum weight of a guess.
         searched: Consecutive words that an entry must contain.
@@ -141,15 +140,8 @@ def tally(collection: Any, query: GuessQuery[Any]) -> np.ndarray:
 
 
 def page(collection: Any, query: GuessQuery[Entry], counts: np.ndarray, first: int, count: int) -> list[Entry]:
-    """The listed entries from number `first` on, in their order.
-
-    Args:
-        collection: Has the entries.
-        query: Says which are listed.
-        counts: Their `tally`, from which the blocks of the page follow.
-        first: From 0.
-        count: How many at most.
-    """
+    """The listed entries from number `first`, from 0, in their order, at most `count`; `counts` are the query's
+    `tally`, from which the blocks of the page follow."""
     last = first + count
     ends = counts.cumsum().reshape(counts.shape)
     starts = ends - counts

@@ -48,12 +48,8 @@ class Interval(NamedTuple):
 
 
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
-    """Whether numbers are above a threshold.
-
-    Returns:
-        SHOWN where the whole interval is above it, NOT_SHOWN where none of it is, UNDECIDED where the interval contains
-        the threshold, is unknown (NaN), or rests on too few units.
-    """
+    """Decide whether numbers are above a threshold: SHOWN where the whole interval is, NOT_SHOWN where none of it is,
+    and UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units."""
     low, high = np.asarray(interval.low), np.asarray(interval.high)
     states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
     return np.where(interval.enough, states, UNDECIDED)
@@ -87,7 +83,7 @@ def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf,
         share: 0 to 1.
         n: Effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
             the two are not independent: each half then scores what the other has chosen for being high.
-        comparisons: How many intervals are to hold together (Bonferroni).
+        comparisons: For Bonferroni's correction.
         freedom: Degrees of freedom of Student's t.
         enough: Whether the words or mentions and their documents are enough to decide.
     """

@@ -55,12 +55,8 @@ class HeadAverages(Result):
         return self.mean[self.quantities.index(quantity)]
 
     def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
-        """(layer, head) half-width of the 95% interval over units; NaN where a single unit has the quantity.
-
-        Args:
-            quantity: Its name.
-            comparisons: How many intervals are to hold together (Bonferroni).
-        """
+        """(layer, head) half-width of the 95% interval over units, corrected for `comparisons`; NaN where a single unit
+        has the quantity."""
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
 

@@ -140,10 +140,7 @@ def _run_stage(
     """One pass of an analysis that takes several, in parts that workers can compute.
 
     Args:
-        request: What is asked for.
-        model: Gives the shapes of what is computed.
-        runner: Computes the parts.
-        progress: Counts examples.
+        request: What is asked for; the others up to `progress` are those of the whole run.
         options: What the pass computes: `Analysis.accumulator` and `Analysis.model_of` are given them in a request.
         examples: Its inputs.
         take: Given the accumulator of each part.
@@ -227,12 +224,7 @@ class LastModelCache:
 
 
 class LocalRunner(AbstractContextManager["LocalRunner"]):
-    """Computes one pass after another in this process.
-
-    Args:
-        execution: How.
-        load: Loads the model of a pass; the last one is kept where this is not given.
-    """
+    """Computes one pass after another in this process; without `load` it keeps the last model."""
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
         self.execution, self._load = execution, load or LastModelCache().load

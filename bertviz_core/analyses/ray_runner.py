@@ -30,13 +30,7 @@ SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of
 
 @dataclass(frozen=True)
 class PassTask:
-    """Description of a pass for a worker.
-
-    Attributes:
-        requests: Without the bytes of their files.
-        execution: How.
-        fingerprint: Of the model.
-    """
+    """Description of a pass for a worker: requests without the bytes of their files, and the model's fingerprint."""
 
     requests: tuple[Request, ...]
     execution: Execution
@@ -113,11 +107,7 @@ class RayRunner(LocalRunner):
             self._is_own = False
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
-        """Load the model of a pass in every worker.
-
-        Returns:
-            A description of the model, without weights.
-        """
+        """Load the model of a pass in every worker; returns its description, without weights."""
         if not ANALYSES[together[0].analysis].chunked:
             return super().start(together, progress)
 

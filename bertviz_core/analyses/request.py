@@ -93,11 +93,6 @@ class View:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        """The result as it is printed and written.
-
-        Args:
-            result: The stored result.
-            request: The Request that it answers.
-            find: Reads the stored result of another request, or gives None.
-        """
+        """The stored result of a request as it is printed and written; `find` reads the stored result of another
+        request, or gives None."""
         return result

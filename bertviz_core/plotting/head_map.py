@@ -18,14 +18,8 @@ FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are 
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads that share a marker, an entry of the legend.
-
-    Attributes:
-        name: In the legend.
-        color, symbol, letter: The marker, as in `palette`, and the letter on it.
-        heads: Labels from 1.
-        small: Whether the marker stands back behind the others.
-    """
+    """Heads, by their labels from 1, that share a marker as in `palette`, an entry of the legend; a small one stands
+    back behind the others."""
 
     name: str
     color: str

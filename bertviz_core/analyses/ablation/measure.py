@@ -32,13 +32,8 @@ DRAWS, POINTS = 5, 20
 
 @dataclass(frozen=True)
 class Group:
-    """Heads that are removed together.
-
-    Attributes:
-        name: For display.
-        heads: (layer, head) bool.
-        draws: The same, of random heads; none where a draw would be the group itself.
-    """
+    """Heads (layer, head) that are removed together; `draws` are as many random ones, none where a draw would be the
+    group."""
 
     name: str
     heads: np.ndarray

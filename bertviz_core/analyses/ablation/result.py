@@ -38,14 +38,8 @@ GUESSES = ("original", "before", "after")  # of `word_ids`
 class Word:
     """A word that a model without one head predicts worse, as the model sees it in its segment.
 
-    Attributes:
-        number, position: Of the segment in the corpus and of the token in its segment, from 0.
-        where: Location of the segment in the corpus, for people.
-        left, right: Tokens before and after the word, as the model sees them.
-        shown: What the model sees in place of the word: usually the mask token; an ellipsis for a next word.
-        original: The token to predict.
-        before, after: The likeliest token of the whole model, and without the head.
-        loss_before, loss_after: The loss at this word of the whole model, and without the head, nats.
+    `number` and `position` of the segment in the corpus and of the token in it count from 0. `shown` is what the model
+    sees in place of the word: usually the mask token; an ellipsis for a next word. Losses are in nats.
     """
 
     number: int

@@ -26,13 +26,8 @@ LONGEST = 4  # passages long may a sentence be before it is cut
 
 
 def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[tuple[int, int]]:
-    """A document's words in runs of whole sentences of about `length` words, as (first, one past the last).
-
-    Args:
-        sentences: The first word of each.
-        words: How many there are.
-        length: Words of a passage, about.
-    """
+    """A document's words in runs of whole sentences of about `length` words, as (first, one past the last); `sentences`
+    are the first words of each."""
     starts = [*sentences, words]
     edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * length, end, length), end)]
     runs: list[tuple[int, int]] = []
@@ -68,17 +63,8 @@ def cut(
 
 @dataclass(frozen=True)
 class ListedGuess:
-    """A guess as words, with its window.
-
-    Attributes:
-        mention: The words of the mention.
-        guessed: Words of the mention guessed.
-        weight: The attention that it has.
-        right: Whether the mention guessed is an antecedent.
-        window: The words of the window in which the mention is scored.
-        head: The mention's head word among them, from 0.
-        is_outside: Whether the mention guessed stands outside the passage, so that it cannot be drawn.
-    """
+    """A guess as words, with the words of the window in which its mention is scored, and in it the mention's head word,
+    from 0; `is_outside`: whether the mention guessed stands outside the passage, so that it cannot be drawn."""
 
     mention: str
     guessed: str
@@ -96,8 +82,7 @@ class PassageExample:
     Attributes:
         document: The passage as a document of its own, see `guesses.document_record`.
         span: Its first word in its document, from 0, and one past its last.
-        total: How many of its mentions are scored.
-        right: How many of them the head guesses right.
+        total, right: How many of its mentions are scored, and guessed right.
         drawn: The listed guesses whose two mentions stand in the passage.
         listed: The guesses selected by the query.
     """
@@ -117,13 +102,8 @@ class PassageExample:
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive items with one head's guesses, passage by passage, with their documents.
-
-    Attributes:
-        items: The items.
-        text: Name, beginnings of sentences and words of a document, by its number in the items.
-        document: A document as `guesses.document_record` gives it.
-    """
+    """Consecutive items with one head's guesses, passage by passage; `text` gives name, beginnings of sentences and
+    words of a document by its number in the items, `document` the whole as `guesses.document_record` does."""
 
     items: Items
     text: Callable[[int], tuple[str, Sequence[int], Sequence[str]]]

@@ -22,14 +22,8 @@ from bertviz_core.corpora.word_search import has
 
 @dataclass(frozen=True)
 class SentenceExample:
-    """One sentence with a head's guesses.
-
-    Attributes:
-        sentence: {"number", "line", "words", "governors", "relations"}.
-        guesses: (word,) the word guessed, from 0.
-        weights: (word,) its attention, in steps of 1/255.
-        chosen: The words that count, from 0.
-    """
+    """One sentence as a record, with a head's guesses (word,), from 0, their weights in steps of 1/255, and the words
+    that count, from 0."""
 
     sentence: dict[str, Any]
     guesses: np.ndarray
@@ -58,18 +52,9 @@ class SentenceExample:
 
 @dataclass(frozen=True)
 class Block:
-    """Consecutive sentences with one head's guesses, words one after the other.
-
-    Attributes:
-        ends: (sentence,) where each ends.
-        governors: (word,) from 1 within the sentence, 0 for the root.
-        relations: (word,) indices in `names`.
-        names: Names of the relations.
-        guesses: (word,) as in SentenceExample.
-        weights: (word,) as in SentenceExample.
-        words: The words of one sentence.
-        sentence: One sentence, as in SentenceExample.
-    """
+    """Consecutive sentences with one head's guesses, words one after the other: `ends` (sentence,) where each ends;
+    (word,) governors from 1 within the sentence, 0 for the root, relations as indices in `names`, and guesses and
+    weights as in SentenceExample. `words` and `sentence` give those of one sentence."""
 
     ends: np.ndarray
     governors: np.ndarray
@@ -84,14 +69,8 @@ class Block:
 @dataclass(frozen=True)
 class SentenceQuery(GuessQuery[SentenceExample]):
     """A selection of sentences, of a ShownRelations or of StoredParts; see GuessQuery. A sentence's highest weight is
-    above `minimum`.
-
-    Attributes:
-        relation: The relation that a sentence must contain; may also be "all" or "UAS".
-        view: One of VIEWS.
-        merge_subtypes: Whether `nmod:poss` counts as `nmod`.
-        causal: Whether only words count whose arc the direction of a causal model can see.
-    """
+    above `minimum`, and it contains the relation, "all" or "UAS", under the view. `causal`: only words count whose arc
+    the direction of a causal model can see."""
 
     relation: str = ALL
     view: str = DEFAULT_VIEW

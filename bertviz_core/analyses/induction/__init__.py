@@ -34,11 +34,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Induction(HeadAverages):
-    """Attention of each head from a repeated sequence of random tokens, and its controls.
-
-    Attributes:
-        length: Tokens of a sequence.
-    """
+    """Attention of each head from a repeated sequence of `length` random tokens, and its controls."""
 
     analysis: ClassVar[str] = "induction"
     length: int

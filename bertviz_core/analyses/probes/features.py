@@ -71,10 +71,7 @@ class Group:
 
 
 class Features:
-    """The groups of all sentences, shortest first.
-
-    The sentences' numbers are their places in the list: 0, 1, 2.
-    """
+    """The groups of all sentences, shortest first; sentences are numbered 0, 1, 2 in the list."""
 
     def __init__(self, sentences: Sequence[EncodedSentence], rows: Sequence[np.ndarray], heads: int) -> None:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
@@ -100,7 +97,6 @@ class WordMaps:
     """An accumulator of maps; `merge` joins them, nothing is summed.
 
     Attributes:
-        model: The model that computes the maps.
         first_piece: Whether a split word is its first piece, as in mode paper.
         maps: By the number of the sentence, (n, n, head) float16, heads of all layers in one axis.
         root: Likewise, (ROOT_ROWS, n, head) float16.

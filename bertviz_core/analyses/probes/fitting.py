@@ -146,12 +146,8 @@ class Fitting:
         return replace(usual, epochs=self.options.epochs or usual.epochs, seed=self.settings.seed)
 
     def fit_structural(self, states: list[np.ndarray], gold: GoldWords) -> tuple[Outcome, np.ndarray, dict[str, int]]:
-        """Train the structural probe on every layer.
-
-        Returns:
-            The outcome of the layer that is best on the validation part, the UUAS of every layer (layer,) on the test
-            part, and the number of the best layer with the rank.
-        """
+        """Train the structural probe on every layer; returns the outcome of the layer that is best on the validation
+        part, the UUAS of every layer (layer,) on the test part, and the number of the best layer with the rank."""
         splits, sentences = self.splits, self.sentences
         trees = [structural.tree_distances(np.array(sentence.governors)) for sentence in sentences]
         layers, _, dimension = states[0].shape

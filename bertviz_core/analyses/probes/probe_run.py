@@ -36,7 +36,6 @@ class ProbeRun:
 
     Attributes:
         others: Further files, "dev" (a treebank to score on) and "vectors".
-        outcomes: The outcome of each probe.
         about: Facts about the run, as JSON.
         weights: What the probes have learned, by the names of the fields of `result.Probes`.
     """

@@ -17,14 +17,8 @@ DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 
 @dataclass(frozen=True)
 class ProbeBatch:
-    """Sentences of n words on the device.
-
-    Attributes:
-        maps: (sentence, n, n, head) float32, first index attends to second.
-        root: (sentence, 4, n, head).
-        words: (sentence, n) rows of the word vectors.
-        governors: (sentence, n), 0 is ROOT.
-    """
+    """Sentences of n words on the device: maps (sentence, n, n, head) float32, the first index attends to the second;
+    root (sentence, 4, n, head); rows of the word vectors and governors, 0 for ROOT, (sentence, n)."""
 
     maps: Tensor
     root: Tensor

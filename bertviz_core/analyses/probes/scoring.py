@@ -62,13 +62,8 @@ class GoldWords:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one probe on the test part.
-
-    Attributes:
-        right: (word,) share of seeds in which the word's governor (UUAS: its edge) was found.
-        counted: (word,) bool.
-        guessed: By sentence index, governors (UUAS: edges), of the first seed.
-    """
+    """Result of one probe on the test part: the share of seeds in which each word's governor (UUAS: its edge) was
+    found, and by sentence index the guesses, governors (UUAS: edges), of the first seed."""
 
     name: str
     metric: str

@@ -42,13 +42,8 @@ COLUMNS = tuple(
 
 @dataclass(frozen=True)
 class LossAverages(HeadAverages):
-    """Averages that rest on the loss of a model that predicts words.
-
-    Attributes:
-        loss: The whole model's loss, the mean over segments, in nats.
-        right: Number of tokens that the model predicts right.
-        predicted: Number of tokens to predict.
-    """
+    """Averages that rest on the loss of a model that predicts words: the mean over segments, in nats, of the whole
+    model; of `predicted` tokens it predicts `right` ones right."""
 
     loss: float
     right: int
@@ -87,14 +82,8 @@ class SepGradients(LossAverages):
     analysis: ClassVar[str] = "sep_gradients"
 
     def shares(self, form: str) -> dict[str, np.ndarray]:
-        """Share of each class in a layer's attention, or in its attention × gradient.
-
-        Args:
-            form: "attention_to_{}" or "to_{}_times_attention".
-
-        Returns:
-            Class -> (layer,) from 0 to 1, summed over the layer's heads. Classes that no segment has are missing.
-        """
+        """Class -> (layer,) share, from 0 to 1, of a layer's attention ("attention_to_{}") or attention × gradient
+        ("to_{}_times_attention"), summed over its heads; classes that no segment has are missing."""
         sums = {name: self[form.format(name)].sum(1) for name in CLASSES if form.format(name) in self.present}
         total = np.sum(list(sums.values()), axis=0)
         return {name: share(values, total) for name, values in sums.items()}

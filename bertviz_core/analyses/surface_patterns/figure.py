@@ -62,14 +62,8 @@ PANELS: tuple[Panel, ...] = (
 def paper_figure(
     result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: Sequence[Panel] = PANELS
 ) -> go.Figure:
-    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out.
-
-    Args:
-        result: What is drawn.
-        base: The number that heads are counted from.
-        beside: Another result of the same quantities, whose layer means are added as dashed lines.
-        panels: Those to draw.
-    """
+    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out. The
+    layer means of another result, `beside`, are added as dashed lines."""
     drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
     panels = [(title, shown) for title, keys in panels if (shown := tuple(key for key in keys if key in drawn))]
     titles = [title for title, _ in panels]
