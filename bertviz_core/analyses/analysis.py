@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.findings import DECIDED, Finding, Statement, column_finding
 from bertviz_core.analyses.head_averages import HeadColumn, averages_of
 from bertviz_core.analyses.request import Options, Request, View
@@ -108,8 +107,9 @@ class Analysis:
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
         """Create the accumulator that one pass feeds."""
-        module = self._module
-        if hasattr(module, "accumulator"):
+        from bertviz_core.analyses.averages import SegmentAverages  # imports torch, which stored results do without
+
+        if hasattr(module := self._module, "accumulator"):
             return module.accumulator(model, request)
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)

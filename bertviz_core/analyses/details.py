@@ -1,11 +1,12 @@
 """Lists that grow with the corpus: kept on disk beside a result, part by part (the store drops them first), and read a
 page at a time in an order, with the guesses of one head in memory."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -64,21 +65,8 @@ def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
     return None
 
 
-class Listing(Protocol[Entry]):
-    """Entries (sentences, passages) with the guesses of one head, in file order."""
-
-    def confidence(self) -> np.ndarray:
-        """(entry,) the highest weight of a guess in each, in steps of 1/255, -1 where the entry is not listed."""
-
-    def having(self, indices: np.ndarray) -> np.ndarray:
-        """Those of the entries that have the searched words."""
-
-    def entries(self, indices: Sequence[int]) -> list[Entry]:
-        """The entries with these indices."""
-
-
 @dataclass(frozen=True)
-class GuessQuery(Generic[Entry]):
+class GuessQuery(ABC, Generic[Entry]):
     """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order.
 
     Attributes:
@@ -95,9 +83,15 @@ class GuessQuery(Generic[Entry]):
     searched: tuple[str, ...] = ()
     order: str = ORDERS[0]
 
-    def listing(self, collection: Any) -> Listing[Entry]:
-        """The entries of a collection, a result or StoredParts, with the guesses of the head."""
-        raise TypeError("a query of sentences or of passages lists them")
+    @abstractmethod
+    def listing(self, collection: Any) -> Any:
+        """The entries of a collection, a result or StoredParts, with the guesses of the head, in file order.
+
+        Returns:
+            An object with `confidence()`: (entry,) the highest weight of a guess in each, in steps of 1/255, -1 where
+            the entry is not listed; `having(indices)`, those of the entries that have the searched words; and
+            `entries(indices)`.
+        """
 
 
 def page(

@@ -191,8 +191,7 @@ class Statement:
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
     """The head with the highest value of a column, for analyses and quantities that no statement is about."""
-    values, state, beside = column.read(result), np.array(UNDECIDED), ""
-    assert values is not None, f"the result has no {column.quantity}"
+    values, state, beside = column.values(result), np.array(UNDECIDED), ""
     head, rule = highest(values), "Without a baseline nothing is decided."
     if column.baseline:
         baseline, name = column.baseline(result)

@@ -55,12 +55,12 @@ def compute_pass(
 ) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
     started, first = time.monotonic(), together[0]
-    model, kind = _begin(together, runner, progress), ANALYSES[first.analysis].corpus
+    model, analysis = _begin(together, runner, progress), ANALYSES[first.analysis]
     loaded, resumed = time.monotonic(), store is not None and share_done(store, first)
-    examples = examples_class(kind)(first.source, model.tokens, first.settings)
+    examples = examples_class(analysis.corpus)(first.source, model.tokens, first.settings)
     corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
-    chunked = _sum_chunks(together, corpus, model, store, runner, progress) if _is_chunked(first) else None
+    chunked = _sum_chunks(together, corpus, model, store, runner, progress) if analysis.chunked else None
     totals = chunked.totals if chunked else _run_whole(together, corpus, model, runner, progress)
     progress.start("Writing the results")
     results = [
@@ -84,10 +84,6 @@ def _begin(together: Sequence[Request], runner: LocalRunner, progress: Progress)
     for request in together:
         check_model(request)
     return runner.start(together, progress)
-
-
-def _is_chunked(request: Request) -> bool:
-    return ANALYSES[request.analysis].chunked
 
 
 def _sum_chunks(

@@ -39,11 +39,6 @@ class Induction(HeadAverages):
     analysis: ClassVar[str] = "induction"
     length: int
 
-    @property
-    def sequences(self) -> int:
-        """How many sequences were repeated."""
-        return int(self.segments[self.quantities.index("prefix")])
-
 
 def paper_figure(result: Induction, base: int = 1) -> go.Figure:
     """The three quantities, a dot for each head, a line through the layers' means."""

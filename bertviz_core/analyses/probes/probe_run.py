@@ -71,7 +71,7 @@ class ProbeRun:
         self.gold = GoldWords.of(self.sentences, self.splits.test)
         common = self.model, self.settings, self.options, self.sentences, self.splits, progress
         self.fitting = Fitting(*common, vectors=torch.zeros(0, 0))
-        self.about["sentences"] = {name: len(getattr(self.splits, name)) for name in ("train", "validation", "test")}
+        self.about["sentences"] = {name: len(part) for name, part in self.splits._asdict().items()}
         self._offsets()
         mapped = [name for name in self.names if kind_of(name) in SCHEDULES and name != "structural"]
         if mapped:
