@@ -47,12 +47,8 @@ def compute_chunk(
 
 
 class ChunkSums:
-    """Sums of one request over the chunks of a corpus.
-
-    Attributes:
-        total: The first `done` chunks, merged.
-        waiting: Later chunks, by number, without their details: they are merged when those before them have come.
-    """
+    """Sums of one request over the chunks of a corpus: `total` of the first `done` chunks, merged, and later ones, by
+    number and without their details, that wait for those before them."""
 
     def __init__(self, request: Request, empty: PortableAccumulator, store: Store | None) -> None:
         self.request, self.total, self.store = request, empty, store

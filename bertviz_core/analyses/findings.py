@@ -122,14 +122,11 @@ class Finding:
 
     Attributes:
         id: Name of its analysis and its own, as "surface_patterns.previous".
-        analysis: Whose result decides it.
-        section: Of the paper; empty beyond it.
-        statement: What the paper says of BERT-base, with its numbers; empty beyond it.
+        section, statement: Of the paper, what it says of BERT-base, with its numbers; empty beyond it.
         rule: The condition under which a model shows it.
         state: One of STATES.
         sentence: What this run shows, with its numbers.
-        head: The head that shows it best, if any.
-        quantity: The column that shows it; empty for none.
+        head, quantity: The head that shows it best, and the column, if any.
     """
 
     id: str
@@ -155,14 +152,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that an analysis decides.
-
-    Attributes:
-        name: Unique in its analysis.
-        section, statement, rule: As in Finding.
-        answer: From the result's default view and the number that heads and layers are counted from; raises KeyError
-            where the result lacks what it is about.
-    """
+    """A statement that an analysis decides, named uniquely in it; section, statement and rule are as in Finding.
+    `answer` takes the result's default view and the number that heads and layers are counted from, and raises KeyError
+    where the result lacks what it is about."""
 
     name: str
     section: str

@@ -141,8 +141,7 @@ class Estimate:
         n: Number of cases of which `values` are the shares; None where they are not proportions.
         effective_n: (layer, head) independent cases that say as much as these; `n` where nothing is given.
         freedom: Degrees of freedom of the errors.
-        units: How many units vary independently; None where each case does.
-        unit: What they are, in the plural.
+        units, unit: How many units vary independently (None where each case does), and what they are, in the plural.
     """
 
     values: np.ndarray

@@ -149,14 +149,8 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 
 
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
-    """Give a result the names that its reader knows: equal files share one stored result, which must not reveal the
-    names that another user gave them.
-
-    Args:
-        result: With a provenance.
-        corpora: Digest -> name; files of other digests stay as they are.
-        model: `name` and `revision`, where they change too.
-    """
+    """Give a result the names that its reader knows, of the corpora by their digests and of the model: equal files
+    share one stored result, which must not reveal the names that another user gave them."""
     origin, old = result.provenance, {}
 
     def named(about: dict[str, Any]) -> dict[str, Any]:

@@ -35,12 +35,8 @@ class HeadMap:
 
     Attributes:
         hover: Hover text of each head, layer by layer.
-        layers, heads: Their numbers.
         base: Number of the first layer and head on the axes.
-        values: (layer, head), NaN where a head has none.
-        limits: Values at the ends of the color scale.
-        unit: Title of the color bar.
-        scale: Colors of the values.
+        values: (layer, head), NaN where a head has none; `limits` are the ends of the color scale, `unit` its title.
         groups: Markers in place of values.
         picture: In place of values, small pictures of all heads as one image, a data URI.
     """

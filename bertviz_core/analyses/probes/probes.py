@@ -28,13 +28,11 @@ class ProbeBatch:
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """Settings that all probes of one run share.
+    """Settings that all probes of one run share: the number of heads in all layers, and two of the release's choices.
 
     Attributes:
-        heads: Number of heads in all layers.
         paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
-            maps with SEP times another) and a word may govern itself; otherwise ROOT has separate weights and it
-            may not.
+            maps with SEP times another) and a word may govern itself; else ROOT has its own weights and it may not.
         misaligned_root: The release's slip, candidate i is scored with the vector of word i+1, the last candidate
             without any vector, not even the dependent's.
     """

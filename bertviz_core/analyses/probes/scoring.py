@@ -21,10 +21,8 @@ class GoldWords:
     """The test part, all words of all sentences one after the other.
 
     Attributes:
-        indices: (sentence,).
-        sentence: (word,) place among indices.
+        indices: (sentence,); in `sentence` (word,) the place of each word's sentence among them.
         governor: (word,) 0 is ROOT.
-        relation: (word,) names.
         counted: (word,) not punctuation.
         edge: (word,) the structural probe's: neither the word nor its governor is punctuation or ROOT.
         distance: (word,) governor - word, cut to +-FARTHEST; 0 for ROOT.
