@@ -60,7 +60,15 @@ def compute_pass(
     examples = examples_class(analysis.corpus)(first.source, model.tokens, first.settings)
     corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
-    chunked = _sum_chunks(together, corpus, model, store, runner, progress) if analysis.chunked else None
+    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
+    chunked = ChunkedPass(together, corpus, model, store, rounding) if analysis.chunked else None
+    if chunked:
+        try:
+            for number, parts in runner.map(together, chunked.missing(progress), progress):
+                chunked.take(number, parts)
+        except BaseException:
+            chunked.save()
+            raise
     totals = chunked.totals if chunked else _run_whole(together, corpus, model, runner, progress)
     progress.start("Writing the results")
     results = [
@@ -84,26 +92,6 @@ def _begin(together: Sequence[Request], runner: LocalRunner, progress: Progress)
     for request in together:
         check_model(request)
     return runner.start(together, progress)
-
-
-def _sum_chunks(
-    together: Sequence[Request],
-    corpus: CorpusReading,
-    model: AttentionModel,
-    store: Store | None,
-    runner: LocalRunner,
-    progress: Progress,
-) -> ChunkedPass:
-    """The sums over all chunks; those that an earlier job saved are not computed again."""
-    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-    summed = ChunkedPass(together, corpus, model, store, rounding)
-    try:
-        for number, parts in runner.map(together, summed.missing(progress), progress):
-            summed.take(number, parts)
-    except BaseException:
-        summed.save()
-        raise
-    return summed
 
 
 def _run_whole(
