@@ -1,7 +1,7 @@
 """Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
 from bertviz_core import paper
-from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.entropy import Entropy
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from pages.shared.frame import choices

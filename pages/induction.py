@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
+from bertviz_core.analyses.induction import CONTROL, KINDS, Induction
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import highest
 from bertviz_core.models.labels import layout_of

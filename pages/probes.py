@@ -35,7 +35,7 @@ probe_view.relations(result)
 st.markdown("**Learning curves**: training loss; dashed: loss on the early-stopping split")
 alt = "Training and validation loss of every probe"
 page.chart(page.drawn(curves_figure, result), "curves-figure", alt, clickable=False)
-probe_view.sentences(result, request)
+probe_view.sentences(result)
 
 page.downloads(result)
 endnotes.ending(
@@ -46,9 +46,9 @@ endnotes.ending(
     "its own weights for attention to and from [CLS] and [SEP], where there are any; in the mode “as in the paper” it "
     "shares the words' weights and has two learned scales. UAS excludes punctuation; UUAS counts the edges of the "
     "structural probe's minimum spanning tree. Random: the layers' weights are reinitialized, the embeddings are kept. "
-    "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses in all "
-    "sentences are stored beside the result; where the store's limit has dropped them, those in the first "
-    f"{MAX_SENTENCES} remain. The paper's numbers: BERT-base on the Wall Street Journal with Stanford Dependencies.",
+    "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses shown "
+    f"are those in the first {MAX_SENTENCES} sentences of the test part. The paper's numbers: BERT-base on the Wall "
+    "Street Journal with Stanford Dependencies.",
     Probes.of_pair,
     section=8,
     unit="sentences",

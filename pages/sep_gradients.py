@@ -5,8 +5,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients.figure import no_op_figure, shares_figure
-from bertviz_core.analyses.sep_gradients.findings import sink, sinks
-from bertviz_core.analyses.sep_gradients.result import SepGradients
+from bertviz_core.analyses.sep_gradients.result import SepGradients, sink, sinks
 from bertviz_core.plotting.palette import TOKENS
 from pages.shared import page
 from pages.shared.frame import header

@@ -7,8 +7,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES
-from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, paper_figure
 from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import Weights

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.analyses.sep_gradients.measure import labeled_examples
+from bertviz_core.analyses.sep_gradients.measure import with_words
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.masking import targets_of
 from bertviz_core.models.segments import Segments
@@ -41,9 +42,16 @@ def eager(family: str, folder: Path) -> Any:
 
 
 def labeled(model: loading.AttentionModel, segments: Segments) -> list[dict[str, list[int]]]:
-    """The inputs of a model and what its loss asks for."""
-    targets = targets_of(model.checkpoint, model.tokens, segments.settings.seed)
-    return list(labeled_examples(segments, targets, types=model.has_types))
+    """The inputs of a model and what its loss asks for, in the corpus's order: `original_ids`, `input_ids` as the model
+    sees them, `token_type_ids` (zeros where the model has no types), and `labels` (-100 where a token is not asked
+    for)."""
+    targets, inputs = targets_of(model.checkpoint, model.tokens, segments.settings.seed), []
+    for example in with_words(segments, targets, Skipped()):
+        ids, labels = targets.apply(example)
+        arrays = (example.ids, ids, example.types if model.has_types else 0 * example.types, labels)
+        names = ("original_ids", "input_ids", "token_type_ids", "labels")
+        inputs.append({name: array.tolist() for name, array in zip(names, arrays, strict=True)})
+    return inputs
 
 
 def load(folder: Path, dtype: str = "float32") -> loading.AttentionModel:

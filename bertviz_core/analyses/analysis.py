@@ -1,7 +1,7 @@
 """The class that every analysis extends."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import plotly.graph_objects as go
 
-from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.findings import DECIDED, Finding, Statement, column_finding
 from bertviz_core.analyses.head_averages import HeadColumn, averages_of
 from bertviz_core.analyses.request import Options, Request, View
@@ -58,9 +57,8 @@ class Analysis:
             beside the forward pass that feeds them all.
         language_model: Whether it needs the head that predicts masked words.
         has_own_pass: Whether `run` replaces a plain forward pass.
-        chunked: Whether it is a sum over the inputs, computed chunk by chunk; otherwise `run` is given the whole
-            corpus.
-        staged: Whether `run_stages` computes it, in several passes.
+        chunked: Whether it is a sum over the inputs, computed chunk by chunk; otherwise `run_whole` is given all
+            inputs.
         reads_maps: Whether it reads attention maps, so that norms can replace them.
     """
 
@@ -88,7 +86,6 @@ class Analysis:
     language_model: bool = False
     has_own_pass: bool = False
     chunked: bool = True
-    staged: bool = False
     reads_maps: bool = True
 
     @property
@@ -110,8 +107,9 @@ class Analysis:
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
         """Create the accumulator that one pass feeds."""
-        module = self._module
-        if hasattr(module, "accumulator"):
+        from bertviz_core.analyses.averages import SegmentAverages  # imports torch, which stored results do without
+
+        if hasattr(module := self._module, "accumulator"):
             return module.accumulator(model, request)
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
@@ -128,20 +126,15 @@ class Analysis:
         """Feed accumulators from a chunk, for an analysis that `has_own_pass`: by `run` of its module `measure`."""
         self._module.run(model, settings, examples, accumulators, progress, batch_tokens)
 
-    def run_stages(
-        self, examples: Sequence[Any], accumulator: Any, progress: Progress, run_stage: Any, batch_tokens: int | None
+    def run_whole(
+        self, accumulator: Any, examples: Sequence[Any], run_stage: Any, progress: Progress, batch_tokens: int | None
     ) -> None:
-        """Compute a `staged` analysis of the whole corpus, by `run` of its accumulator; `run_stage` (a StageFunction)
-        computes a pass in parts."""
-        accumulator.run(examples, progress, run_stage, batch_tokens)
+        """Compute an analysis that is not `chunked`, by `run` of its module; `run_stage` computes a pass in parts."""
+        self._module.run(accumulator, examples, run_stage, progress, batch_tokens)
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
-        """The model that a pass of this request runs on."""
-        return model
-
-    def take_details(self, accumulator: Any) -> Iterable[dict[str, Any]]:
-        """Parts of what is stored beside the result of a staged analysis."""
-        return ()
+        """The model that a pass of this request runs on: the given one, or what the module `measure` makes of it."""
+        return self._module.model_of(model, request) if hasattr(self._module, "model_of") else model
 
     def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
         """Create the result from the accumulator of a finished pass."""
@@ -222,12 +215,8 @@ class Analysis:
         return {self.title: self.figure(result)} | more
 
     def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
-        """The finding of each statement, or of each column where there are no statements.
-
-        Args:
-            result: None where none is stored.
-            base: Number of the first layer and head.
-        """
+        """The finding of each statement, or of each column where there are no statements; without a result
+        NOT_COMPUTED."""
         if self.statements or result is None:
             return [statement.finding(self.name, self.title, result, base) for statement in self.statements]
         return [self.column_finding(column, result, base) for column in self.columns if column.read(result) is not None]

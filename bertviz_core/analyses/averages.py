@@ -3,12 +3,12 @@
 Surface patterns, entropy and gradients differ only in what they measure.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from bertviz_core.analyses.document_sums import AverageSums
 from bertviz_core.analyses.head_averages import TOP
@@ -17,12 +17,8 @@ from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.tokens import Tokens
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
-Measure = Callable[["Batch", Any], "Tensor"]
+Measure = Callable[[Batch, Any], Tensor]
 
 SUMS = ("count", "sum", "square", "cube", "top_values", "top")
 NO_IDS = np.zeros(0, dtype=np.int32)
@@ -36,8 +32,6 @@ class SegmentAverages:
     """
 
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
-        import torch
-
         self.quantities, self.measure, self.device = tuple(quantities), measure, device
         shape = (layers, heads, len(self.quantities))
         self.count = torch.zeros(shape, dtype=torch.float64, device=device)
@@ -58,14 +52,8 @@ class SegmentAverages:
         self.add(layer.layer, values, batch.numbers, documents)
 
     def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
-        """Add the values of one layer.
-
-        Args:
-            layer: From 0.
-            values: (batch, head, quantity), NaN where a segment has no such value.
-            numbers: (batch,) int64, of the segments.
-            documents: (batch,) int64, of their documents.
-        """
+        """Add the values (batch, head, quantity) of one layer, NaN where a segment has none, with the numbers (batch,)
+        int64 of the segments and of their documents."""
         self.documents.add(layer, documents, values)
         known = values.nan_to_num(nan=0.0).double()
         self.count[layer] += (~values.isnan()).sum(0)
@@ -107,8 +95,6 @@ class SegmentAverages:
 
     def restore(self, state: dict[str, Any]) -> None:
         """Set the sums and the top segments from a `state`."""
-        import torch
-
         for name in SUMS:
             setattr(self, name, torch.from_numpy(state[name]).to(self.device))
         self.documents.restore(state["documents"])
@@ -118,8 +104,6 @@ class SegmentAverages:
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
         """The TOP highest of old and new; equal values by segment number, so that order does not matter."""
-        import torch
-
         values = torch.cat([self.top_values[layers], values], -1)
         numbers = torch.cat([self.top[layers], numbers], -1)
         by_number = numbers.argsort(-1)

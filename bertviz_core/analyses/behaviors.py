@@ -63,12 +63,8 @@ def with_behavior(labels: np.ndarray) -> int:
 def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
-    """(layer, head) names out of BEHAVIORS; if several apply, the last in that order wins (section 6, Figure 6).
-
-    Args:
-        averages: (layer, head) for each of QUANTITIES; a quantity that is missing or NaN applies to no head.
-        linguistic: The heads that the dependency and coreference analyses found.
-    """
+    """(layer, head) names out of BEHAVIORS; if several apply, the last in that order wins (section 6, Figure 6). A
+    quantity of `averages` (layer, head) that is missing or NaN applies to no head."""
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
     for quantity, threshold in asdict(thresholds).items():
@@ -80,15 +76,8 @@ def behaviors(
 
 
 def linguistic_heads(request: Request, find: Callable[[Request], Result | None]) -> dict[str, str]:
-    """Name the heads that are best at a relation or at coreference.
-
-    Args:
-        request: A request with the model and settings.
-        find: Reads a stored result, or gives None.
-
-    Returns:
-        Label of a head -> what it is best at.
-    """
+    """Label of a head -> what it is best at, a relation or coreference, by the stored results that `find` reads for the
+    request's model and settings."""
     results = {}
     for analysis, kind in KINDS.items():
         requests = (request.for_analysis(analysis).on(sample(name)) for name in SAMPLES[kind])

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
@@ -23,7 +22,6 @@ from bertviz_core.models import reading
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import CorpusReading, cut
-from bertviz_core.settings import Execution
 
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
@@ -48,22 +46,9 @@ def compute_chunk(
     return number, accumulators
 
 
-class Runner(Protocol):
-    """Computes chunks, here or elsewhere, as `execution` says."""
-
-    execution: Execution
-
-    def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks, in any order."""
-
-
 class ChunkSums:
-    """Sums of one request over the chunks of a corpus.
-
-    Attributes:
-        total: The first `done` chunks, merged.
-        waiting: Later chunks, by number, without their details: they are merged when those before them have come.
-    """
+    """Sums of one request over the chunks of a corpus: `total` of the first `done` chunks, merged, and later ones, by
+    number and without their details, that wait for those before them."""
 
     def __init__(self, request: Request, empty: PortableAccumulator, store: Store | None) -> None:
         self.request, self.total, self.store = request, empty, store
@@ -100,8 +85,9 @@ class ChunkSums:
 
 
 @dataclass
-class Pass:
-    """Sums of the requests that share one pass over a corpus.
+class ChunkedPass:
+    """Sums over chunks of the requests that share one pass, saved to the store on the way; of a corpus of one chunk
+    nothing is saved.
 
     Attributes:
         together: The requests.
@@ -117,17 +103,6 @@ class Pass:
     store: Store | None
     rounding: str
 
-    def take(self, number: int, parts: Sequence[PortableAccumulator | bytes]) -> None:
-        """Take in a part of what `parts` gives."""
-
-    def save(self) -> None:
-        """Save the sums, so that a later job can resume from them."""
-
-
-@dataclass
-class ChunkedPass(Pass):
-    """Sums over chunks, saved to the store on the way. For a corpus of one chunk nothing is saved."""
-
     def __post_init__(self) -> None:
         self.work = f"{self.rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
         shapes = self.model if self.model.encoder is not None else replace(self.model, device="cpu")
@@ -142,10 +117,6 @@ class ChunkedPass(Pass):
     def totals(self) -> list[PortableAccumulator]:
         """The sums over the whole corpus, once it has been run."""
         return [each.total for each in self.sums]
-
-    def parts(self, runner: Runner, progress: Progress) -> Parts:
-        """The chunks that are missing, as they are computed; each is to be given to `take`."""
-        return runner.map(self.together, self.missing(progress), progress)
 
     def missing(self, progress: Progress) -> Chunks:
         """The chunks to compute, read when they are asked for; those of an earlier job count as done before."""

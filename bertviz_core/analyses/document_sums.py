@@ -25,8 +25,7 @@ class DocumentSums(ABC):
 
     Attributes:
         total: (layer, ...) the moments of the complete documents, float64.
-        numbers: (document,) the incomplete ones.
-        sums: (document, layer, ...) their sums.
+        numbers, sums: (document,) the incomplete ones, and (document, layer, ...) their sums.
         rows: For each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch.
         is_batch: Whether it was given rows itself: what it was given may be any part of a chunk.
     """

@@ -48,12 +48,8 @@ class Interval(NamedTuple):
 
 
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
-    """Whether numbers are above a threshold.
-
-    Returns:
-        SHOWN where the whole interval is above it, NOT_SHOWN where none of it is, UNDECIDED where the interval contains
-        the threshold, is unknown (NaN), or rests on too few units.
-    """
+    """Decide whether numbers are above a threshold: SHOWN where the whole interval is, NOT_SHOWN where none of it is,
+    and UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units."""
     low, high = np.asarray(interval.low), np.asarray(interval.high)
     states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
     return np.where(interval.enough, states, UNDECIDED)
@@ -87,7 +83,7 @@ def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf,
         share: 0 to 1.
         n: Effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
             the two are not independent: each half then scores what the other has chosen for being high.
-        comparisons: How many intervals are to hold together (Bonferroni).
+        comparisons: For Bonferroni's correction.
         freedom: Degrees of freedom of Student's t.
         enough: Whether the words or mentions and their documents are enough to decide.
     """
@@ -126,14 +122,11 @@ class Finding:
 
     Attributes:
         id: Name of its analysis and its own, as "surface_patterns.previous".
-        analysis: Whose result decides it.
-        section: Of the paper; empty beyond it.
-        statement: What the paper says of BERT-base, with its numbers; empty beyond it.
+        section, statement: Of the paper, what it says of BERT-base, with its numbers; empty beyond it.
         rule: The condition under which a model shows it.
         state: One of STATES.
         sentence: What this run shows, with its numbers.
-        head: The head that shows it best, if any.
-        quantity: The column that shows it; empty for none.
+        head, quantity: The head that shows it best, and the column, if any.
     """
 
     id: str
@@ -159,14 +152,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that an analysis decides.
-
-    Attributes:
-        name: Unique in its analysis.
-        section, statement, rule: As in Finding.
-        answer: From the result's default view and the number that heads and layers are counted from; raises KeyError
-            where the result lacks what it is about.
-    """
+    """A statement that an analysis decides, named uniquely in it; section, statement and rule are as in Finding.
+    `answer` takes the result's default view and the number that heads and layers are counted from, and raises KeyError
+    where the result lacks what it is about."""
 
     name: str
     section: str
@@ -195,8 +183,7 @@ class Statement:
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
     """The head with the highest value of a column, for analyses and quantities that no statement is about."""
-    values, state, beside = column.read(result), np.array(UNDECIDED), ""
-    assert values is not None, f"the result has no {column.quantity}"
+    values, state, beside = column.values(result), np.array(UNDECIDED), ""
     head, rule = highest(values), "Without a baseline nothing is decided."
     if column.baseline:
         baseline, name = column.baseline(result)

@@ -55,12 +55,8 @@ class HeadAverages(Result):
         return self.mean[self.quantities.index(quantity)]
 
     def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
-        """(layer, head) half-width of the 95% interval over units; NaN where a single unit has the quantity.
-
-        Args:
-            quantity: Its name.
-            comparisons: How many intervals are to hold together (Bonferroni).
-        """
+        """(layer, head) half-width of the 95% interval over units, corrected for `comparisons`; NaN where a single unit
+        has the quantity."""
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
 
@@ -90,14 +86,13 @@ class HeadAverages(Result):
 
     def estimates(self) -> dict[str, Estimate]:
         """Every present quantity with its standard errors over units."""
-        return {name: self._estimate(name) for name in self.present}
-
-    def _estimate(self, quantity: str) -> Estimate:
-        index = self.quantities.index(quantity)
-        freedom = float(self.effective_units[index]) - 1
-        return Estimate(
-            self.mean[index], self.error[index], freedom=freedom, units=int(self.units[index]), unit=self.unit
-        )
+        freedom, units = (self.effective_units - 1).tolist(), self.units.tolist()
+        each = zip(self.quantities, self.mean, self.error, freedom, units, strict=True)
+        return {
+            name: Estimate(mean, error, freedom=free, units=count, unit=self.unit)
+            for name, mean, error, free, count in each
+            if name in self.present
+        }
 
     def arrays(self) -> dict[str, Any]:
         return {name: to_lists(self[name]) for name in self.present}
@@ -152,10 +147,15 @@ class HeadColumn:
         """Format a value of the column."""
         return percentage(value) if self.percent else "–" if math.isnan(value) else number(value)
 
-    def with_interval(self, result: Result, head: Head) -> str:
-        """A head's value, with half its 95% interval where the result has intervals of the quantity."""
+    def values(self, result: Result) -> np.ndarray:
+        """(layer, head) values of a result that has the quantity."""
         values = self.read(result)
         assert values is not None, f"the result has no {self.quantity}"
+        return values
+
+    def with_interval(self, result: Result, head: Head) -> str:
+        """A head's value, with half its 95% interval where the result has intervals of the quantity."""
+        values = self.values(result)
         text = self.text(float(values[head]))
         if not isinstance(result, HeadAverages) or self.quantity not in result.present:
             return text
@@ -163,14 +163,12 @@ class HeadColumn:
 
     def series(self, result: Result) -> Series:
         """The column's dots in a figure by layer."""
-        values = self.read(result)
-        assert values is not None, f"the result has no {self.quantity}"
+        values = self.values(result)
         return Series(self.quantity, values, self.short, self.marker, self.label)
 
     def map(self, result: Result, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the maximum."""
-        values = self.read(result)
-        assert values is not None, f"the result has no {self.quantity}"
+        values = self.values(result)
         limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))
         unit = "nats" if self.label.endswith(NATS) else ""
         texts = [quantity(self.label, self.text(value)) for value in values.flat]

@@ -9,6 +9,7 @@ import platform
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,19 +17,21 @@ import numpy
 
 from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
-from bertviz_core.analyses.part_cache import UnchunkedPass
 from bertviz_core.analyses.registry import ANALYSES, examples_class
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
+from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.masking import check_head
 from bertviz_core.models.model import AttentionModel, check_norms, observing
-from bertviz_core.models.reading import CorpusReading, Examples, Reading
+from bertviz_core.models.reading import CorpusReading, Reading, cut
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
 from bertviz_core.version import __version__
+
+PART_TOKENS = 8_192  # of a part, as CHUNK_TOKENS of a chunk: maps are large, so parts are small
 
 
 def check_model(request: Request) -> None:
@@ -51,27 +54,32 @@ def compute_pass(
     together: Sequence[Request], store: Store | None, runner: LocalRunner, progress: Progress
 ) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
-    started = time.monotonic()
-    model = _begin(together, runner, progress)
-    loaded = time.monotonic()
-    resumed = store is not None and share_done(store, together[0])
-    summed, examples = _sums(together, model, store, runner)
+    started, first = time.monotonic(), together[0]
+    model, analysis = _begin(together, runner, progress), ANALYSES[first.analysis]
+    loaded, resumed = time.monotonic(), store is not None and share_done(store, first)
+    examples = examples_class(analysis.corpus)(first.source, model.tokens, first.settings)
+    corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
-    try:
-        for number, parts in summed.parts(runner, progress):
-            summed.take(number, parts)
-    except BaseException:
-        summed.save()
-        raise
+    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
+    chunked = ChunkedPass(together, corpus, model, store, rounding) if analysis.chunked else None
+    if chunked:
+        try:
+            for number, parts in runner.map(together, chunked.missing(progress), progress):
+                chunked.take(number, parts)
+        except BaseException:
+            chunked.save()
+            raise
+    totals = chunked.totals if chunked else _run_whole(together, corpus, model, runner, progress)
     progress.start("Writing the results")
     results = [
-        ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, summed.corpus.reading))
-        for request, total in zip(together, summed.totals, strict=True)
+        ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
+        for request, total in zip(together, totals, strict=True)
     ]
     for request, result in zip(together, results, strict=True):
         if store:
             store.put(request.key(), result.to_bytes())
-    summed.finish()
+    if chunked:
+        chunked.finish()
     if store and not resumed and model.encoder is not None:
         runtime_estimate.record(store, together, loaded - started, time.monotonic() - loaded)
     return results
@@ -86,15 +94,47 @@ def _begin(together: Sequence[Request], runner: LocalRunner, progress: Progress)
     return runner.start(together, progress)
 
 
-def _sums(
-    together: Sequence[Request], model: AttentionModel, store: Store | None, runner: LocalRunner
-) -> tuple[ChunkedPass | UnchunkedPass, Examples[Any]]:
-    """The sums of the pass, or what an earlier job has stored of them, and the corpus."""
-    first, definition = together[0], ANALYSES[together[0].analysis]
-    examples = examples_class(definition.corpus)(first.source, model.tokens, first.settings)
-    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-    summing = ChunkedPass if definition.chunked else UnchunkedPass
-    return summing(together, CorpusReading(examples), model, store, rounding), examples
+def _run_whole(
+    together: Sequence[Request], corpus: CorpusReading, model: AttentionModel, runner: LocalRunner, progress: Progress
+) -> list[Any]:
+    """The accumulators of analyses that are not sums over chunks: they get all inputs, and may read them several
+    times."""
+    analysis, examples = ANALYSES[together[0].analysis], []
+    for example in corpus:
+        examples.append(example)
+        progress.advance(1)
+    progress.start("Running the model", len(examples), corpus.examples.unit)
+    totals = [analysis.accumulator(model, request) for request in together]
+    for request, total in zip(together, totals, strict=True):
+        run_stage = partial(_run_stage, request, model, runner, progress)
+        analysis.run_whole(total, examples, run_stage, progress, runner.execution.batch_tokens)
+    return totals
+
+
+def _run_stage(
+    request: Request,
+    model: AttentionModel,
+    runner: LocalRunner,
+    progress: Progress,
+    options: dict[str, Any],
+    examples: Sequence[Encoded],
+    take: Callable[[Any], None],
+    stage: str,
+) -> None:
+    """One pass of an analysis that takes several, in parts that workers can compute.
+
+    Args:
+        request: What is asked for; the others up to `progress` are those of the whole run.
+        options: What the pass computes: `Analysis.accumulator` and `Analysis.model_of` are given them in a request.
+        examples: Its inputs.
+        take: Given the accumulator of each part.
+        stage: Name of the stage in the progress.
+    """
+    request = replace(request, options=options)
+    progress.start(stage, len(examples), "sentences")
+    empty = ANALYSES[request.analysis].accumulator(model, request)
+    for _, (part,) in runner.map([request], enumerate(cut(examples, PART_TOKENS)), progress):
+        take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
@@ -168,12 +208,7 @@ class LastModelCache:
 
 
 class LocalRunner(AbstractContextManager["LocalRunner"]):
-    """Computes one pass after another in this process.
-
-    Args:
-        execution: How.
-        load: Loads the model of a pass; the last one is kept where this is not given.
-    """
+    """Computes one pass after another in this process; without `load` it keeps the last model."""
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
         self.execution, self._load = execution, load or LastModelCache().load
@@ -189,7 +224,7 @@ class LocalRunner(AbstractContextManager["LocalRunner"]):
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks one after another, see `chunks.Runner`."""
+        """Compute chunks one after another."""
         model, batch_tokens = network_of(self.model, requests[0]), self.execution.batch_tokens
         compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)
         return map(compute, chunks)

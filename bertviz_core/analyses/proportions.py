@@ -20,12 +20,8 @@ MIN_UNITS = 5  # documents (or other units of an interval) that any decision nee
 
 
 def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
-    """How many standard errors a two-sided 95% interval has to each side, by Student's t.
-
-    Args:
-        freedom: Degrees of freedom; infinite for the normal distribution.
-        comparisons: How many intervals are to hold together (Bonferroni).
-    """
+    """How many standard errors a two-sided 95% interval has to each side, by Student's t with these degrees of freedom
+    (infinite: the normal distribution); `comparisons` intervals are to hold together (Bonferroni)."""
     return np.asarray(stdtrit(freedom, 1 - ALPHA / 2 / max(comparisons, 1)))
 
 
@@ -35,12 +31,9 @@ def units_text(units: int, unit: str) -> str:
 
 
 def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's score interval for `correct` of `n`: (low, high), fractions; NaN where n is 0 or not known.
-
-    Args:
-        correct, n: Counts; of words that are alike within documents effective counts, which need not be whole.
-        z: Standard errors to each side; those of a 95% interval where nothing is given.
-    """
+    """Wilson's score interval for `correct` of `n`: (low, high), fractions; NaN where n is 0 or not known. Counts may
+    be effective ones, of words that are alike within documents; z standard errors to each side, by default those of
+    95%."""
     z = t_quantile() if z is None else np.asarray(z)
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
@@ -148,8 +141,7 @@ class Estimate:
         n: Number of cases of which `values` are the shares; None where they are not proportions.
         effective_n: (layer, head) independent cases that say as much as these; `n` where nothing is given.
         freedom: Degrees of freedom of the errors.
-        units: How many units vary independently; None where each case does.
-        unit: What they are, in the plural.
+        units, unit: How many units vary independently (None where each case does), and what they are, in the plural.
     """
 
     values: np.ndarray

@@ -30,13 +30,7 @@ SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of
 
 @dataclass(frozen=True)
 class PassTask:
-    """Description of a pass for a worker.
-
-    Attributes:
-        requests: Without the bytes of their files.
-        execution: How.
-        fingerprint: Of the model.
-    """
+    """Description of a pass for a worker: requests without the bytes of their files, and the model's fingerprint."""
 
     requests: tuple[Request, ...]
     execution: Execution
@@ -113,11 +107,7 @@ class RayRunner(LocalRunner):
             self._is_own = False
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
-        """Load the model of a pass in every worker.
-
-        Returns:
-            A description of the model, without weights.
-        """
+        """Load the model of a pass in every worker; returns its description, without weights."""
         if not ANALYSES[together[0].analysis].chunked:
             return super().start(together, progress)
 
@@ -133,7 +123,7 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks in the order in which workers become free, see `chunks.Runner`. Of those that have been read,
+        """Compute chunks in the order in which workers become free. Of those that have been read,
         none is more than BACKLOG chunks for each worker ahead of the first that is missing: memory is bounded."""
         from ray.util import ActorPool
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields, replace
-from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.results import Result
@@ -94,15 +93,6 @@ class View:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        """The result as it is printed and written.
-
-        Args:
-            result: The stored result.
-            request: The Request that it answers.
-            find: Reads the stored result of another request, or gives None.
-        """
+        """The stored result of a request as it is printed and written; `find` reads the stored result of another
+        request, or gives None."""
         return result
-
-    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
-        """Further JSON lists that the command writes: path -> records."""
-        return {}

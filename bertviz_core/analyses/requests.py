@@ -91,9 +91,7 @@ def compute_all(
 
     Args:
         requests: Requests of one model after another.
-        store: Where results are stored.
-        execution: How passes run.
-        progress: Counts passes, and the progress of each.
+        store, execution, progress: As in `compute`.
         load: How a model is loaded; the last one stays in memory where this is not given.
         failed: If given, collects the failed passes, instead of raising the BertvizError below.
 

@@ -149,15 +149,8 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 
 
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
-    """Give a result the names that its reader knows.
-
-    Equal files share one stored result, which must not reveal the names that another user gave them.
-
-    Args:
-        result: With a provenance.
-        corpora: Digest -> name; files of other digests stay as they are.
-        model: `name` and `revision`, where they change too.
-    """
+    """Give a result the names that its reader knows, of the corpora by their digests and of the model: equal files
+    share one stored result, which must not reveal the names that another user gave them."""
     origin, old = result.provenance, {}
 
     def named(about: dict[str, Any]) -> dict[str, Any]:
@@ -205,12 +198,8 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A row for each cell of arrays that share named axes.
-
-    Args:
-        axes: Name of an axis -> the names of its places, in the order of the arrays' axes.
-        columns: Name -> array; an array that lacks the last axes is repeated along them.
-    """
+    """A row for each cell of arrays that share named axes: `axes` has the names of the places on each, in the order of
+    the arrays' axes; an array that lacks the last axes is repeated along them."""
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():

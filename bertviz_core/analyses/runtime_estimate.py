@@ -33,12 +33,7 @@ WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
 
 
 def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float | None:
-    """Estimated seconds of all passes together; None where a corpus cannot be read.
-
-    Args:
-        store: Has the times of earlier passes.
-        groups: The requests of each pass, as `requests.passes` gives them.
-    """
+    """Estimated seconds of all passes together, each a group of requests; None where a corpus cannot be read."""
     try:
         return sum(_seconds(store, group, LOADING_NEXT if number else LOADING) for number, group in enumerate(groups))
     except BertvizError:

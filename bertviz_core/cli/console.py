@@ -82,12 +82,7 @@ class Console:
         view.check()
         self.check_out(analysis.name)
         request = self.request(analysis, options, files)
-        extra = view.extra_files(request)
-        for path in extra:
-            exports.check_path(path, (".json",))
         self.write(view.show(self.computed(request), request, partial(requests.find, self.opened_store())))
-        for path, records in extra.items():
-            exports.write_records(path, records())
 
     def check_out(self, analysis: str) -> None:
         """Raises SettingsError for an --out that this analysis cannot write."""

@@ -19,10 +19,6 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.words import membership, word_of
 
 PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer
-# options, examples, what takes the accumulator of each part, shares, stage, progress: see `PartCache.run`
-StageFunction = Callable[
-    [dict[str, Any], Sequence[Encoded], Callable[[Any], None], tuple[float, float], str, Progress], None
-]
 
 
 class Accumulator(Protocol):

@@ -18,14 +18,8 @@ LETTER = 0.56 * SIZE  # pixels, how wide a letter is
 
 @dataclass(frozen=True)
 class Arc:
-    """An arrow to a word from its governor, words counted from 0; governor -1 is the root.
-
-    Attributes:
-        label: Written on the arc.
-        note: Shown on hover.
-        right: None for gold, else whether the guess is.
-        faint: An arc that only gives context.
-    """
+    """An arrow to a word from its governor, words counted from 0; governor -1 is the root. The note is shown on hover,
+    `right` is None for gold, and a faint arc only gives context."""
 
     word: int
     governor: int
@@ -36,15 +30,8 @@ class Arc:
 
 
 def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, shown: bool = True) -> Arc:
-    """The treebank's arrow to a word, which counts from 0; its governor counts from 1, 0 being the root.
-
-    Args:
-        words: Words of the sentence.
-        word: To which the arrow leads.
-        governor: From which it comes.
-        relation: Written on the arrow where it is `shown`; an arrow that is not only gives context.
-        shown: Whether the arrow stands out.
-    """
+    """The treebank's arrow to a word, which counts from 0, from its governor, which counts from 1, 0 being the root;
+    one that is not `shown` only gives context."""
     note = f"{relation}: {isolated(words[word])} ← {isolated(words[governor - 1]) if governor else 'root'}"
     return Arc(word, governor - 1, relation if shown else "", note, faint=not shown)
 

@@ -35,13 +35,8 @@ HINT = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure as plotly's JSON; shared between readers and never changed.
-
-    Attributes:
-        data: The traces.
-        layout: The layout.
-        points: Label of a head, from 1 -> (trace, x, y) wherever `customdata` names it.
-    """
+    """A figure as plotly's JSON; shared between readers and never changed. `points`: label of a head, from 1 -> (trace,
+    x, y) wherever `customdata` names it."""
 
     data: tuple[Spec, ...]
     layout: Spec
@@ -61,13 +56,8 @@ class FigureSpec:
         return cls(tuple(spec["data"]), written_out(spec["layout"]), points)
 
     def spec(self, chosen: Head | None = None, origin: str = "", shapes: Sequence[Spec] = ()) -> Spec:
-        """The figure for one reader.
-
-        Args:
-            chosen: The head whose dots get a circle.
-            origin: Provenance, printed at the bottom of the figure, so that a saved picture has it.
-            shapes: More shapes of the layout.
-        """
+        """The figure for one reader: the dots of the chosen head get a circle, the origin is printed at the bottom, so
+        that a saved picture has it, and `shapes` are added to those of the layout."""
         data = list(self.data)
         for index, x, y in self.points.get(chosen.label(), ()) if chosen else ():
             data.append(_circle(data[index], x, y))
@@ -109,15 +99,8 @@ def check_svg() -> None:
 
 
 def to_svg(figure: go.Figure, origin: str = "") -> bytes:
-    """Draw a figure on white.
-
-    Args:
-        figure: What is drawn.
-        origin: What it was made from, at its foot.
-
-    Raises:
-        SettingsError: kaleido is not installed, or finds no browser.
-    """
+    """Draw a figure on white, with what it was made from at its foot; raises SettingsError where kaleido is not
+    installed, or finds no browser."""
     check_svg()
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError
 

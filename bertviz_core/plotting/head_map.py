@@ -18,14 +18,8 @@ FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are 
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads that share a marker, an entry of the legend.
-
-    Attributes:
-        name: In the legend.
-        color, symbol, letter: The marker, as in `palette`, and the letter on it.
-        heads: Labels from 1.
-        small: Whether the marker stands back behind the others.
-    """
+    """Heads, by their labels from 1, that share a marker as in `palette`, an entry of the legend; a small one stands
+    back behind the others."""
 
     name: str
     color: str
@@ -41,12 +35,8 @@ class HeadMap:
 
     Attributes:
         hover: Hover text of each head, layer by layer.
-        layers, heads: Their numbers.
         base: Number of the first layer and head on the axes.
-        values: (layer, head), NaN where a head has none.
-        limits: Values at the ends of the color scale.
-        unit: Title of the color bar.
-        scale: Colors of the values.
+        values: (layer, head), NaN where a head has none; `limits` are the ends of the color scale, `unit` its title.
         groups: Markers in place of values.
         picture: In place of values, small pictures of all heads as one image, a data URI.
     """

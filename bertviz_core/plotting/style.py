@@ -129,14 +129,8 @@ def _dots(values: np.ndarray, shift: float, label: str, base: int) -> dict[str, 
 
 
 def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], **more: Any) -> go.Scatter:
-    """Dots for scores with their intervals, a line for each name.
-
-    Args:
-        names: Of the lines.
-        percent: The scores and the ends of their intervals.
-        columns: Names of the columns of scores, lower ends and upper ends.
-        **more: Further properties of the trace.
-    """
+    """Dots for scores with their intervals, a line for each name; `columns` of `percent` are the scores, the lower ends
+    and the upper ends."""
     score, low, high = (percent[name] for name in columns)
     bars = {"array": high - score, "arrayminus": score - low, "color": BEST, "thickness": 1.2}
     return go.Scatter(x=score, y=names, mode="markers", error_x=bars, **more)

@@ -100,7 +100,7 @@ def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
 
 def _guesses(result: ShownRelations, sentence: dict[str, Any], direction: int) -> np.ndarray:
     """(layer, head, query, key) uint8, the weights of every head's guesses in a sentence of a result, all others 0."""
-    index = next(index for index, each in enumerate(result.sentences) if each is sentence)
+    index = result.sentences.index(sentence)
     start, size = sum(len(each["words"]) for each in result.sentences[:index]), len(sentence["words"])
     guesses, weights = (values[direction, ..., start : start + size] for values in (result.guesses, result.weights))
     maps = np.zeros((*guesses.shape, size), np.uint8)

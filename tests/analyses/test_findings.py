@@ -158,7 +158,7 @@ def test_broad_heads_are_looked_for_in_the_first_third():
 
 
 def with_uniform(result):
-    from bertviz_core.analyses.entropy.result import Entropy
+    from bertviz_core.analyses.entropy import Entropy
 
     values = {field.name: getattr(result, field.name) for field in fields(result)}
     for name in ("mean", "error"):

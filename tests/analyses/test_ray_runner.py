@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from bertviz_core.analyses import chunks, part_cache, ray_runner
+from bertviz_core.analyses import chunks, model_pass, ray_runner
 from bertviz_core.analyses.chunks import share_done
 from bertviz_core.analyses.model_pass import compute_pass
 from bertviz_core.analyses.ray_runner import BACKLOG, ChunkWorker, PassTask, RayRunner
@@ -26,7 +26,7 @@ from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsErr
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find
 from bertviz_core.settings import Execution, Settings, app_execution
-from tests.analyses import test_part_cache
+from tests.analyses.probes.test_probe_run import request_in_parts, untimed
 from tests.cli.running import run
 from tests.waiting import Stops
 
@@ -83,11 +83,11 @@ def test_workers_give_the_bytes_of_one_process(analysis, cluster, here, masked, 
 
 
 def test_workers_compute_the_maps_of_probes(cluster, masked, store, monkeypatch):
-    monkeypatch.setattr(part_cache, "PART_TOKENS", 150)
-    request = test_part_cache.request_of(masked)
+    monkeypatch.setattr(model_pass, "PART_TOKENS", 150)
+    request = request_in_parts(masked)
     run_on(cluster, request, store)
     whole = compute(request, None, model=masked)
-    assert test_part_cache.untimed(find_result(store, request)) == test_part_cache.untimed(whole)
+    assert untimed(find_result(store, request)) == untimed(whole)
 
 
 def test_lost_workers_change_nothing(cluster, here, masked, store):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses.entropy import Entropy
 from bertviz_core.analyses.head_averages import TOP, averages_of
 from bertviz_core.analyses.results import Result, renamed
 

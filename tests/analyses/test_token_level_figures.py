@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.entropy import figure as entropy
-from bertviz_core.analyses.entropy.result import Entropy
+from bertviz_core.analyses import entropy
+from bertviz_core.analyses.entropy import Entropy
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
 from bertviz_core.exports import paper_figure

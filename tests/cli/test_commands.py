@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import safetensors.numpy
 
-from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models import checkpoint
 from bertviz_core.plotting.style import BEHAVIORS
 from tests.cli.running import Done, run

@@ -3,15 +3,74 @@
 from dataclasses import dataclass
 from typing import Annotated
 
+import numpy as np
 from typing_extensions import Doc
 
 from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
-from bertviz_core.analyses.ablation.findings import STATEMENTS
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, present
 from bertviz_core.analyses.request import Options
-from bertviz_core.analyses.sep_gradients import LabeledInputs
+from bertviz_core.heads import highest
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.numbers import half_width
+
+NO_OP = 0.01  # of the whole model's loss
+
+
+def matter(result: Ablation, base: int) -> Answer:
+    head, change = result.largest("loss_change"), result["loss_change"]
+    return Answer(
+        decide(head_intervals(result, "loss_change").at(highest(change))),
+        f"Without head {head.label(base)} the {result.loss_name} changes most, by {change[head]:+.3f} ± "
+        f"{half_width(result.interval('loss_change')[head], '.3f')} nats; {int(result.matters.sum())} of {change.size} "
+        "heads matter.",
+        head,
+        "loss_change",
+    )
+
+
+def no_op(result: Ablation, base: int) -> Answer:
+    change, interval = present(result, "to_sink_loss_change"), head_intervals(result, "to_sink_loss_change")
+    head = result.largest("to_sink_loss_change")
+    lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
+    largest = np.maximum(-interval.low, interval.high)
+    size = Interval(lowest.max(), largest.max(), interval.enough)
+    together = next((group for group in result.groups if group["name"] == f"to_{result.sink}"), None)
+    name, half = result.sink_name, half_width(result.interval("to_sink_loss_change")[head], ".3f")
+    return Answer(
+        decide(size.negative(), -NO_OP * result.loss),
+        f"Without the attention of head {head.label(base)} to {name} the {result.loss_name} of {result.loss:.2f} nats "
+        f"changes most, by {change[head]:+.3f} ± {half}; "
+        + (
+            f"the {len(together['heads'])} heads that attend mostly to {name} change it by "
+            f"{together['loss_change']:+.2f} ± {half_width(together['interval'], '.2f')} when all of them are switched "
+            "off."
+            if together
+            else f"no group of heads attends mostly to {name}."
+        ),
+        head,
+        "to_sink_loss_change",
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "matter",
+        "",
+        "",
+        "A head matters where the loss without it rises, with an interval corrected for the number of heads.",
+        matter,
+    ),
+    Statement(
+        "no_op",
+        "",
+        "",
+        "Without its attention to the sink (the special token that receives the most attention) no head changes the "
+        f"loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
+        no_op,
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +90,6 @@ class AblationAnalysis(Analysis):
     icon = ":material/power_settings_new:"
     result_class = Ablation
     options = Replacement
-    view = LabeledInputs
     columns = COLUMNS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)

@@ -25,14 +25,8 @@ MAX_POSITIONS = 2**20  # position_id = number of the segment * MAX_POSITIONS + p
 
 @dataclass(frozen=True)
 class Changes:
-    """One batch without each head of one layer, or without each of several sets of heads.
-
-    Attributes:
-        layer: The layer; 0 for sets.
-        values: (batch, head or set, quantity).
-        words: (head, word, field) for FIELDS.
-        predictions: The whole model's predictions.
-    """
+    """One batch without each head of a layer, or without each of several sets of heads (layer 0): `values` (batch, head
+    or set, quantity), `words` (head, word, field) for FIELDS, and what the whole model predicts."""
 
     layer: int
     values: Tensor

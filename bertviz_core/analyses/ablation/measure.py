@@ -25,20 +25,14 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.masking import Targets, targets_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
-from bertviz_core.settings import Settings
 
 DRAWS, POINTS = 5, 20
 
 
 @dataclass(frozen=True)
 class Group:
-    """Heads that are removed together.
-
-    Attributes:
-        name: For display.
-        heads: (layer, head) bool.
-        draws: The same, of random heads; none where a draw would be the group itself.
-    """
+    """Heads (layer, head) that are removed together; `draws` are as many random ones, none where a draw would be the
+    group."""
 
     name: str
     heads: np.ndarray
@@ -50,6 +44,7 @@ class AblationSums:
     """The accumulated values of one request, in the order of the passes that measure them."""
 
     request: Request
+    model: AttentionModel
     targets: Targets
     heads: HeadChanges
     sink: str = ""
@@ -62,32 +57,26 @@ class AblationSums:
 def accumulator(model: AttentionModel, request: Request) -> AblationSums:
     """Create the accumulator that the passes of `run` fill."""
     sums = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
-    return AblationSums(request, targets_of(model.checkpoint, model.tokens, request.settings.seed), sums)
+    return AblationSums(request, model, targets_of(model.checkpoint, model.tokens, request.settings.seed), sums)
 
 
 def run(
-    model: AttentionModel,
-    settings: Settings,
-    examples: Sequence[Encoded],
-    accumulators: Sequence[AblationSums],
-    progress: Progress,
-    batch_tokens: int | None,
+    measured: AblationSums, examples: Sequence[Encoded], run_stage: Any, progress: Progress, batch_tokens: int | None
 ) -> None:
-    """The passes of each request: behaviors; mean outputs, where they are asked for; each head; sets of heads."""
-    targets, size = accumulators[0].targets, batch_tokens or model.batch_tokens
-    passes = Passes(Restart(model), examples, targets, progress, progress.total, size)
-    for measured in accumulators:
-        labels, measured.sink = passes.behaviors(measured.request)
-        mean = passes.mean_outputs() if measured.request.options.get("mean") else None
-        passes.heads(measured.heads, mean, measured.sink)
-        if not measured.heads.predicted[3]:
-            hint = "Give text with words."
-            raise InputError("No segment has a token to predict.", where=measured.request.source.name, hint=hint)
-        measured.removals = removals(measured.heads.result()["mean"][0])
-        measured.groups = groups(labels, settings.seed)
-        sets = [*measured.removals[1:], *(heads for group in measured.groups for heads in (group.heads, *group.draws))]
-        measured.sets = passes.sets(np.stack(sets), mean)
-        measured.skipped = passes.skipped
+    """The passes of a request: behaviors; mean outputs, where they are asked for; each head; sets of heads."""
+    request, size = measured.request, batch_tokens or measured.model.batch_tokens
+    passes = Passes(Restart(measured.model), examples, measured.targets, progress, progress.total, size)
+    labels, measured.sink = passes.behaviors(request)
+    mean = passes.mean_outputs() if request.options.get("mean") else None
+    passes.heads(measured.heads, mean, measured.sink)
+    if not measured.heads.predicted[3]:
+        hint = "Give text with words."
+        raise InputError("No segment has a token to predict.", where=request.source.name, hint=hint)
+    measured.removals = removals(measured.heads.result()["mean"][0])
+    measured.groups = groups(labels, request.settings.seed)
+    sets = [*measured.removals[1:], *(heads for group in measured.groups for heads in (group.heads, *group.draws))]
+    measured.sets = passes.sets(np.stack(sets), mean)
+    measured.skipped = passes.skipped
 
 
 def finish(measured: AblationSums, segments: Segments, provenance: dict[str, Any]) -> Ablation:

@@ -38,14 +38,8 @@ GUESSES = ("original", "before", "after")  # of `word_ids`
 class Word:
     """A word that a model without one head predicts worse, as the model sees it in its segment.
 
-    Attributes:
-        number, position: Of the segment in the corpus and of the token in its segment, from 0.
-        where: Location of the segment in the corpus, for people.
-        left, right: Tokens before and after the word, as the model sees them.
-        shown: What the model sees in place of the word: usually the mask token; an ellipsis for a next word.
-        original: The token to predict.
-        before, after: The likeliest token of the whole model, and without the head.
-        loss_before, loss_after: The loss at this word of the whole model, and without the head, nats.
+    `number` and `position` of the segment in the corpus and of the token in it count from 0. `shown` is what the model
+    sees in place of the word: usually the mask token; an ellipsis for a next word. Losses are in nats.
     """
 
     number: int
@@ -75,13 +69,11 @@ class Ablation(LossAverages):
         groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
             `interval` (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of
             `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
-        removed: (point,) heads removed, the least important first.
-        removed_loss: (point,) the loss without them, in nats.
-        word_numbers: (layer, head, rank) segments of the words whose loss rises most, -1 for none.
-        word_positions: (layer, head, rank) of the words in their segments.
-        word_ids: (layer, head, rank, 3) tokens: the original, the guess before and the guess after.
+        removed, removed_loss: (point,) heads removed, the least important first, and the loss without them, in nats.
+        word_numbers, word_positions: (layer, head, rank) segments of the words whose loss rises most, -1 for none, and
+            their places in these.
+        word_ids: (layer, head, rank, 3) tokens: the original, the guess before and that after; `names` by their ids.
         word_losses: (layer, head, rank, 2) before and after, nats.
-        names: Token (its id as text) -> its name, for `word_ids`.
         contexts: "segment:position" -> `where`, `left`, `shown` and `right` of the words.
     """
 

@@ -11,11 +11,11 @@ from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering.divergence import LANES, divergences
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
+from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.entropy import measure as entropy
-from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.analyses.surface_patterns.columns import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch

@@ -28,12 +28,8 @@ class Embedding(NamedTuple):
 
 
 def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embedding:
-    """Two-dimensional metric MDS on the divergences as they are, or on their square roots: the least stress of several
-    starts, the classical solution and random ones (section 6, Figure 6).
-
-    Args:
-        divergence: (head, head), symmetric.
-    """
+    """Two-dimensional metric MDS on the divergences (head, head) as they are, or on their square roots: the least
+    stress of several starts, the classical solution and random ones (section 6, Figure 6)."""
     with IMPORTING:
         from sklearn.manifold import MDS
 
@@ -117,12 +113,8 @@ class Clustering(Result):
             nats (at most log 2); the sum over tokens in mode "as in the paper".
         tokens: How many tokens the corpus has.
         averages: (quantity, layer, head) document averages of QUANTITIES, which decide behaviors.
-        embedding: (head, 2) positions in the plane.
-        stress: Stress of the embedding.
-        linkage: (head - 1, 4) the dendrogram.
-        order: (head,) from left to right in the dendrogram.
-        mds_seed: Random seed of the embedding.
-        root: Whether the embedding is of the square roots.
+        embedding: (head, 2) positions in the plane, whose stress, seed and use of square roots follow.
+        linkage: (head - 1, 4) the dendrogram, and `order` (head,) its leaves from left to right.
         thresholds: Thresholds of the behaviors.
         named: Label of a head -> what the linguistic analyses found it best at.
     """
@@ -142,12 +134,7 @@ class Clustering(Result):
     named: dict[str, str]
 
     def embedded(self, seed: int, root: bool) -> Clustering:
-        """The result with an embedding of these options.
-
-        Args:
-            seed: Random seed of the MDS.
-            root: Whether the square roots of the divergences are embedded.
-        """
+        """The result with an MDS from this seed, of the divergences or of their square roots."""
         if (seed, root) == (self.mds_seed, self.root):
             return self
         points, stress = embed(self.divergence, seed, root)

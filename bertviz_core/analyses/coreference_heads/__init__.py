@@ -1,20 +1,110 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 from typing_extensions import Doc
 
+from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.coreference_heads.findings import STATEMENTS
-from bertviz_core.analyses.coreference_heads.guesses import check_candidates
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, check_candidates
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
+from bertviz_core.analyses.findings import HELD_OUT, NOT_SHOWN, SHOWN, UNDECIDED, Answer, Finding, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.proportions import MIN_SCORED
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
+from bertviz_core.heads import arrow
+
+CLOSE = 0.1
+HEAD_2 = paper.TABLE_2["head 5-4"][0]
+RULE = "with the interval of the difference. " + HELD_OUT
+
+
+def beside(
+    counts: AntecedentCounts, base: int, system: str, points: float = 0.0, direction: int = 0, name: str = "{}"
+) -> Answer:
+    """The best head of one direction beside one system; raises KeyError for one that is not scored."""
+    if system not in counts.systems:
+        raise KeyError(system)
+    best = counts.best(direction=direction)
+    row, other = counts.head_row(best), counts.of_system(system)[0]
+    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
+    interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
+    few = f" Fewer than {MIN_SCORED} mentions are too few to decide." if row["n"] < MIN_SCORED else ""
+    side = whole = ""
+    if counts.is_causal:
+        side = " (only those with an antecedent that comes earlier count)"
+        share = row["accuracy_of_all_mentions"]
+        whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {share:.1%}."
+    gap = row["accuracy"] - other
+    distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {name.format(system)} ({other:.1%})"
+    return Answer(
+        decide(counts.gain(system, direction), points),
+        f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
+        f"of {row['n']:,} mentions{side} ({interval} over {counts.units_text}{heldout}), {distance}.{whole}{few}",
+        best.head,
+    )
+
+
+def best_baseline(counts: AntecedentCounts, base: int, direction: int = 0) -> Answer:
+    """The best head of one direction beside the best of the baselines."""
+    system = max(BASELINES, key=lambda name: float(counts.of_system(name)[0]))
+    return beside(counts, base, system, direction=direction, name="the best baseline, {}")
+
+
+def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
+    """The best head of one direction beside the best baseline."""
+    answer = partial(best_baseline, direction=direction)
+    return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
+
+
+def standing(counts: AntecedentCounts, direction: int) -> str:
+    """Beside which systems the best head of a direction is held out, in one sentence."""
+    standings = {SHOWN: "clearly above", NOT_SHOWN: "clearly below", UNDECIDED: "undecided beside"}
+    groups: dict[str, list[str]] = {}
+    for name in (RANDOM, *BASELINES):
+        groups.setdefault(str(decide(counts.gain(name, direction))), []).append(name)
+    parts = [f"{text} {_listed(groups[state])}" for state, text in standings.items() if state in groups]
+    return f"Held out, the best head is {'; '.join(parts)}."
+
+
+def _listed(names: list[str]) -> str:
+    """Names in quotation marks, for one of them has a comma."""
+    *others, last = (f"“{name}”" for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+STATEMENTS = (
+    Statement(
+        "nearest",
+        "4.3",
+        f"One head finds the antecedents of {HEAD_2}% of the mentions, where the nearest mention is right in "
+        f"{paper.TABLE_2['nearest'][0]}%.",
+        f"The best head is above the nearest mention, {RULE}",
+        partial(beside, system="nearest"),
+    ),
+    Statement(
+        "head_match",
+        "4.3",
+        f"That head is above a match of head words ({paper.TABLE_2['head match'][0]}%).",
+        f"The best head is above the match of head words, {RULE}",
+        partial(beside, system="head match"),
+    ),
+    Statement(
+        "rule_based",
+        "4.3",
+        f"It comes close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
+        f"The best head is at most {CLOSE:.0%} below the rule-based system, {RULE}",
+        partial(beside, system="rule-based", points=-CLOSE),
+    ),
+    Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", best_baseline),
+)
 
 
 @dataclass(frozen=True)

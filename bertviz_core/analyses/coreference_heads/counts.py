@@ -78,14 +78,8 @@ class ItemCounts(StoredCounts):
         return pooled(self.item_moments)[0, COLUMNS["type"]].astype(np.int64)
 
     def interval(self, at: DirectedHead | str, kind: str = "all", comparisons: int = 1) -> tuple[float, float]:
-        """(low, high) 95% interval over documents of the accuracy of a head, or of a system by name; NaN where it is
-        exact, or one document has items.
-
-        Args:
-            at: The head and its direction, or the system.
-            kind: One of TYPE_ROWS.
-            comparisons: How many intervals are to hold together (Bonferroni).
-        """
+        """(low, high) 95% interval over documents of the accuracy of a head, or of a system by name, on one of
+        TYPE_ROWS, corrected for `comparisons`; NaN where it is exact, or one document has items."""
         low, high = interval_by_document(*self.sums_of(at), comparisons)
         return float(low[TYPE_ROWS.index(kind)]), float(high[TYPE_ROWS.index(kind)])
 
@@ -106,12 +100,8 @@ class ItemCounts(StoredCounts):
         return DIRECTIONS[:1] if self.is_causal else DIRECTIONS
 
     def best(self, kind: str = "all", direction: int = 0) -> DirectedHead:
-        """The head with the most right guesses on one type, the first of equals.
-
-        Args:
-            kind: One of TYPE_ROWS.
-            direction: The index in DIRECTIONS in which heads are read; by default the paper's.
-        """
+        """The head with the most right guesses on one of TYPE_ROWS in a direction (the paper's is 0), the first of
+        equals."""
         return DirectedHead(direction, highest(self.typed[direction, TYPE_ROWS.index(kind)].sum(-1)))
 
     def heldout(self, picked_on: str = "all", direction: int = 0) -> np.ndarray:

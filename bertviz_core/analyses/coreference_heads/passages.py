@@ -1,12 +1,12 @@
 """Passages of a coreference corpus with one head's guesses: one page of a filtered list, for a corpus of any size.
 
 A passage is a run of whole sentences of one document. The first ones are in the result; the guesses in all of them are
-on disk, chunk by chunk, and their words are read from the corpus.
+on disk, and their words are read from the corpus.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,24 +15,19 @@ import numpy as np
 from bertviz_core.analyses.coreference_heads.document_figure import mention_text
 from bertviz_core.analyses.coreference_heads.guesses import Guess, Items, document_record
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
-from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
+from bertviz_core.analyses.details import GuessQuery, StoredParts
 from bertviz_core.corpora.annotated import CoreferenceCorpus
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
 from bertviz_core.corpora.coreference.head_words import head_words
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import has
 
 LONGEST = 4  # passages long may a sentence be before it is cut
 
 
 def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[tuple[int, int]]:
-    """A document's words in runs of whole sentences of about `length` words, as (first, one past the last).
-
-    Args:
-        sentences: The first word of each.
-        words: How many there are.
-        length: Words of a passage, about.
-    """
+    """A document's words in runs of whole sentences of about `length` words, as (first, one past the last); `sentences`
+    are the first words of each."""
     starts = [*sentences, words]
     edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * length, end, length), end)]
     runs: list[tuple[int, int]] = []
@@ -68,17 +63,8 @@ def cut(
 
 @dataclass(frozen=True)
 class ListedGuess:
-    """A guess as words, with its window.
-
-    Attributes:
-        mention: The words of the mention.
-        guessed: Words of the mention guessed.
-        weight: The attention that it has.
-        right: Whether the mention guessed is an antecedent.
-        window: The words of the window in which the mention is scored.
-        head: The mention's head word among them, from 0.
-        is_outside: Whether the mention guessed stands outside the passage, so that it cannot be drawn.
-    """
+    """A guess as words, with the words of the window in which its mention is scored, and in it the mention's head word,
+    from 0; `is_outside`: whether the mention guessed stands outside the passage, so that it cannot be drawn."""
 
     mention: str
     guessed: str
@@ -96,8 +82,7 @@ class PassageExample:
     Attributes:
         document: The passage as a document of its own, see `guesses.document_record`.
         span: Its first word in its document, from 0, and one past its last.
-        total: How many of its mentions are scored.
-        right: How many of them the head guesses right.
+        total, right: How many of its mentions are scored, and guessed right.
         drawn: The listed guesses whose two mentions stand in the passage.
         listed: The guesses selected by the query.
     """
@@ -116,51 +101,63 @@ class PassageExample:
 
 
 @dataclass(frozen=True)
-class Block:
-    """Consecutive items with one head's guesses, passage by passage, with their documents.
-
-    Attributes:
-        items: The items.
-        text: Name, beginnings of sentences and words of a document, by its number in the items.
-        document: A document as `guesses.document_record` gives it.
-    """
-
-    items: Items
-    text: Callable[[int], tuple[str, Sequence[int], Sequence[str]]]
-    document: Callable[[int], dict[str, Any]]
-
-    def starts(self) -> np.ndarray:
-        """(passage,) index of each passage's first item."""
-        return np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
-
-
-@dataclass(frozen=True)
 class PassageQuery(GuessQuery[PassageExample]):
     """A selection of passages, of an AntecedentCounts or of StoredParts; see GuessQuery. The searched words may also be
     the name of a passage's document."""
 
-    def blocks(self, collection: AntecedentCounts | StoredParts) -> Iterator[Block]:
+    def listing(self, collection: AntecedentCounts | StoredParts) -> "GuessedPassages":
         if isinstance(collection, StoredParts):
-            yield from self._stored(collection)
-        elif len(collection.items):
-            yield self._first(collection)
+            return self._stored(collection)
+        documents, guess = collection.first_documents, collection.guess[self.choice.at]
+        chains = [[mention[2] for mention in document["mentions"]] for document in documents]
+        pairs = zip(*collection.items[:, :2].T.tolist(), guess.tolist(), strict=True)
+        right = np.array([chains[number][mention] == chains[number][other] for number, mention, other in pairs], bool)
+        items = Items(collection.items, guess, collection.weight[self.choice.at], right)
+        return GuessedPassages(self, items.by_passage(), lambda numbers: ((n, documents[n]) for n in numbers))
 
-    def ranked(self, block: Block) -> Ranked:
-        items, starts = block.items, block.starts()
-        confidence = np.rint(255 * items.weight.astype(float)).astype(np.int64)
-        highest = np.maximum.reduceat(np.where(self._chosen(items), confidence, -1), starts)
-        indices = np.flatnonzero(highest >= 0)
-        if self.searched:
-            indices = indices[self._have(block, items.table[starts[indices]])]
-        return indices, self.confidence_bins(highest)[indices]
+    def _stored(self, parts: StoredParts) -> "GuessedPassages":
+        """The items on disk, see `AntecedentSums.take_detail`."""
+        each = []
+        for values in parts.read(("guess", "weight", "right"), self.choice.at):
+            right = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
+            each.append(Items.of(values | {"right": right}))
+        return GuessedPassages(self, each[0].joined(each[1:]).by_passage(), partial(_read, parts.source))
 
-    def entry(self, block: Block, index: int) -> PassageExample:
-        starts = [*block.starts().tolist(), None]
-        items = block.items.take(slice(starts[index], starts[index + 1]))
-        number, first = items.table[0, [0, 2]].tolist()
-        document = block.document(number)
-        span = first, dict(passages(document["sentences"], len(document["words"])))[first]
-        chosen = items.take(self._chosen(items))
+
+@dataclass(frozen=True)
+class GuessedPassages:
+    """Items with one head's guesses, passage by passage; `documents` gives those with some numbers, which ascend, as
+    `guesses.document_record` does."""
+
+    query: PassageQuery
+    items: Items
+    documents: Callable[[Iterable[int]], Iterator[tuple[int, dict[str, Any]]]]
+
+    def confidence(self) -> np.ndarray:
+        if not len(self.items):
+            return np.zeros(0, dtype=np.int64)
+        steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
+        return np.maximum.reduceat(np.where(self._chosen(self.items), steps, -1), self._starts())
+
+    def having(self, indices: np.ndarray) -> np.ndarray:
+        numbers, firsts = self.items.table[self._starts()[indices]][:, [0, 2]].T
+        have = []
+        for number, document in self.documents(np.unique(numbers).tolist()):
+            named, ends = has([document["name"]], self.query.searched), _ends(document)
+            for index, first in zip(indices[numbers == number], firsts[numbers == number].tolist(), strict=True):
+                if named or has(document["words"][first : ends[first]], self.query.searched):
+                    have.append(index)
+        return np.array(have, dtype=np.int64)
+
+    def entries(self, indices: Sequence[int]) -> list[PassageExample]:
+        starts = [*self._starts().tolist(), None]
+        each = [self.items.take(slice(starts[index], starts[index + 1])) for index in indices]
+        documents = dict(self.documents(sorted({int(items.table[0, 0]) for items in each})))
+        return [self._entry(items, documents[int(items.table[0, 0])]) for items in each]
+
+    def _entry(self, items: Items, document: dict[str, Any]) -> PassageExample:
+        first = int(items.table[0, 2])
+        span, chosen = (first, _ends(document)[first]), items.take(self._chosen(items))
         columns = chosen.table[:, 1], chosen.guess, chosen.weight, chosen.right
         guesses = [Guess(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
         part, drawn = cut(document, guesses, span)
@@ -174,66 +171,28 @@ class PassageQuery(GuessQuery[PassageExample]):
 
     def _chosen(self, items: Items) -> np.ndarray:
         """(item,) bool: whether the reader asks for the item's guess."""
-        chosen: np.ndarray = items.weight >= self.minimum
-        return chosen if self.which == "all" else chosen & (items.right == (self.which == "right"))
+        chosen: np.ndarray = items.weight >= self.query.minimum
+        return chosen if self.query.which == "all" else chosen & (items.right == (self.query.which == "right"))
 
-    def _have(self, block: Block, firsts: np.ndarray) -> np.ndarray:
-        """(passage,) bool, whether each passage, or its document's name, has the words; `firsts` are their first
-        items."""
-        have, last = [], -1
-        for number, first in firsts[:, [0, 2]].tolist():
-            if number != last:
-                last, (name, sentences, words) = number, block.text(number)
-                named, ends = has([name], self.searched), dict(passages(sentences, len(words)))
-            have.append(named or has(words[first : ends[first]], self.searched))
-        return np.array(have, dtype=bool)
-
-    def _first(self, result: AntecedentCounts) -> Block:
-        """The items that a result has."""
-        documents, guess = result.first_documents, result.guess[self.choice.at]
-        chains = [[mention[2] for mention in document["mentions"]] for document in documents]
-        pairs = zip(*result.items[:, :2].T.tolist(), guess.tolist(), strict=True)
-        right = np.array([chains[number][mention] == chains[number][other] for number, mention, other in pairs])
-        items = Items(result.items, guess, result.weight[self.choice.at], right).by_passage()
-
-        def text(number: int) -> tuple[str, Sequence[int], Sequence[str]]:
-            document = documents[number]
-            return document["name"], document["sentences"], document["words"]
-
-        return Block(items, text, documents.__getitem__)
-
-    def _stored(self, parts: StoredParts) -> Iterator[Block]:
-        """A chunk's items, from the disk, see `AntecedentSums.take_detail`; a passage on the border of two chunks is in
-        the first of them."""
-        last: Block | None = None
-        documents = InOrder(CoreferenceCorpus(parts.source).documents(Skipped()))
-        for values in parts.read(("guess", "weight", "right"), self.choice.at):
-            values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
-            block = _block(Items.of(values), documents)
-            if last is not None:
-                own = int(np.searchsorted(block.items.passages(), last.items.passages()[-1], side="right"))
-                last = replace(last, items=last.items.joined([block.items.take(slice(own))]))
-                block = replace(block, items=block.items.take(slice(own, None)))
-            if len(block.items):
-                if last is not None:
-                    yield last
-                last = block
-        if last is not None:
-            yield last
+    def _starts(self) -> np.ndarray:
+        """(passage,) index of each passage's first item."""
+        return np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
 
-def _block(items: Items, documents: InOrder[CoreferenceDocument]) -> Block:
-    """A block of items whose documents are read on demand."""
+def _ends(document: Mapping[str, Any]) -> dict[int, int]:
+    """The first word of each passage -> one past its last."""
+    return dict(passages(document["sentences"], len(document["words"])))
 
-    @cache
-    def read() -> dict[int, CoreferenceDocument]:
-        return documents.take(items.table[:, 0].tolist())
 
-    def text(number: int) -> tuple[str, Sequence[int], Sequence[str]]:
-        document = read()[number]
-        return document.name, document.sentences, document.words
-
-    return Block(items, text, lambda number: document_record(read()[number], head_words(read()[number])))
+def _read(source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The documents of a corpus with these numbers, which ascend; it is read no further."""
+    wanted = set(numbers)
+    for document in CoreferenceCorpus(source).documents(Skipped()) if wanted else ():
+        if document.number in wanted:
+            wanted.remove(document.number)
+            yield document.number, document_record(document, head_words(document))
+        if not wanted:
+            return
 
 
 def _listed(

@@ -2,24 +2,140 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 from typing_extensions import Doc
 
+from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.dependency_heads.findings import STATEMENTS
-from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.gold_trees import SIDES
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.relations import (
+    ALL,
+    DEFAULT_VIEW,
+    NO_RELATION,
+    UAS,
+    VIEW_NAMES,
+    RelationCounts,
+)
 from bertviz_core.analyses.dependency_heads.result import (
     DependencyHeads,
     RelationFilter,
     check_choice,
     default_min_count,
 )
+from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, wilson
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
+from bertviz_core.heads import arrow
+
+POINTS = 0.1  # a substantial difference of two shares
+OVERALL = 0.15  # how far above an offset one head may be, and still not parse
+TOTALS = {ALL: "governors, punctuation included", UAS: "governors, punctuation left out"}
+ALL_1, DOBJ, DET = (paper.TABLE_1[name] for name in (ALL, "dobj", "det"))
+CONTROL = " (of a causal model also above a random word)"
+CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}"
+
+
+def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
+    """What the best head of a relation finds, the best fixed offset, and of a causal model a random word."""
+    row, choice = shown.row(relation), shown.best_choice(relation)
+    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
+    few = f" Fewer than {MIN_SCORED} words are too few to decide." if row["n"] < MIN_SCORED else ""
+    side = whole = random = ""
+    if shown.is_causal:
+        random = f", a random word among those that come {SIDES[choice.direction]} {row['random_accuracy']:.1%}"
+        side = f" (only those whose governor comes {SIDES[choice.direction]} count)"
+        whole = f" Of all {row['n_of_all_words']:,} words the head finds {row['accuracy_of_all_words']:.1%}."
+    return (
+        f"Head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, finds {row['accuracy']:.1%} of "
+        f"{row['n']:,} {TOTALS.get(relation, relation)}{side} (95% interval {row['low']:.1%} to {row['high']:.1%}"
+        f"{heldout}); the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}"
+        f"{random}.{whole} Trees: {shown.trees}.{few}"
+    )
+
+
+def relation_answer(shown: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
+    """Whether the best head of a relation is more than `points` above `RelationCounts.control`."""
+    state = decide(shown.gain(), points)[shown.relations.index(relation)]
+    return Answer(state, relation_sentence(shown, relation, base), shown.best_choice(relation).head)
+
+
+def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Finding:
+    """The finding of one relation."""
+    answer = partial(relation_answer, relation=relation)
+    rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
+    return Statement(relation, "4.2", _of_table_1(relation), rule, answer).finding("dependency_heads", "", shown, base)
+
+
+def clearest_relation(shown: RelationCounts, base: int) -> Answer:
+    relation = shown.clearest_relation()
+    if relation in NO_RELATION:
+        raise KeyError("relations")
+    return relation_answer(shown, base, relation, POINTS)
+
+
+def no_head_parses(shown: RelationCounts, base: int) -> Answer:
+    row, best = shown.relations.index(ALL), shown.best_choice(ALL)
+    return Answer(decide(shown.gain(1).at(row).negative(), -OVERALL), relation_sentence(shown, ALL, base), best.head)
+
+
+def dependents_attend(shown: RelationCounts, base: int) -> Answer:
+    """Only relations that are decided count: by chance, too, most best heads may be of one direction. Of a causal model
+    each arc has one direction alone, whatever its heads do."""
+    if shown.is_causal:
+        raise KeyError("direction")
+    above, directions = shown.above(), shown.best()[:, 0]
+    rows = [row for row, name in enumerate(shown.relations) if name not in NO_RELATION and above[row]]
+    forward, n = int((directions[rows] == 0).sum()), len(rows)
+    interval = Interval(*wilson(forward, n), n >= MIN_UNITS)
+    return Answer(
+        decide(interval, 0.5),
+        f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "
+        "dependent → governor.",
+    )
+
+
+def _of_table_1(relation: str) -> str:
+    if relation not in paper.TABLE_1:
+        return ""
+    head, accuracy, baseline, offset = paper.TABLE_1[relation]
+    return f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
+
+
+STATEMENTS = (
+    Statement(
+        "relation",
+        "4.2",
+        f"Single heads find single relations, far above fixed offsets: {DOBJ[0]} direct objects in {DOBJ[1]}% of cases "
+        f"(offset {DOBJ[2]}%), {DET[0]} determiners in {DET[1]}% ({DET[2]}%).",
+        f"For the clearest relation the best head is more than {POINTS:.0%} above the best offset"
+        f"{CONTROL}, {CORRECTED}",
+        clearest_relation,
+    ),
+    Statement(
+        "overall",
+        "4.2",
+        f"No single head does syntax as a whole: the best finds {ALL_1[1]}% of all governors, a fixed offset "
+        f"{ALL_1[2]}%.",
+        f"On all words the best head is less than {OVERALL:.0%} above the best offset, with its interval. {HELD_OUT}",
+        no_head_parses,
+    ),
+    Statement(
+        "direction",
+        "4.2",
+        "Dependents attend to their governors rather than the other way around, since a word has one governor and any "
+        "number of dependents.",
+        "Of the relations whose best head is above the best fixed offset, more than half have one that reads "
+        f"dependent → governor, with the interval of that share; at least {MIN_UNITS} relations.",
+        dependents_attend,
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
-from bertviz_core.analyses.details import page, tally
+from bertviz_core.analyses.details import page
 from bertviz_core.corpora.treebank.glossary import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
@@ -125,8 +125,7 @@ def accuracy_map(values: np.ndarray, relation: str, base: int = 1) -> HeadMap:
 def examples(result: ShownRelations, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
     query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation, causal=result.is_causal)
-    counts = tally(result, query)
-    return page(result, query, counts, 0, int(counts.sum()))
+    return page(result, query)[1]
 
 
 def example_svg(example: SentenceExample, choice: DirectedHead) -> str:

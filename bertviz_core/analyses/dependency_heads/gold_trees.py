@@ -53,13 +53,8 @@ class Rules:
 
 @dataclass(frozen=True)
 class Trees:
-    """Trees of a batch under one view; axes (batch, word), words counted from 0.
-
-    Attributes:
-        governor: -1 for the root.
-        bucket: relation * FOLDS + fold.
-        ruled: Whether the `poss` rule applies.
-    """
+    """Trees of a batch under one view; axes (batch, word), words counted from 0. The root's governor is -1, a bucket is
+    relation * FOLDS + fold, and `ruled` says whether the `poss` rule applies."""
 
     governor: Tensor
     bucket: Tensor
@@ -68,13 +63,7 @@ class Trees:
 
 @dataclass(frozen=True)
 class GoldTrees:
-    """Trees of a batch under every view.
-
-    Attributes:
-        words: Which tokens make which words.
-        last: (batch, 1) index of the last word.
-        trees: Under each view.
-    """
+    """Trees of a batch under every view; `last` (batch, 1) is the index of the last word."""
 
     words: Membership
     last: Tensor

@@ -41,20 +41,18 @@ def offset_name(offset: int) -> str:
 
 @dataclass
 class Guesses:
-    """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
+    """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines, int64.
 
     Attributes:
-        rules: How guesses are scored.
         names: (view, relation) in order of appearance, shared by the accumulators of one pass; of a causal model's
             words the views are those of `view_of_side`, of its roots the view itself.
         by_sentence: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the
             first MAX_SENTENCES of the corpus. The arrays have axes (direction, layer, head, word).
-        correct: (relation, fold, direction, layer, head) int64.
-        offsets: (relation, fold, offset) int64.
-        random: (relation, fold) int64, what a word drawn at random among those that a causal head sees would find, in
-            parts of UNIT; 0 in other models.
-        n: (relation, fold) int64.
-        classes: What words are attended to.
+        correct: (relation, fold, direction, layer, head).
+        offsets: (relation, fold, offset).
+        random: (relation, fold), what a word drawn at random among those that a causal head sees would find, in parts
+            of UNIT; 0 in other models.
+        n: (relation, fold).
     """
 
     rules: Rules

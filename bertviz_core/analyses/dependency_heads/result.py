@@ -26,14 +26,8 @@ MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
 
 
 class RelationFilter(NamedTuple):
-    """Which counts are shown.
-
-    Attributes:
-        view: One of VIEWS.
-        min_count: Relations of fewer words are left out.
-        offsets: The largest distance of the baselines; mode "paper" has the release's own.
-        merge_subtypes: Whether `nmod:poss` counts as `nmod`.
-    """
+    """Which counts are shown: the view, the relations of `min_count` words or more, baselines up to a distance of
+    `offsets` (mode "paper" has the release's own), and whether `nmod:poss` counts as `nmod`."""
 
     view: str = DEFAULT_VIEW
     min_count: int = 1

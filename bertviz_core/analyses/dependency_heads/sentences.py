@@ -1,35 +1,29 @@
 """Sentences of a treebank with one head's guesses: one page of a filtered list, for a treebank of any size.
 
-The first sentences are in the result. The guesses in all of them are on disk, chunk by chunk, and their words are read
-from the treebank in one go, as far as they are needed; of both only one chunk is in memory at a time.
+The first sentences are in the result. The guesses in all of them are on disk, and their words are read from the
+treebank, as far as they are needed.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS
-from bertviz_core.analyses.dependency_heads.result import VIEWS, ShownRelations, viewed
-from bertviz_core.analyses.details import GuessQuery, InOrder, Ranked, StoredParts
+from bertviz_core.analyses.dependency_heads.result import VIEWS, ShownRelations, sentence_record, viewed
+from bertviz_core.analyses.details import GuessQuery, StoredParts
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.treebank.trees import Sentence, sentence_of
 from bertviz_core.corpora.word_search import has
 
 
 @dataclass(frozen=True)
 class SentenceExample:
-    """One sentence with a head's guesses.
-
-    Attributes:
-        sentence: {"number", "line", "words", "governors", "relations"}.
-        guesses: (word,) the word guessed, from 0.
-        weights: (word,) its attention, in steps of 1/255.
-        chosen: The words that count, from 0.
-    """
+    """One sentence as a record, with a head's guesses (word,), from 0, their weights in steps of 1/255, and the words
+    that count, from 0."""
 
     sentence: dict[str, Any]
     guesses: np.ndarray
@@ -57,119 +51,118 @@ class SentenceExample:
 
 
 @dataclass(frozen=True)
-class Block:
-    """Consecutive sentences with one head's guesses, words one after the other.
-
-    Attributes:
-        ends: (sentence,) where each ends.
-        governors: (word,) from 1 within the sentence, 0 for the root.
-        relations: (word,) indices in `names`.
-        names: Names of the relations.
-        guesses: (word,) as in SentenceExample.
-        weights: (word,) as in SentenceExample.
-        words: The words of one sentence.
-        sentence: One sentence, as in SentenceExample.
-    """
-
-    ends: np.ndarray
-    governors: np.ndarray
-    relations: np.ndarray
-    names: list[str]
-    guesses: np.ndarray
-    weights: np.ndarray
-    words: Callable[[int], Sequence[str]]
-    sentence: Callable[[int], dict[str, Any]]
-
-
-@dataclass(frozen=True)
 class SentenceQuery(GuessQuery[SentenceExample]):
     """A selection of sentences, of a ShownRelations or of StoredParts; see GuessQuery. A sentence's highest weight is
-    above `minimum`.
-
-    Attributes:
-        relation: The relation that a sentence must contain; may also be "all" or "UAS".
-        view: One of VIEWS.
-        merge_subtypes: Whether `nmod:poss` counts as `nmod`.
-        causal: Whether only words count whose arc the direction of a causal model can see.
-    """
+    above `minimum`, and it contains the relation, "all" or "UAS", under the view. `causal`: only words count whose arc
+    the direction of a causal model can see."""
 
     relation: str = ALL
     view: str = DEFAULT_VIEW
     merge_subtypes: bool = False
     causal: bool = False
 
-    def blocks(self, collection: ShownRelations | StoredParts) -> Iterator[Block]:
+    def listing(self, collection: ShownRelations | StoredParts) -> "GuessedSentences":
         if isinstance(collection, StoredParts):
-            sentences = InOrder(Treebank(collection.source).sentences(Skipped()))
-            for values in collection.read(("guesses", "weights"), self.choice.at):
-                yield self._stored(values, sentences)
-        elif collection.sentences:
-            yield self._first(collection)
+            return self._stored(collection)
+        sentences = list(map(sentence_of, collection.sentences))
+        at = self.choice.at
+        return GuessedSentences(
+            self,
+            np.array([len(sentence) for sentence in sentences], dtype=np.int64),
+            np.array([governor for sentence in sentences for governor in sentence.governors], dtype=np.int64),
+            self._counted([name for sentence in sentences for name in sentence.relations]),
+            collection.guesses[at],
+            collection.weights[at],
+            lambda indices: ((i, sentences[i]) for i in indices),
+            sentence_record,
+        )
 
-    def ranked(self, block: Block) -> Ranked:
-        chosen = np.array([self._counts_relation(name) for name in block.names], dtype=bool)[block.relations]
-        starts = np.append(0, block.ends[:-1]).astype(np.int64)
-        if self.causal:
-            words = 1 + np.arange(len(chosen)) - np.repeat(starts, np.diff(block.ends, prepend=0))
-            chosen &= self._is_visible(words, block.governors)
-        highest = np.maximum.reduceat(np.where(chosen, block.weights.astype(np.int64), -1), starts)
-        keep = (highest >= 0) & (highest / 255 > self.minimum)
-        if self.which != "all":
-            is_right = block.guesses.astype(np.int64) == block.governors - 1
-            keep &= np.logical_or.reduceat(chosen & (is_right == (self.which == "right")), starts)
-        indices = np.flatnonzero(keep)
-        if self.searched:
-            indices = np.array([i for i in indices.tolist() if has(block.words(i), self.searched)], dtype=np.int64)
-        return indices, self.confidence_bins(highest)[indices]
+    def _stored(self, parts: StoredParts) -> "GuessedSentences":
+        """The sentences on disk, see `Guesses.take_detail`."""
+        each = list(parts.read(("guesses", "weights"), self.choice.at))
+        names = [np.array(part[f"{self.view}/names"], dtype=object) for part in each]
+        bases = [[name.split(":")[0] if self.merge_subtypes else name for name in own] for own in names]
+        counted = [self._counted(own)[part[f"{self.view}/relations"]] for own, part in zip(bases, each, strict=True)]
 
-    def entry(self, block: Block, index: int) -> SentenceExample:
-        sentence, end = block.sentence(index), int(block.ends[index])
-        span = slice(end - len(sentence["words"]), end)
-        concerned = np.array([self._counts_relation(name) for name in sentence["relations"]], dtype=bool)
-        if self.causal:
-            concerned &= self._is_visible(1 + np.arange(len(concerned)), np.array(sentence["governors"]))
-        chosen = np.flatnonzero(concerned).tolist()
-        return SentenceExample(sentence, block.guesses[span], block.weights[span], chosen)
+        def joined(name: str) -> np.ndarray:
+            return np.concatenate([part[name] for part in each])
 
-    def _is_visible(self, words: np.ndarray, governors: np.ndarray) -> np.ndarray:
-        """Whether the governor of each word, both counted from 1, is on the side that the direction finds."""
-        return np.asarray((governors > 0) & ((governors > words) == bool(self.choice.direction)))
+        return GuessedSentences(
+            self,
+            joined("length"),
+            joined(f"{self.view}/governors").astype(np.int64),
+            np.concatenate(counted),
+            joined("guesses"),
+            joined("weights"),
+            lambda indices: _read(parts.source, joined("number"), indices),
+            lambda sentence: viewed(VIEWS[self.view](sentence), self.merge_subtypes),
+        )
 
-    def _counts_relation(self, name: str) -> bool:
+    def _counted(self, names: Sequence[str]) -> np.ndarray:
+        """Whether words of these relations count."""
         if self.relation == UAS:
-            return name.split(":", maxsplit=1)[0] != "punct"
-        return self.relation in (ALL, name)
+            return np.array([name.split(":", maxsplit=1)[0] != "punct" for name in names], dtype=bool)
+        return np.array([self.relation in (ALL, name) for name in names], dtype=bool)
 
-    def _first(self, result: ShownRelations) -> Block:
-        """The sentences that a result has."""
-        sentences = result.sentences
-        names, relations = np.unique([name for each in sentences for name in each["relations"]], return_inverse=True)
-        return Block(
-            np.cumsum([len(each["words"]) for each in sentences], dtype=np.int64),
-            np.array([governor for each in sentences for governor in each["governors"]], dtype=np.int64),
-            relations,
-            names.tolist(),
-            result.guesses[self.choice.at],
-            result.weights[self.choice.at],
-            lambda index: sentences[index]["words"],
-            sentences.__getitem__,
-        )
 
-    def _stored(self, values: dict[str, Any], sentences: InOrder[Sentence]) -> Block:
-        """A chunk's sentences, from the disk; see `Guesses.take_detail`."""
+@dataclass(frozen=True)
+class GuessedSentences:
+    """Consecutive sentences with one head's guesses, words one after the other: `lengths` (sentence,); (word,)
+    governors from 1 within the sentence, 0 for the root, whether each word counts, and guesses and weights as in
+    SentenceExample. `sentences` gives those with some indices, in file order, `record` one as the query views it."""
 
-        @cache
-        def read() -> list[Sentence]:
-            return list(sentences.take(values["number"].tolist()).values())
+    query: SentenceQuery
+    lengths: np.ndarray
+    governors: np.ndarray
+    is_counted: np.ndarray
+    guesses: np.ndarray
+    weights: np.ndarray
+    sentences: Callable[[Iterable[int]], Iterator[tuple[int, Sentence]]]
+    record: Callable[[Sentence], dict[str, Any]]
 
-        names = values[f"{self.view}/names"]
-        return Block(
-            np.cumsum(values["length"]),
-            values[f"{self.view}/governors"].astype(np.int64),
-            values[f"{self.view}/relations"].astype(np.int64),
-            [name.split(":")[0] for name in names] if self.merge_subtypes else names,
-            values["guesses"],
-            values["weights"],
-            lambda index: read()[index].words,
-            lambda index: viewed(VIEWS[self.view](read()[index]), self.merge_subtypes),
-        )
+    def confidence(self) -> np.ndarray:
+        chosen, starts = self._chosen(), self._starts()
+        if not len(starts):
+            return np.zeros(0, dtype=np.int64)
+        highest = np.maximum.reduceat(np.where(chosen, self.weights.astype(np.int64), -1), starts)
+        keep = highest / 255 > self.query.minimum
+        if self.query.which != "all":
+            is_right = self.guesses.astype(np.int64) == self.governors - 1
+            keep &= np.logical_or.reduceat(chosen & (is_right == (self.query.which == "right")), starts)
+        return np.where(keep, highest, -1)
+
+    def having(self, indices: np.ndarray) -> np.ndarray:
+        sentences = self.sentences(indices.tolist())
+        return np.array([i for i, sentence in sentences if has(sentence.words, self.query.searched)], dtype=np.int64)
+
+    def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
+        sentences, starts, chosen = dict(self.sentences(sorted(indices))), self._starts(), self._chosen()
+        spans = [slice(starts[i], starts[i] + self.lengths[i]) for i in indices]
+        return [
+            SentenceExample(
+                self.record(sentences[i]), self.guesses[at], self.weights[at], np.flatnonzero(chosen[at]).tolist()
+            )
+            for i, at in zip(indices, spans, strict=True)
+        ]
+
+    def _starts(self) -> np.ndarray:
+        return np.cumsum(self.lengths) - self.lengths
+
+    def _chosen(self) -> np.ndarray:
+        """(word,) whether it counts; of a causal model only where the governor is on the side that the direction
+        finds."""
+        if not self.query.causal:
+            return self.is_counted
+        words = 1 + np.arange(len(self.governors)) - np.repeat(self._starts(), self.lengths)
+        is_seen = (self.governors > words) == bool(self.query.choice.direction)
+        return np.asarray(self.is_counted & (self.governors > 0) & is_seen)
+
+
+def _read(source: Source, numbers: np.ndarray, indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
+    """The sentences of a treebank with the numbers at these indices, which ascend; it is read no further."""
+    wanted = {int(numbers[i]): i for i in indices}
+    for sentence in Treebank(source).sentences(Skipped()) if wanted else ():
+        if sentence.number in wanted:
+            yield wanted.pop(sentence.number), sentence
+        if not wanted:
+            return

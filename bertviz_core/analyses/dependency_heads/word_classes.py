@@ -23,14 +23,8 @@ MIN_WORDS = 20  # a class of fewer words is not named
 
 
 class Attended(NamedTuple):
-    """A class of words, and the share of one head's attention to words that goes to it; fractions.
-
-    Attributes:
-        name: A tag, or a relation.
-        share: The share.
-        expected: The share under uniform attention.
-        n: Number of such words.
-    """
+    """A class of words, and the share of one head's attention to words that goes to its n words, beside the share
+    expected under uniform attention; fractions."""
 
     name: str
     share: float

@@ -1,9 +1,120 @@
 """Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.entropy.figure import paper_figure
-from bertviz_core.analyses.entropy.findings import STATEMENTS
-from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals, present
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
+from bertviz_core.plotting import palette
+from bertviz_core.plotting.style import by_layer, layer_axes
+
+QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
+COLUMNS = (
+    averaged_column("entropy", "entropy, nats", name="all tokens", marker=palette.BROAD),
+    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=palette.CLS),
+    averaged_column("max_weight", "largest weight of a row"),
+)
+
+
+@dataclass(frozen=True)
+class Entropy(HeadAverages):
+    """`entropy` and `from_cls` (the CLS row alone) in nats; `max_weight`, the mean of each row's largest weight;
+    `uniform`, the entropy that uniform attention would have: the same for every head."""
+
+    analysis: ClassVar[str] = "entropy"
+
+    @property
+    def uniform(self) -> float:
+        """The reference line: the average of log N (of log(i + 1) for a causal model), in nats."""
+        return float(self["uniform"].flat[0])
+
+    def arrays(self) -> dict[str, object]:
+        return super().arrays() | {"uniform": self.uniform}
+
+
+TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}
+
+
+def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
+    """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
+    shown = [column for column in COLUMNS if column.quantity in TITLES and column.quantity in result.present]
+    titles = [TITLES[column.quantity] for column in shown]
+    figure = make_subplots(len(shown), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
+    for row, column in enumerate(shown, start=1):
+        by_layer(figure, [column.series(result)], row, base=base)
+        figure.add_hline(
+            y=result.uniform,
+            line={"dash": "dash", "color": "#8c8c8c", "width": 1},
+            annotation={"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12},
+            annotation_position="top right",
+            row=row,
+            col=1,
+        )
+    figure.update_annotations(selector={"yref": "paper"}, x=0, xanchor="left", font_size=14)
+    figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])
+    layer_axes(figure, result["entropy"].shape[0], len(shown), base)
+    return figure.update_layout(height=330 * len(shown), showlegend=False)
+
+
+BROAD = 0.1  # the largest weight of a broad head's rows
+EARLY = 1 / 3  # of the layers
+
+
+def broad_early_head(result: Entropy, base: int) -> Answer:
+    """The broadest head of the first layers."""
+    largest = present(result, "max_weight")
+    early = largest[: max(1, round(EARLY * len(largest)))]
+    head, half = highest(-early), result.interval("max_weight")
+    last = len(early) - 1 + base
+    layers = f"layers {base} to {last}" if last > base else f"layer {base}"
+    return Answer(
+        decide(head_intervals(result, "max_weight", early.size).negative().at(head), -BROAD),
+        f"Of {layers} head {head.label(base)} is the broadest: its largest weight is "
+        f"{largest[head]:.1%} ± {half_width(100 * half[head], '.2f')} percentage points on average, its entropy "
+        f"{result['entropy'][head]:.2f} nats, where uniform attention would have {result.uniform:.2f}.",
+        head,
+        "max_weight",
+    )
+
+
+def broad_from_cls(result: Entropy, base: int) -> Answer:
+    """Entropy from [CLS] in the last layer beside all layers."""
+    means = present(result, "from_cls").mean(1)
+    low, high, enough = layer_intervals(result, "from_cls")
+    last, everywhere = Interval(low[-1], high[-1], enough), Interval(low.mean(), high.mean(), enough)
+    return Answer(
+        decide(last.minus(everywhere)),
+        f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, "
+        f"{means.mean():.2f} on average over all layers.",
+        None,
+        "from_cls",
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "broad",
+        "3.3",
+        "Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one token.",
+        f"In the first third of the layers one head's mean largest weight is below {BROAD:.0%}, with an interval "
+        "corrected for the number of these heads.",
+        broad_early_head,
+    ),
+    Statement(
+        "from_cls",
+        "3.3",
+        f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
+        "The last layer's mean entropy from [CLS] is above the mean of all layers, with the intervals of both.",
+        broad_from_cls,
+    ),
+)
 
 
 class EntropyAnalysis(Analysis):

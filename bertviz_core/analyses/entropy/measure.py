@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages, mean_over
-from bertviz_core.analyses.entropy.result import QUANTITIES
+from bertviz_core.analyses.entropy import QUANTITIES
 from bertviz_core.analyses.request import Request
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch

@@ -6,19 +6,16 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.induction.result import Induction
+from bertviz_core.analyses.induction import Induction
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.random_sequences import RandomSequences
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:
-    """Mean attention from the tokens of an input's second half.
-
-    Returns:
-        (batch, head, quantity): prefix matching, duplicate token and previous token, 0 to 1, NaN where nothing is
-        repeated; then the weights to the same positions, NaN where the sequence is repeated.
-    """
+    """(batch, head, quantity): mean attention from the tokens of an input's second half, 0 to 1: prefix matching,
+    duplicate token and previous token, NaN where nothing is repeated; then to the same positions, NaN where the
+    sequence is repeated."""
     words = batch.examples[0].words  # all inputs are of one length
     assert words is not None, "random sequences have words"
     start, size = int((words >= 0).argmax()), int((words >= 0).sum()) // 2

@@ -4,24 +4,65 @@ In reading order: features (word-level maps), probes (scores), training, scoring
 one probe), probe_run (all of it), measure (the analysis's interface); result (with the options), figure.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
 import numpy as np
 
+from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.probes import measure
 from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.probes.findings import STATEMENTS
 from bertviz_core.analyses.probes.result import ProbeOptions, Probes
-from bertviz_core.analyses.request import Request
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.analyses.proportions import MIN_UNITS
+from bertviz_core.heads import highest
 
-if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.probe_run import ProbeRun
+POINTS = 0.1  # a substantial difference of two shares
+ENDS = "with a conservative interval, from both intervals' end points."
+
+
+def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
+    """One probe beside another on the test sentences."""
+    if not {probe, other} <= set(result.probes):
+        raise KeyError(other)
+    enough = result.about["sentences"]["test"] >= MIN_UNITS
+    at = [result.probes.index(name) for name in (probe, other)]
+    first, second = (Interval(result.low[i], result.high[i], enough) for i in at)
+    scores = [f"{result.score[i]:.1%} ({result.low[i]:.1%} to {result.high[i]:.1%})" for i in at]
+    return Answer(
+        decide(first.minus(second), points),
+        f"The probe “{probe.replace('-', ' ')}” finds {scores[0]} of the governors, “{other.replace('-', ' ')}” "
+        f"{scores[1]}.",
+        highest(result.attention.max(0)) if len(result.attention) else None,
+        "weight",
+    )
+
+
+STATEMENTS = (
+    Statement(
+        "attention_only",
+        "5",
+        f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} UAS, "
+        f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
+        f"Attention only is more than {POINTS:.0%} above right-branching, {ENDS}",
+        partial(above, probe="attention-only", other="right-branching", points=POINTS),
+    ),
+    Statement(
+        "words",
+        "5",
+        f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
+        f"{paper.TABLE_3['distances-and-words']}.",
+        f"Attention and words is above distances and words, {ENDS}",
+        partial(above, probe="attention-and-words", other="distances-and-words", points=0.0),
+    ),
+    Statement(
+        "random",
+        "5",
+        f"That is learned: on random attention the same probe has {paper.TABLE_3['random-attention-and-words']} UAS.",
+        f"Attention and words is more than {POINTS:.0%} above random attention and words, {ENDS}",
+        partial(above, probe="attention-and-words", other="random-attention-and-words", points=POINTS),
+    ),
+)
 
 
 def _weight(result: Probes) -> np.ndarray | None:
@@ -49,10 +90,3 @@ class ProbesAnalysis(Analysis):
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     overhead = 8.0
     chunked = False
-    staged = True
-
-    def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
-        return measure.model_of(model, request)
-
-    def take_details(self, accumulator: ProbeRun) -> Iterable[dict[str, Any]]:
-        return measure.take_details(accumulator)

@@ -26,6 +26,7 @@ from bertviz_core.models.words import membership, word_of
 IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
+ARRAYS = ("maps", "root")  # of WordMaps
 
 
 def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndarray]:
@@ -70,10 +71,7 @@ class Group:
 
 
 class Features:
-    """The groups of all sentences, shortest first.
-
-    The sentences' numbers are their places in the list: 0, 1, 2.
-    """
+    """The groups of all sentences, shortest first; sentences are numbered 0, 1, 2 in the list."""
 
     def __init__(self, sentences: Sequence[EncodedSentence], rows: Sequence[np.ndarray], heads: int) -> None:
         lengths = np.array([len(sentence.sentence) for sentence in sentences])
@@ -99,7 +97,6 @@ class WordMaps:
     """An accumulator of maps; `merge` joins them, nothing is summed.
 
     Attributes:
-        model: The model that computes the maps.
         first_piece: Whether a split word is its first piece, as in mode paper.
         maps: By the number of the sentence, (n, n, head) float16, heads of all layers in one axis.
         root: Likewise, (ROOT_ROWS, n, head) float16.
@@ -132,18 +129,13 @@ class WordMaps:
                     self.root[example.number][at + 1, :, heads] = maps[row, special, words]
 
     def to_bytes(self) -> bytes:
-        arrays = {name: np.concatenate([each.reshape(-1) for each in getattr(self, name).values()])
-                  for name in ("maps", "root")}  # fmt: skip
-        return pack({"numbers": list(self.maps), "lengths": [len(each) for each in self.maps.values()], **arrays})
+        return pack({f"{name}/{number}": each for name in ARRAYS for number, each in getattr(self, name).items()})
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full = unpack(data), self.new_empty()
-        heads, at, root = self.model.layers * self.model.heads, 0, 0
-        for number, n in zip(state["numbers"], state["lengths"], strict=True):
-            size, rows = n * n * heads, ROOT_ROWS * n * heads
-            full.maps[number] = state["maps"][at : at + size].reshape(n, n, heads)
-            full.root[number] = state["root"][root : root + rows].reshape(ROOT_ROWS, n, heads)
-            at, root = at + size, root + rows
+        full = self.new_empty()
+        for path, array in unpack(data).items():
+            name, _, number = path.partition("/")
+            getattr(full, name)[int(number)] = array
         return full
 
     def _begin(self, batch: Batch) -> None:

@@ -5,6 +5,7 @@ import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -39,8 +40,7 @@ TEST, VALIDATION = 0.2, 0.1  # shares of different sentences
 MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn from
 
 
-@dataclass(frozen=True)
-class Splits:
+class Splits(NamedTuple):
     """Indices of sentences, in file order."""
 
     train: np.ndarray
@@ -70,8 +70,7 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
     split_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
     drawn = [split_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * test_count
-    train, validation, test = (np.flatnonzero(np.array(drawn) == part) for part in range(3))
-    return Splits(train, validation, test)
+    return Splits(*(np.flatnonzero(np.array(drawn) == part) for part in range(3)))
 
 
 def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
@@ -115,8 +114,7 @@ class Fitting:
     def fit(self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None) -> Fitted:
         """Train the probe of one row; `governors` in place of the treebank's for the control task."""
         kind = kind_of(name)
-        splits = self.splits.train, self.splits.validation, self.splits.test
-        train, validation, test = (Data(features, each, self.model.device, governors) for each in splits)
+        train, validation, test = (Data(features, each, self.model.device, governors) for each in self.splits)
         text = name if governors is None else "the control task"
         started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
@@ -146,12 +144,8 @@ class Fitting:
         return replace(usual, epochs=self.options.epochs or usual.epochs, seed=self.settings.seed)
 
     def fit_structural(self, states: list[np.ndarray], gold: GoldWords) -> tuple[Outcome, np.ndarray, dict[str, int]]:
-        """Train the structural probe on every layer.
-
-        Returns:
-            The outcome of the layer that is best on the validation part, the UUAS of every layer (layer,) on the test
-            part, and the number of the best layer with the rank.
-        """
+        """Train the structural probe on every layer; returns the outcome of the layer that is best on the validation
+        part, the UUAS of every layer (layer,) on the test part, and the number of the best layer with the rank."""
         splits, sentences = self.splits, self.sentences
         trees = [structural.tree_distances(np.array(sentence.governors)) for sentence in sentences]
         layers, _, dimension = states[0].shape

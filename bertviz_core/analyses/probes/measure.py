@@ -1,40 +1,31 @@
-"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3); and pages of the sentences of the
-test part with the guesses of every probe.
+"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
 Definitions: docs/methods.md, section 8.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+import torch
 
-from bertviz_core.analyses.details import StoredParts, stored_parts
 from bertviz_core.analyses.probes.features import WordMaps
+from bertviz_core.analyses.probes.probe_run import ProbeRun, StageFunction
 from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes, options_of
 from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank.trees import Sentence
-from bertviz_core.corpora.word_search import has
-from bertviz_core.engine.store import Store
+from bertviz_core.engine.progress import Progress
+from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.attention import register
+from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, observing
-
-if TYPE_CHECKING:
-    from bertviz_core.analyses.probes.probe_run import ProbeRun
 
 NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
     """The run of all probes, not yet started; or the maps of a part, if the option `maps` is the seed of a network."""
-    from bertviz_core.analyses.probes.probe_run import ProbeRun
-
     if "maps" in request.options:
         return WordMaps(model, request.settings.paper)
     return ProbeRun(model, request.settings, options_of(request.options), request.others)
@@ -43,6 +34,17 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     """The model that computes the maps of a part: the given one, or one with randomly re-initialized layers."""
     return model if request.options["maps"] is None else reinitialized(model, request.options["maps"])
+
+
+def run(
+    probe_run: ProbeRun,
+    examples: Sequence[EncodedSentence],
+    run_stage: StageFunction,
+    progress: Progress,
+    batch_tokens: int | None,
+) -> None:
+    """Train and score every probe; after a cancel nothing is left."""
+    probe_run.run(examples, run_stage, progress, batch_tokens)
 
 
 def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
@@ -84,30 +86,20 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
     )
 
 
-def take_details(probe_run: ProbeRun) -> Iterator[dict[str, Any]]:
-    """The guesses in every sentence of the test part, in parts of MAX_SENTENCES, without words: `find` reads these
-    from the corpus, so that one that is deleted is gone."""
-    indices = probe_run.gold.indices.tolist()
-    for start in range(0, len(indices), MAX_SENTENCES):
-        chosen = indices[start : start + MAX_SENTENCES]
-        numbers = [probe_run.sentences[i].number for i in chosen]
-        guesses = [_example(probe_run, i)["guesses"] for i in chosen]
-        yield {"sentences": [{"number": n, "guesses": g} for n, g in zip(numbers, guesses, strict=True)]}
-
-
 def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
     sentence = probe_run.sentences[index]
-    guesses = {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes}
-    return sentence_record(sentence, guesses)
+    return {
+        "where": sentence.where,
+        "words": list(sentence.words),
+        "governors": list(sentence.governors),
+        "relations": list(sentence.relations),
+        "guesses": {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes},
+    }
 
 
 def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
     """The model with its layers' weights re-initialized at random by its own initializer; parameters
     outside the layers, above all the embeddings, stay trained."""
-    import torch
-
-    from bertviz_core.models.loading import prepare
-
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = type(model.encoder)(model.encoder.config)
@@ -117,42 +109,3 @@ def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
     encoder.set_attn_implementation(register() if model.observable else "eager")
     drawn = prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)
     return observing(drawn, "attention" if model.factors is None else "norms")
-
-
-def parts_of(store: Store, request: Request) -> StoredParts | None:
-    """The guesses in all sentences of the test part, where the store has them, with the file that has their words."""
-    return stored_parts(store, request.key(), request.others.get("dev", request.source))
-
-
-def find(
-    result: Probes, parts: StoredParts | None, searched: Sequence[str], first: int, count: int
-) -> tuple[int, list[dict[str, Any]]]:
-    """How many sentences have the searched words; and those from number `first` on, `count` of them, in file order, as
-    a result has them."""
-    total, shown = 0, []
-    for sentence in _stored(parts) if parts else result.sentences:
-        if has(sentence["words"], searched):
-            if first <= total < first + count:
-                shown.append(sentence)
-            total += 1
-    return total, shown
-
-
-def _stored(parts: StoredParts) -> Iterator[dict[str, Any]]:
-    """The words from the treebank, the guesses from the disk: both are in the order of the file."""
-    sentences = Treebank(parts.source).sentences(Skipped())
-    for values in parts.read():
-        for entry in values["sentences"]:
-            sentence = next(sentence for sentence in sentences if sentence.number == entry["number"])
-            yield sentence_record(sentence, entry["guesses"])
-
-
-def sentence_record(sentence: Sentence, guesses: dict[str, Any]) -> dict[str, Any]:
-    """A sentence as a result has it; `guesses` are those of each probe."""
-    return {
-        "where": sentence.where,
-        "words": list(sentence.words),
-        "governors": list(sentence.governors),
-        "relations": list(sentence.relations),
-        "guesses": guesses,
-    }

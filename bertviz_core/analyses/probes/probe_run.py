@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,13 +19,15 @@ from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.stream import StageFunction
 from bertviz_core.models.annotated import EncodedSentence, Sentences
+from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
 from bertviz_core.settings import Settings
 
 WORDS = 10_000  # whose vectors are kept with the result
+# (options, examples, what takes the accumulator of each part, name of the stage): a pass in parts
+StageFunction = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
 @dataclass
@@ -34,7 +36,6 @@ class ProbeRun:
 
     Attributes:
         others: Further files, "dev" (a treebank to score on) and "vectors".
-        outcomes: The outcome of each probe.
         about: Facts about the run, as JSON.
         weights: What the probes have learned, by the names of the fields of `result.Probes`.
     """
@@ -57,11 +58,11 @@ class ProbeRun:
     def run(
         self,
         examples: Sequence[EncodedSentence],
-        progress: Progress,
         run_stage: StageFunction,
+        progress: Progress,
         batch_tokens: int | None,
     ) -> None:
-        """Train and score every probe; after a cancel nothing is left but the maps that `run_stage` keeps."""
+        """Train and score every probe; after a cancel nothing is left."""
         self.progress, self.run_stage = progress, run_stage
         self.encoded, test_count = self._read(examples)
         self.sentences = [encoded.sentence for encoded in self.encoded]
@@ -70,7 +71,7 @@ class ProbeRun:
         self.gold = GoldWords.of(self.sentences, self.splits.test)
         common = self.model, self.settings, self.options, self.sentences, self.splits, progress
         self.fitting = Fitting(*common, vectors=torch.zeros(0, 0))
-        self.about["sentences"] = {name: len(getattr(self.splits, name)) for name in ("train", "validation", "test")}
+        self.about["sentences"] = {name: len(part) for name, part in self.splits._asdict().items()}
         self._offsets()
         mapped = [name for name in self.names if kind_of(name) in SCHEDULES and name != "structural"]
         if mapped:
@@ -122,8 +123,8 @@ class ProbeRun:
         drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
         seeds: list[int | None] = [None] if trained else []
         seeds += range(self.settings.seed, self.settings.seed + self.options.seeds if drawn else 0)
-        for index, seed in enumerate(seeds):
-            self._fill(features, seeds, index)
+        for seed in seeds:
+            self._fill(features, seed)
             if seed is None:
                 for name in trained:
                     self._trained(features, name)
@@ -142,13 +143,11 @@ class ProbeRun:
         elif name == "attention-and-words":
             self._keep_pairs(fitted.probe)
 
-    def _fill(self, features: Features, seeds: Sequence[int | None], index: int) -> None:
+    def _fill(self, features: Features, seed: int | None) -> None:
         """The maps of one of the networks: the trained one has no seed."""
-        seed, stage = seeds[index], "Computing maps"
-        stage += "" if seed is None else f" of random layers {seed - self.settings.seed + 1}"
+        stage = "Computing maps" + ("" if seed is None else f" of random layers {seed - self.settings.seed + 1}")
         started = time.monotonic()
-        shares = index / len(seeds), (index + 1) / len(seeds)
-        self.run_stage({"maps": seed}, self.encoded, features.take, shares, stage, self.progress)
+        self.run_stage({"maps": seed}, self.encoded, features.take, stage)
         self.about.setdefault("map_seconds", time.monotonic() - started)
 
     def _add(self, name: str, fitted: list[Fitted]) -> None:

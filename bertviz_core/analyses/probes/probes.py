@@ -17,14 +17,8 @@ DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 
 @dataclass(frozen=True)
 class ProbeBatch:
-    """Sentences of n words on the device.
-
-    Attributes:
-        maps: (sentence, n, n, head) float32, first index attends to second.
-        root: (sentence, 4, n, head).
-        words: (sentence, n) rows of the word vectors.
-        governors: (sentence, n), 0 is ROOT.
-    """
+    """Sentences of n words on the device: maps (sentence, n, n, head) float32, the first index attends to the second;
+    root (sentence, 4, n, head); rows of the word vectors and governors, 0 for ROOT, (sentence, n)."""
 
     maps: Tensor
     root: Tensor
@@ -34,13 +28,11 @@ class ProbeBatch:
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """Settings that all probes of one run share.
+    """Settings that all probes of one run share: the number of heads in all layers, and two of the release's choices.
 
     Attributes:
-        heads: Number of heads in all layers.
         paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
-            maps with SEP times another) and a word may govern itself; otherwise ROOT has separate weights and it
-            may not.
+            maps with SEP times another) and a word may govern itself; else ROOT has its own weights and it may not.
         misaligned_root: The release's slip, candidate i is scored with the vector of word i+1, the last candidate
             without any vector, not even the dependent's.
     """

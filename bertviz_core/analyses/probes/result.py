@@ -1,5 +1,6 @@
 """The options of the probes and their result: Table 3 on one treebank, with the details behind each row."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -11,6 +12,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.request import Options
 from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.corpora.word_search import has
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import all_heads
 
@@ -83,28 +85,21 @@ class Probes(Result):
     """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
 
     Attributes:
-        probes: Names.
         metrics: "UAS" (punctuation left out) or "UUAS".
-        score: (probe,) fractions.
-        low: (probe,) lower end of the 95% bootstrap interval over sentences.
-        high: (probe,) upper end.
+        score: (probe,) fractions; `low` and `high` are the ends of the 95% bootstrap interval over sentences.
         with_punctuation: (probe,) UAS over all words, NaN for UUAS.
         parameters: (probe,) number of weights.
         seconds: (probe,) of one training.
         relations: Names by falling number of words.
-        relation_n: (probe, relation) words.
-        relation_right: (probe, relation) right ones.
+        relation_n, relation_right: (probe, relation) words, and right ones.
         distances: (distance,) governor - word, cut at both ends, 0 for ROOT.
-        distance_n: (probe, distance) words.
-        distance_right: (probe, distance) right ones.
+        distance_n, distance_right: (probe, distance) words, and right ones.
         attention: (2, layer, head) attention only's weights, governor -> dependent first.
         root: (4, layer, head), those on A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j].
         layers: (layer,) UUAS by layer, embeddings first.
-        words: The most frequent ones.
-        vectors: (word, dimension) their vectors.
+        words: The most frequent ones, and `vectors` (word, dimension) their vectors.
         pair_weights: (2, 2, layer, head, dimension) of attention and words: read with the governor's vector, then
-            the dependent's; for attention governor -> dependent, then back.
-        pair_bias: (2, layer, head).
+            the dependent's; for attention governor -> dependent, then back. `pair_bias`: (2, layer, head).
         curves: Probe -> train_loss, validation_loss (nats a word) and seconds after each epoch or iteration.
         about: Splits, word vectors, control task, best offset, best layer.
         sentences: The first ones of the test part, with every probe's guesses (the structural probe's edges).
@@ -144,11 +139,13 @@ class Probes(Result):
         """A probe's score; NaN where it was not asked for."""
         return float(self.score[self.probes.index(probe)]) if probe in self.probes else float("nan")
 
-    def of_pair(self, governor: str, dependent: str) -> np.ndarray:
-        """(2, layer, head) the weights that attention and words gives this pair: governor -> dependent, then back.
+    def sentences_with(self, searched: Sequence[str]) -> list[dict[str, Any]]:
+        """Those of `sentences` that have consecutive words."""
+        return [sentence for sentence in self.sentences if has(sentence["words"], searched)]
 
-        Raises KeyError for a word whose vector is not kept.
-        """
+    def of_pair(self, governor: str, dependent: str) -> np.ndarray:
+        """(2, layer, head) the weights that attention and words gives this pair: governor -> dependent, then back;
+        raises KeyError for a word whose vector is not kept."""
         rows = [self._index(word) for word in (governor, dependent)]
         pair = self.vectors[rows].astype(np.float32)
         return np.einsum("rslhd,rd->slh", self.pair_weights.astype(np.float32), pair) + self.pair_bias

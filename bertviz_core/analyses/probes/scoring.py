@@ -21,10 +21,8 @@ class GoldWords:
     """The test part, all words of all sentences one after the other.
 
     Attributes:
-        indices: (sentence,).
-        sentence: (word,) place among indices.
+        indices: (sentence,); in `sentence` (word,) the place of each word's sentence among them.
         governor: (word,) 0 is ROOT.
-        relation: (word,) names.
         counted: (word,) not punctuation.
         edge: (word,) the structural probe's: neither the word nor its governor is punctuation or ROOT.
         distance: (word,) governor - word, cut to +-FARTHEST; 0 for ROOT.
@@ -62,13 +60,8 @@ class GoldWords:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one probe on the test part.
-
-    Attributes:
-        right: (word,) share of seeds in which the word's governor (UUAS: its edge) was found.
-        counted: (word,) bool.
-        guessed: By sentence index, governors (UUAS: edges), of the first seed.
-    """
+    """Result of one probe on the test part: the share of seeds in which each word's governor (UUAS: its edge) was
+    found, and by sentence index the guesses, governors (UUAS: edges), of the first seed."""
 
     name: str
     metric: str

@@ -35,11 +35,8 @@ def tree_distances(governors: np.ndarray) -> np.ndarray:
 def word_states(
     model: AttentionModel, sentences: Sequence[EncodedSentence], progress: Progress, batch_tokens: int | None
 ) -> list[np.ndarray]:
-    """Hidden states of every word of every sentence, from one pass of the model.
-
-    Returns:
-        By sentence, (layer, n, dimension) float16: the mean over a word's pieces, embeddings first as layer 0.
-    """
+    """Hidden states of every word from one pass of the model: by sentence, (layer, n, dimension) float16, the mean over
+    a word's pieces, embeddings first as layer 0."""
     size = model.encoder.config.hidden_size
     arrays = scratch_arrays([(model.layers + 1, len(each.sentence), size) for each in sentences], "hidden states")
     progress.start("Reading hidden states", len(sentences), "sentences")
@@ -102,11 +99,8 @@ def fit(
 def edges(
     probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
 ) -> dict[int, list[list[tuple[int, int]]]]:
-    """Edges of each layer's minimum spanning tree over the words that `counted` marks.
-
-    Returns:
-        Index of a sentence -> for each layer its edges (lower word, higher word), words from 0.
-    """
+    """Index of a sentence -> for each layer the edges (lower word, higher word), words from 0, of its minimum spanning
+    tree over the words that `counted` marks."""
     trees = {}
     for i in chosen.tolist():
         predicted = probe(_stacked(states, [i], probe))[:, 0].double().cpu().numpy()

@@ -27,11 +27,8 @@ Part = TypeVar("Part")
 @dataclass(frozen=True)
 class Schedule:
     """Training schedule of Adam: `words` words a step at a rate that falls to 0, or one sentence a step in file order
-    at a constant rate (`singly`, as in the release).
-
-    Attributes:
-        patience: Epochs without a better validation loss before it stops; the best epoch's parameters are kept.
-    """
+    at a constant rate (`singly`, as in the release). It stops after `patience` epochs without a better validation
+    loss."""
 
     epochs: int = 5
     rate: float = 0.005

@@ -1,31 +1,10 @@
 """Sink gradients: does attention to the sink ([SEP] in BERT) matter to the loss? (section 3.2; Figure 3)."""
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Annotated, Any
-
-from typing_extensions import Doc
-
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
-from bertviz_core.analyses.sep_gradients.findings import STATEMENTS, sink, sinks
-from bertviz_core.analyses.sep_gradients.result import COLUMNS, SepGradients
-
-
-@dataclass(frozen=True)
-class LabeledInputs(View):
-    """Option of the command that writes the inputs, to recompute gradients from."""
-
-    examples: Annotated[Path | None, Doc("Also write the inputs and their masked words to a .json file.")] = None
-
-    def extra_files(self, request: Request) -> dict[Path, Callable[[], Iterable[Any]]]:
-        from bertviz_core.analyses.sep_gradients.measure import labeled_inputs
-
-        return {self.examples: lambda: labeled_inputs(request)} if self.examples else {}
+from bertviz_core.analyses.sep_gradients.result import COLUMNS, STATEMENTS, SepGradients, sink, sinks
 
 
 class SepGradientsAnalysis(Analysis):
@@ -37,7 +16,6 @@ class SepGradientsAnalysis(Analysis):
     section = "Section 3.2, Figure 3: [SEP]"
     icon = ":material/trending_down:"
     result_class = SepGradients
-    view = LabeledInputs
     columns = COLUMNS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)

@@ -7,8 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.sep_gradients.findings import sink, sinks
-from bertviz_core.analyses.sep_gradients.result import CLASSES, COLUMNS, SepGradients
+from bertviz_core.analyses.sep_gradients.result import CLASSES, COLUMNS, SepGradients, sink, sinks
 from bertviz_core.plotting.palette import TOKENS
 from bertviz_core.plotting.style import Series, by_layer, layer_axes, stack_legends
 

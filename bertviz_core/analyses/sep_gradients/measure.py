@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,6 @@ from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.masking import Targets, targets_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
@@ -118,24 +117,6 @@ def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[s
         right=int(right),
         predicted=int(predicted),
     )
-
-
-def labeled_inputs(request: Request) -> Iterator[dict[str, list[int]]]:
-    """`labeled_examples` of a request's corpus."""
-    segments = Segments(request.source, load_tokens(request.checkpoint), request.settings)
-    targets = targets_of(request.checkpoint, segments.tokens, request.settings.seed)
-    return labeled_examples(segments, targets, types=request.checkpoint.has_types)
-
-
-def labeled_examples(segments: Segments, targets: Targets, *, types: bool) -> Iterator[dict[str, list[int]]]:
-    """The inputs whose gradients are taken, in the corpus's order, to recompute them: `original_ids`,
-    `input_ids` as the model sees them, `token_type_ids` (zeros where the model has no `types`), and `labels` (-100
-    where a token is not asked for)."""
-    for example in with_words(segments, targets, Skipped()):
-        ids, labels = targets.apply(example)
-        arrays = (example.ids, ids, example.types if types else 0 * example.types, labels)
-        names = ("original_ids", "input_ids", "token_type_ids", "labels")
-        yield {name: array.tolist() for name, array in zip(names, arrays, strict=True)}
 
 
 def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) -> Iterable[Encoded]:

@@ -1,8 +1,7 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.surface_patterns.columns import COLUMNS
-from bertviz_core.analyses.surface_patterns.figure import paper_figure
+from bertviz_core.analyses.surface_patterns.figure import COLUMNS, paper_figure
 from bertviz_core.analyses.surface_patterns.findings import STATEMENTS
 
 

@@ -1,14 +1,54 @@
-"""Figure 2: the release's three panels, with corrected labels."""
+"""The quantities of surface patterns, and their columns.
+
+Of every head the shares of attention, 0 to 1, for QUANTITIES. Where norms were read, these are shares of norms, and
+NORM_QUANTITIES follow: the mean length |f(x_j)| of what the tokens of each class pass on, and Spearman's correlation,
+over the tokens of a segment, of that length with the mean attention weight that the token receives (docs/methods.md,
+section 11).
+"""
 
 from collections.abc import Sequence
+from functools import partial
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY
+from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
+from bertviz_core.plotting import palette
 from bertviz_core.plotting.palette import NEUTRAL
 from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
+
+QUANTITIES = (
+    *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
+)
+CLASSES = ("cls", "sep", "punct", "other")
+NORM_QUANTITIES = (*(f"norm_{name}" for name in CLASSES), "norm_correlation")
+
+_share = partial(averaged_column, maximum=1.0)
+COLUMNS = (
+    _share("previous", "attention to the previous token", name="the previous token", marker=palette.PREVIOUS),
+    _share("next", "attention to the next token", name="the next token", marker=palette.NEXT),
+    _share("current", "attention to the token itself", name="the token itself"),
+    _share("to_cls", "attention to [CLS]", name="[CLS]", marker=palette.CLS),
+    _share("to_sep", "attention to [SEP]", name="[SEP]", marker=palette.SEP),
+    _share("to_punct", "attention to full stops and commas", name="full stops and commas", marker=palette.PUNCTUATION),
+    _share("sep_to_sep", "attention from [SEP] to [SEP]", name="[SEP] to [SEP]", marker=palette.SEP, overview=False),
+    _share(
+        "other_to_sep",
+        "attention from other tokens to [SEP]",
+        name="other tokens to [SEP]",
+        marker=palette.OTHER_TO_SEP,
+        overview=False,
+    ),
+    _share(
+        "to_first",
+        "attention from later tokens to the first token",
+        name="the first token",
+        marker=palette.FIRST,
+        overview=False,
+    ),
+)
+BY_QUANTITY = {column.quantity: column for column in COLUMNS}
+
 
 GAP = 0.13  # between panels, as a share of the figure
 Panel = tuple[str, tuple[str, ...]]  # title, quantities
@@ -22,14 +62,8 @@ PANELS: tuple[Panel, ...] = (
 def paper_figure(
     result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: Sequence[Panel] = PANELS
 ) -> go.Figure:
-    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out.
-
-    Args:
-        result: What is drawn.
-        base: The number that heads are counted from.
-        beside: Another result of the same quantities, whose layer means are added as dashed lines.
-        panels: Those to draw.
-    """
+    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out. The
+    layer means of another result, `beside`, are added as dashed lines."""
     drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
     panels = [(title, shown) for title, keys in panels if (shown := tuple(key for key in keys if key in drawn))]
     titles = [title for title, _ in panels]

@@ -19,7 +19,7 @@ from bertviz_core.analyses.findings import (
     present,
 )
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns.columns import BY_QUANTITY, CLASSES
+from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, CLASSES
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting.palette import TOKENS
@@ -75,11 +75,8 @@ def sinks(result: HeadAverages) -> list[str]:
 
 
 def ranked_sinks(values: Mapping[str, np.ndarray]) -> list[str]:
-    """Quantities of the special tokens, the first token included: that with the highest mean of a layer first.
-
-    Args:
-        values: Quantity -> (layer, head), NaN or missing where no input has the token.
-    """
+    """Quantities of the special tokens, the first token included: that with the highest mean of a layer first. Of
+    `values` (layer, head), those are NaN or missing that no input has."""
     means = {name: values[name].mean(1).max() for name in SINKS if name in values}
     own_first = np.isnan(means.get("to_cls", np.nan))  # else the first token is CLS
     names = [name for name in means if not np.isnan(means[name]) and (own_first or name != "to_first")]

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages, mean_over
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.surface_patterns.columns import NORM_QUANTITIES, QUANTITIES
+from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel

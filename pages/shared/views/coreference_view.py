@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.coreference_heads import direction_finding, standing
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.document_figure import draw
-from bertviz_core.analyses.coreference_heads.findings import direction_finding, standing
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, MAX_ITEMS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts

@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from bertviz_core.analyses.details import ORDERS, GuessQuery, StoredParts, page, stored_parts, tally
+from bertviz_core.analyses.details import ORDERS, GuessQuery, StoredParts, page, stored_parts
 from bertviz_core.analyses.request import Request
 from pages.shared import services
 from pages.shared.frame import choices
@@ -34,7 +34,6 @@ def all_parts(request: Request, is_whole: bool) -> StoredParts | None:
 
 def entries_of_page(collection: Any, query: GuessQuery[Entry], size: int, key: str) -> tuple[int, list[Entry]]:
     """The number of listed entries of a collection, and one page of them; draws the choice of the page."""
-    counts = memoize(tally, collection, query)
-    total = int(counts.sum())
+    total, entries = memoize(page, collection, query, 0, size)
     number = choices.page_of(total, size, key=key)
-    return total, memoize(page, collection, query, counts, size * (number - 1), size)
+    return total, entries if number == 1 else memoize(page, collection, query, size * (number - 1), size)[1]

@@ -7,13 +7,12 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing, title, titles
-from bertviz_core.analyses.probes.measure import find, parts_of
 from bertviz_core.analyses.probes.result import AS_RELEASED, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank.glossary import meaning
 from bertviz_core.plotting.head_map import weight_map
-from pages.shared import page, services
+from pages.shared import page
 from pages.shared.components import drawings
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
@@ -155,7 +154,7 @@ def relations(result: Probes) -> None:
 
 
 @address.fragment
-def sentences(result: Probes, request: Request) -> None:
+def sentences(result: Probes) -> None:
     """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
     st.header("Gold and predicted trees")
     first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
@@ -164,16 +163,13 @@ def sentences(result: Probes, request: Request) -> None:
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
         searched = corpus_search.words("probe_search")
-        parts = parts_of(services.store(), request)
-        with st.spinner("Reading the sentences"):
-            total, chosen = memoize(find, result, parts, searched, 0, SHOWN)
-        number = choices.page_of(total, SHOWN, key="probe_page")
-    if number > 1:
-        _, chosen = memoize(find, result, parts, searched, SHOWN * (number - 1), SHOWN)
+        found = result.sentences_with(searched)
+        number = choices.page_of(len(found), SHOWN, key="probe_page")
+    chosen = found[SHOWN * (number - 1) : SHOWN * number]
     tested = result.about["sentences"]["test"]
-    of = "all" if parts or len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
+    of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(
-        f"{total:,} of {of} {tested:,} sentences. Above, the gold arcs; below, the guesses: "
+        f"{len(found):,} of {of} {tested:,} sentences. Above, the gold arcs; below, the guesses: "
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
     drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]

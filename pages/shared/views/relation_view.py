@@ -7,8 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
+from bertviz_core.analyses.dependency_heads import relation_finding
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
-from bertviz_core.analyses.dependency_heads.findings import relation_finding
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter

@@ -17,7 +17,7 @@ from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.figure import paper_figure as relations_figure
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.analyses.entropy.figure import paper_figure as entropy_figure
+from bertviz_core.analyses.entropy import paper_figure as entropy_figure
 from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.probes.figure import paper_figure as probes_figure

@@ -16,10 +16,10 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering import divergence
 from bertviz_core.analyses.clustering.measure import DivergenceSums, measure
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.entropy.result import QUANTITIES as ENTROPY_QUANTITIES
+from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.analyses.surface_patterns.columns import QUANTITIES as SURFACE_QUANTITIES
+from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_QUANTITIES
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded, collate

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from bertviz_core.analyses.coreference_heads import direction_finding
 from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, baselines_right
 from bertviz_core.analyses.coreference_heads.counts import interval_by_document
-from bertviz_core.analyses.coreference_heads.findings import direction_finding
 from bertviz_core.analyses.coreference_heads.guesses import (
     CANDIDATES,
     DIRECTIONS,

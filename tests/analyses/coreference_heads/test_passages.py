@@ -8,7 +8,7 @@ import pytest
 from bertviz_core.analyses import details
 from bertviz_core.analyses.coreference_heads import measure, passages
 from bertviz_core.analyses.coreference_heads.passages import PassageQuery
-from bertviz_core.analyses.details import ORDERS, StoredParts, page, stored_parts, tally
+from bertviz_core.analyses.details import ORDERS, StoredParts, page, stored_parts
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import FOLDER
@@ -85,10 +85,9 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
         query = PassageQuery(choice, which, minimum, searched, order)
         expected = oracle.listed_passages(every, which, minimum, searched, order)
         for where in (stored[1], whole):
-            counts = tally(where, query)
-            assert counts.sum() == len(expected)
-            pages = [page(where, query, counts, first, 8) for first in range(0, len(expected), 8)]
-            shown = [example for each in pages for example in each]
+            pages = [page(where, query, first, 8) for first in range(0, len(expected) or 1, 8)]
+            assert {total for total, _ in pages} == {len(expected)}
+            shown = [example for _, each in pages for example in each]
             assert [(example.document["name"], example.span) for example in shown] == [
                 (one["name"], one["span"]) for one in expected
             ]
@@ -104,8 +103,7 @@ def test_a_guess_names_its_words_and_its_window(tiny, whole, stored) -> None:
     """The windows are those in which the corpus is read, and the mention's head word stands where it is said to."""
     choice = DirectedHead(0, Head(1, 0))
     query = PassageQuery(choice)
-    counts = tally(stored[1], query)
-    guesses = [guess for example in page(stored[1], query, counts, 0, int(counts.sum())) for guess in example.listed]
+    guesses = [guess for example in page(stored[1], query)[1] for guess in example.listed]
     request = request_of(tiny)
     windows = list(Windows(request.source, tiny.tokens, request.settings))
     expected = sorted(
@@ -123,8 +121,7 @@ def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
     np.testing.assert_array_equal(shown.guess, whole.guess[..., :MAX_ITEMS])
     np.testing.assert_array_equal(shown.weight, whole.weight[..., :MAX_ITEMS])
     query = PassageQuery(DirectedHead(0, Head(0, 1)))
-    counts = tally(shown, query)
-    assert sum(example.total for example in page(shown, query, counts, 0, int(counts.sum()))) == MAX_ITEMS
+    assert sum(example.total for example in page(shown, query)[1]) == MAX_ITEMS
     assert (shown.correct == whole.correct).all() and shown.first_documents == whole.first_documents[
         : len(shown.first_documents)
     ]
@@ -137,4 +134,4 @@ def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
             store.write(f"detail/key/{name}", stream.read())
     assert stored_parts(store, "key", where.source) is None
     with pytest.raises(StoreError, match="dropped"):
-        tally(StoredParts(store, "key", where.source, 3), PassageQuery(DirectedHead(0, Head(0, 0))))
+        page(StoredParts(store, "key", where.source, 3), PassageQuery(DirectedHead(0, Head(0, 0))))

@@ -6,9 +6,8 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.dependency_heads import word_classes
+from bertviz_core.analyses.dependency_heads import relation_sentence, word_classes
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.findings import relation_sentence
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, WordClasses

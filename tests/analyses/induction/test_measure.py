@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from transformers import AutoModel
 
-from bertviz_core.analyses.induction.result import CONTROL, KINDS, Induction
+from bertviz_core.analyses.induction import CONTROL, KINDS, Induction
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import sample
@@ -41,7 +41,7 @@ def test_equals_loops_over_the_maps_of_each_input(family: str, tmp_path: Path) -
         repeated = inside[:n] == inside[n:]
         assert len(set(inside)) == (n if repeated else 2 * n)
         found[repeated].append(oracle.of_input(eager, ids, before, n))
-    assert result.length == n and result.sequences == len(found[True]) == len(found[False]) == 6
+    assert result.length == n and result.segments[0] == len(found[True]) == len(found[False]) == 6
     for repeated, form in ((True, "{}"), (False, CONTROL)):
         for name, values in zip(KINDS, np.mean(found[repeated], axis=0), strict=True):
             np.testing.assert_allclose(result[form.format(name)], values, atol=1e-6)

@@ -3,6 +3,7 @@
 import json
 import math
 import tempfile
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,28 +13,30 @@ import pytest
 import torch
 
 from bertviz_core import exports
+from bertviz_core.analyses import model_pass
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import measure
 from bertviz_core.analyses.probes.features import Features
 from bertviz_core.analyses.probes.fitting import control_governors, split
-from bertviz_core.analyses.probes.measure import find, parts_of, reinitialized
+from bertviz_core.analyses.probes.measure import reinitialized
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
 from bertviz_core.analyses.probes.result import PROBES, ProbeOptions, Probes, options_of
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, guesses, right_branching
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
+from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank.trees import Sentence
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import probes as oracle
 from tests.oracles.dependency import offset_guesses
 
 HEADS = 4
+SHORT = Settings(max_length=64, limit=40)
 WORDS = ["the", "a", "cat", "dog", "sat", "on", "old", "mat", "ran", "big"]
 
 
@@ -303,27 +306,33 @@ def test_plans_are_checked_and_defaults_are_no_options():
             wrong.check()
 
 
-NOUNS, VERBS = ("cat", "dog", "man", "boy", "hen"), ("sat", "ran", "ate", "lay", "hid")
-BANK = "\n\n".join(f"The 2-det\n{noun} 3-nsubj\n{verb} 0-root\n. 3-punct" for noun in NOUNS for verb in VERBS)
-
-
-@pytest.mark.parametrize("with_test_file", [False, True])
-def test_pages_of_all_sentences(tiny, tmp_path, monkeypatch, with_test_file) -> None:
-    options = {"probes": ["right-branching", "best-offset"]}
-    others = {"dev": from_bytes(b"A 2-det\ncow 3-nsubj\nslept 0-root\n\n" * 7, "dev")} if with_test_file else {}
-    source, settings = from_bytes(BANK.encode(), "bank"), Settings(max_length=64)
-    request = Request("probes", tiny.checkpoint, source, settings, options, others)
-    whole, store = compute(request, None, model=tiny), Store(tmp_path)
+def test_a_result_has_the_first_sentences_of_the_test_part(tiny, monkeypatch) -> None:
     monkeypatch.setattr(measure, "MAX_SENTENCES", 2)
-    result = compute(request, store, model=tiny)
-    tested = result.about["sentences"]["test"]
-    assert len(result.sentences) == 2 < tested == len(whole.sentences)
-    assert parts_of(Store(tmp_path / "empty"), request) is None
-    assert find(result, None, (), 0, 10) == (2, whole.sentences[:2])
-    parts = parts_of(store, request)
-    pages = [find(result, parts, (), first, 2) for first in range(0, tested, 2)]
-    assert {total for total, _ in pages} == {tested}
-    assert [sentence for _, page in pages for sentence in page] == whole.sentences
-    word = whole.sentences[-1]["words"][1].lower()
-    expected = [sentence for sentence in whole.sentences if word in sentence["words"]]
-    assert find(result, parts, (word,), 0, 100) == (len(expected), expected)
+    request = Request("probes", tiny.checkpoint, sample("treebank"), SHORT, {"probes": ["best-offset"]})
+    result = compute(request, None, model=tiny)
+    assert len(result.sentences) == 2 < result.about["sentences"]["test"]
+    word = result.sentences[1]["words"][-2].lower()
+    expected = [sentence for sentence in result.sentences if word in map(str.lower, sentence["words"])]
+    assert result.sentences_with((word,)) == expected and result.sentences_with(()) == result.sentences
+
+
+def test_maps_computed_in_parts_give_the_same_bytes(tiny, monkeypatch):
+    request = request_in_parts(tiny, others={"dev": from_bytes(DEV.encode(), "dev")})
+    whole = untimed(compute(request, None, model=tiny))
+    monkeypatch.setattr(model_pass, "PART_TOKENS", 150)
+    assert untimed(compute(request, None, model=tiny)) == whole
+
+
+DEV = "\n".join(f"the 2-det\n{word} 3-nsubj\nslept 0-root\n" for word in ("cat", "dog", "mat", "lamp", "river"))
+
+
+def request_in_parts(model, **more) -> Request:
+    options = ProbeOptions(probes=("attention-only", "random-attention-only"), seeds=2, epochs=1).to_json()
+    return Request("probes", model.checkpoint, sample("treebank"), SHORT, options, **more)
+
+
+def untimed(result) -> bytes:
+    """The bytes of the result of a probe without what a clock says."""
+    curves = {name: curve | {"seconds": []} for name, curve in result.curves.items()}
+    about = result.about | {"map_seconds": 0}
+    return replace(result, seconds=0 * result.seconds, curves=curves, about=about).to_bytes()
