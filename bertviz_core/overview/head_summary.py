@@ -24,8 +24,6 @@ from bertviz_core.analyses.results import Results, head_frame, result_of
 from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
-SHARES = ("next", "previous", "sink", "to_punct")  # shares of attention that heads are examples of
-
 
 @dataclass(frozen=True)
 class Column:
@@ -218,10 +216,10 @@ class ClearestHead:
 def clearest(results: Results) -> list[ClearestHead]:
     """An example of each share of attention, that to the sink among them, and of broad attention, where the stored
     results can show it."""
-    examples = []
+    examples: list[ClearestHead] = []
     if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
-        named = [quantity for name in SHARES for quantity in (sinks(patterns)[:1] if name == "sink" else [name])]
-        examples += [_clearest(patterns, name) for name in named if name in patterns.present]
+        shares = ("next", "previous", *sinks(patterns)[:1], "to_punct")
+        examples += [_clearest(patterns, name) for name in shares if name in patterns.present]
     if isinstance(entropy := results.get("entropy"), HeadAverages):
         examples.append(_clearest(entropy, "entropy"))
     return examples
