@@ -7,8 +7,8 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, paper_figure
-from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
+from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, NORM_QUANTITIES, paper_figure
+from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence, sinks
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import Weights
 from pages.shared import page, services
@@ -31,12 +31,20 @@ def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, 
         for name, count in paper.HEADS_OVER_HALF.items()
         if name in result.present
     ]
-    for name, title in (("to_sep", "To [SEP]"), ("sep_to_sep", "[SEP] to [SEP]")):
-        if name in result.present:
-            here, printed = result.layer_means(name), paper.LAYER_MEANS[name]
-            layer = f"layer {int(here.argmax()) + selection.base}"
-            entries.append((f"{title}, max: {layer}", f"{here.max():.2f}", f"unmasked text; paper: {max(printed):.2f}"))
+    for name in sinks(result)[:1]:
+        entries.append(_highest_layer(f"To {BY_QUANTITY[name].short}", name, result, "to_sep", selection))
+        if name == "to_sep":
+            entries.append(_highest_layer("[SEP] to [SEP]", "sep_to_sep", result, "sep_to_sep", selection))
     return entries
+
+
+def _highest_layer(
+    title: str, name: str, result: HeadAverages, printed: str, selection: Selection
+) -> tuple[str, str, str]:
+    """The layer with the highest mean of a quantity, beside what the paper prints of `printed`."""
+    here, token = result.layer_means(name), "" if name == printed else f"{BY_QUANTITY[printed].short}, "
+    layer, there = f"layer {int(here.argmax()) + selection.base}", max(paper.LAYER_MEANS[printed])
+    return f"{title}, max: {layer}", f"{here.max():.2f}", f"unmasked text; paper: {token}{there:.2f}"
 
 
 def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:

@@ -21,16 +21,8 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, head_frame, result_of
+from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
-
-# behavior -> the analysis and the quantity that show it
-SHOWN = {
-    "next": ("surface_patterns", "next"),
-    "previous": ("surface_patterns", "previous"),
-    "to_sep": ("surface_patterns", "to_sep"),
-    "to_punct": ("surface_patterns", "to_punct"),
-    "broad": ("entropy", "entropy"),
-}
 
 
 @dataclass(frozen=True)
@@ -198,9 +190,10 @@ class Segment:
 
 @dataclass(frozen=True)
 class ClearestHead:
-    """The head with the highest document average of a quantity, and its segments, the highest value first."""
+    """The head with the highest document average of a quantity, what such heads do, and its segments, the highest
+    value first."""
 
-    behavior: str
+    name: str
     analysis: str
     quantity: str
     head: Head
@@ -214,15 +207,23 @@ class ClearestHead:
 
 
 def clearest(results: Results) -> list[ClearestHead]:
-    """An example of each behavior in SHOWN that the stored results can show."""
-    examples = []
-    for behavior, (analysis, quantity) in SHOWN.items():
-        result = results.get(analysis)
-        if isinstance(result, HeadAverages) and quantity in result.present:
-            head = highest(result[quantity])
-            value, own = float(result[quantity][head]), list(segments(result, quantity, head))
-            examples.append(ClearestHead(behavior, analysis, quantity, head, value, own))
+    """An example of each share of attention, that to the sink among them, and of broad attention, where the stored
+    results can show it."""
+    examples: list[ClearestHead] = []
+    if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
+        shares = ("next", "previous", *sinks(patterns)[:1], "to_punct")
+        examples += [_clearest(patterns, name) for name in shares if name in patterns.present]
+    if isinstance(entropy := results.get("entropy"), HeadAverages):
+        examples.append(_clearest(entropy, "entropy"))
     return examples
+
+
+def _clearest(result: HeadAverages, quantity: str) -> ClearestHead:
+    head = highest(result[quantity])
+    short = ANALYSES[result.analysis].column(quantity).short
+    name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
+    value, own = float(result[quantity][head]), list(segments(result, quantity, head))
+    return ClearestHead(name, result.analysis, quantity, head, value, own)
 
 
 def clearest_head(results: Results) -> Head | None:

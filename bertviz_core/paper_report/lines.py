@@ -25,7 +25,6 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview.head_summary import Segment, clearest, relation_heads
-from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.figure import Panel
 from bertviz_core.viewer.view import InputView, apply_view
 
@@ -99,7 +98,7 @@ def _behaviors(results: Results, tokens: Tokens, run: Callable[..., Lines]) -> I
         where, ids = _sentence(example.segments, tokens)
         if ids:
             framed = np.array([*before, *ids, *after], dtype=np.int64)
-            what = f"{BEHAVIORS[example.behavior][-1]}, {example.text}"
+            what = f"{example.name}, {example.text}"
             yield run(1, example.head, what, Encoded(0, where, framed, np.zeros_like(framed)))
 
 

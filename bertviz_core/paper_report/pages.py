@@ -19,7 +19,6 @@ from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
 from bertviz_core.plotting.drawing import WIDTH, bullets, code, heading, html_page, paragraph, picture, table
-from bertviz_core.plotting.style import BEHAVIORS
 from bertviz_core.viewer.figure import lines_figure
 
 STYLE = """
@@ -137,7 +136,7 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
 def _clearest(report: Report) -> Iterator[str]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
     yield heading("The clearest heads")
-    rows = [(each.head.label(), BEHAVIORS[each.behavior][-1], each.text, "") for each in clearest(report.results)]
+    rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         rows += [
             (

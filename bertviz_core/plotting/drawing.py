@@ -27,7 +27,7 @@ from bertviz_core.heads import Head
 from bertviz_core.plotting.palette import ON_WHITE, written_out
 from bertviz_core.plotting.style import RING
 
-FOOT, LINE = 24, 80  # pixels, for the line that says what a figure was made from; its characters in half a page
+FOOT, LINE = 24, 58  # pixels, for the line that says what a figure was made from; its characters in half a narrow page
 Spec = dict[str, Any]
 WIDTH, HEIGHT = 900, 450  # pixels, of a figure that has no size of its own
 HINT = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."

@@ -90,9 +90,9 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
             for attended in each
         ]
         largest = 100 * each[0].share
-        bar = st.column_config.ProgressColumn(format="%.0f%%", max_value=largest, width=120)
+        bar = st.column_config.ProgressColumn(format="%.0f%%", max_value=largest, width=95)
         alt = f"How the attention of head {selection.label} to words divides by {title}"
-        formats = SHARES | {"attention": bar, title: st.column_config.Column(width=165)}
+        formats = SHARES | {"attention": bar, title: st.column_config.Column(width=190)}
         column.dataframe(rows, hide_index=True, height="content", column_config=formats, alt=alt)
     to_words = classes.to_words[selection.head]
     preferred = [

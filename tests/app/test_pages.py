@@ -3,11 +3,13 @@
 import pytest
 
 from bertviz_core.analyses.registry import ANALYSES, findings
+from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
+from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.paper_report.request import Report
 from pages.shared.frame import catalogue
-from tests.app.driving import open_app, unescaped
-from tests.shipped import clearest
+from tests.app.driving import metrics, open_app, unescaped, words
+from tests.shipped import clearest, result
 
 pytestmark = pytest.mark.usefixtures("own_store")
 WITHOUT_HEADLINE = ("attention_viewer", "compare", "emergence", "tour", "ablation")
@@ -40,3 +42,17 @@ def test_a_page_opens_on_what_ships(entry: catalogue.Page, sentences: set[str]) 
     if entry.name in WITH_PANEL:
         assert app.selectbox(key="head").value == head
         assert app.main.get("popover")[0].proto.popover.label.replace("\\", "") == "previous token"
+
+
+def test_tiles_and_the_strongest_heads_are_about_the_sink_and_no_other_special_token() -> None:
+    patterns = result("surface_patterns")
+    sink, *others = (BY_QUANTITY[name].short for name in sinks(patterns))
+    mean = patterns.layer_means(sinks(patterns)[0])
+    named = {page: metrics(open_app(page)) for page in ("overview", "surface_patterns", "sep_gradients")}
+    assert named["overview"][f"To {sink}, highest layer"] == f"{mean.max():.2f}"
+    assert named["surface_patterns"][f"To {sink}, max: layer {mean.argmax() + 1}"] == f"{mean.max():.2f}"
+    assert any(label.startswith(f"Attention to {sink}") for label in named["sep_gradients"])
+    assert not [label for labels in named.values() for label in labels for other in others if other in label]
+    cards = words(open_app("overview"))
+    assert f"**{sink}: head {clearest(sinks(patterns)[0])}**" in cards
+    assert not [other for other in others if f"**{other}: head" in cards]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
+from bertviz_core.analyses.surface_patterns.findings import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import (
-    SHOWN,
     Column,
     Relation,
     behavior_labels,
@@ -89,10 +89,13 @@ def test_the_frame_has_a_row_for_each_head_and_nothing_of_what_is_not_stored(res
     assert not {"UAS", "best_relation", "nearest"} & set(only)
 
 
-def test_the_clearest_head_of_a_behavior_has_its_highest_average(results):
-    for example in clearest(results):
-        analysis, quantity = SHOWN[example.behavior]
-        values = results[analysis][quantity]
+def test_the_clearest_head_of_a_behavior_and_of_the_sink_has_its_highest_average(results):
+    examples = clearest(results)
+    quantities = [example.quantity for example in examples]
+    assert [name for name in quantities if name in SINKS] == sinks(results["surface_patterns"])[:1], "the sink alone"
+    assert set(quantities) - {*SINKS} == {"next", "previous", "to_punct", "entropy"}
+    for example in examples:
+        values = results[example.analysis][example.quantity]
         assert example.value == max(values.reshape(-1))
         assert values[example.head.layer, example.head.head] == example.value
         within = [segment.value for segment in example.segments]

@@ -25,10 +25,14 @@ COLUMNS = (
         marker=SEP,
     ),
     averaged_column(
-        "to_sink_right_change", "change in right guesses, attention to the sink removed", percent=True, overview=False
+        "to_sink_right_change",
+        "change in right guesses, attention to the sink removed",
+        name="change in right guesses, sink attention removed",
+        percent=True,
+        overview=False,
     ),
     averaged_column(
-        "gradient_estimate", "gradient estimate of the change, nats", name="gradient estimate", marker=BROAD
+        "gradient_estimate", "loss change, gradient estimate, nats", name="gradient estimate", marker=BROAD
     ),
 )
 GUESSES = ("original", "before", "after")  # of `word_ids`

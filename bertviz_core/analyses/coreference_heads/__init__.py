@@ -42,8 +42,10 @@ def beside(
         side = " (only those with an antecedent that comes earlier count)"
         share = row["accuracy_of_all_mentions"]
         whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {share:.1%}."
-    gap = row["accuracy"] - other
+    gap, strongest = row["accuracy"] - other, strongest_baseline(counts)
     distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {name.format(system)} ({other:.1%})"
+    if system != strongest:
+        distance += f"; the best baseline is {strongest} ({counts.of_system(strongest)[0]:.1%})"
     return Answer(
         decide(counts.gain(system, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
@@ -52,10 +54,14 @@ def beside(
     )
 
 
+def strongest_baseline(counts: AntecedentCounts) -> str:
+    """The baseline that finds most antecedents."""
+    return max(BASELINES, key=lambda name: float(counts.of_system(name)[0]))
+
+
 def best_baseline(counts: AntecedentCounts, base: int, direction: int = 0) -> Answer:
     """The best head of one direction beside the best of the baselines."""
-    system = max(BASELINES, key=lambda name: float(counts.of_system(name)[0]))
-    return beside(counts, base, system, direction=direction, name="the best baseline, {}")
+    return beside(counts, base, strongest_baseline(counts), direction=direction, name="the best baseline, {}")
 
 
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:

@@ -84,12 +84,18 @@ def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
     column, line, mirrored = 0, -1, right_to_left(words)
     for index, word in enumerate(words):
         length = columns(_shown(word))
-        if index in starts or line < 0 or column + length > COLUMNS:
+        if index in starts or line < 0 or column + length + _behind(words, index) > COLUMNS:
             column, line = 0, line + 1
         first = COLUMNS - column - length if mirrored else column
         boxes.append(WordBox(first * LETTER, length * LETTER, line))
         column += length + 1
     return boxes
+
+
+def _behind(words: Sequence[str], index: int) -> int:
+    """Columns of a full stop or comma behind a word: it begins no line of its own."""
+    after = words[index + 1] if index + 1 < len(words) else ""
+    return 2 if len(after) == 1 and not after.isalnum() else 0
 
 
 def _shown(word: str) -> str:

@@ -166,7 +166,7 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     if result.is_causal:
         shown["random word"] = _percents(frame["random_accuracy"], frame["n"])
     shown["paper"] = [row[1] for row in paper_values]
-    shown["paper's head"] = [row[0] for row in paper_values]
+    shown["its head"] = [row[0] for row in paper_values]
     return shown
 
 

@@ -13,7 +13,7 @@ class SepGradientsAnalysis(Analysis):
     name = "sep_gradients"
     title = "Sink gradients"
     summary = "Gradients of the loss in attention to [SEP], other special tokens, and words (section 3.2; Figure 3)."
-    section = "Section 3.2, Figure 3: [SEP]"
+    section = "Section 3.2, Figure 3"
     icon = ":material/trending_down:"
     result_class = SepGradients
     columns = COLUMNS

@@ -176,14 +176,15 @@ STATEMENTS = (
 
 
 def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) -> str:
-    """One sentence: what [SEP], or another class where there is none, receives of the weights and of the norms."""
-    quantity = next(name for name in ("to_sep", "to_cls", "to_punct") if name in weights.present)
+    """One sentence: what the sink, or punctuation where there is none, receives of the weights and of the norms."""
+    quantity = (*sinks(weights), "to_punct")[0]
+    name = BY_QUANTITY[quantity].short
     layer = int(np.nanargmax(weights.layer_means(quantity)))
     (before, of_layer), (after, there) = (
         (result[quantity].mean(), result.layer_means(quantity)[layer]) for result in (weights, norms)
     )
     return (
-        f"{BY_QUANTITY[quantity].short} receives {before:.0%} of the weights and {after:.0%} of the norms; in "
+        f"{name[0].upper()}{name[1:]} receives {before:.0%} of the weights and {after:.0%} of the norms; in "
         f"layer {layer + base}, which attends to it most, {of_layer:.0%} and {there:.0%}"
     )
 

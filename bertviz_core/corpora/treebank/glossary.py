@@ -82,7 +82,7 @@ rcmod: relative clause | the [dog] that <barked>
 ref: relative word that refers to a noun | the [dog] <which> barked
 rel: relative word | the man <whose> wife you [met]
 reparandum: words that the speaker corrected | Go to the <right>, to the [left]
-root: main word, without a governor | She <sleeps>
+root: main word | She <sleeps>
 tmod: noun of time as adverb | She [left] last <night>
 vmod: verb form that modifies a noun | the [house] <built> in 1900
 vocative: person addressed | <Ann>, [come] here
@@ -91,7 +91,7 @@ xsubj: subject of a clause that has none of its own | <She> wants to [go]
 """
 TAGS = {
     "ADJ": "adjective",
-    "ADP": "preposition or postposition",
+    "ADP": "pre- or postposition",
     "ADV": "adverb",
     "AUX": "auxiliary",
     "CCONJ": "coordinating conjunction",

@@ -28,7 +28,6 @@ from bertviz_core.overview.head_summary import ClearestHead, Relation, Segment, 
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
-from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import files, services, stored
 from pages.shared.components import drawings
 from pages.shared.frame import catalogue, links
@@ -219,14 +218,13 @@ def _best(shown: ShownRelations, each: Relation) -> list[SentenceExample]:
 
 def _card(example: ClearestHead, selection: Selection) -> None:
     label = example.head.label(selection.base)
-    name = BEHAVIORS[example.behavior][-1]
     unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
-    st.markdown(f"**{name[0].upper()}{plain(name[1:])}: head {label}**")
+    st.markdown(f"**{example.name[0].upper()}{plain(example.name[1:])}: head {label}**")
     st.markdown(f"{number(example.value)} {unit}")
     for segment in example.segments[:SEGMENTS]:
         location = plain(f"segment {segment.number + 1}, {segment.where}")
         st.caption(f"**{number(segment.value)}** in {location}")
-        st.markdown(_tokens(segment, example.behavior))
+        st.markdown(_tokens(segment, example.quantity))
     with st.container(horizontal=True, gap="small"):
         control = ANALYSES[example.analysis].map_of(example.quantity)
         links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
@@ -235,11 +233,11 @@ def _card(example: ClearestHead, selection: Selection) -> None:
         links.to("attention_viewer", "Show attention lines", example.head, ":material/hub:", **corpus)
 
 
-def _tokens(segment: Segment, behavior: str) -> str:
-    """A part of the tokens, those that the head looks at in bold and color: the last is the separator."""
-    looked_at = {"to_sep": segment.tokens[-1:], "to_punct": [".", ","]}.get(behavior, [])
-    part = segment.tokens[-LONGEST:] if behavior == "to_sep" else segment.tokens[:LONGEST]
+def _tokens(segment: Segment, quantity: str) -> str:
+    """A part of the tokens, those that the head looks at in bold and color: the separator is the last."""
+    looked_at = {"to_sep": segment.tokens[-1:], "to_cls": segment.tokens[:1], "to_punct": [".", ","]}.get(quantity, [])
+    part = segment.tokens[-LONGEST:] if quantity == "to_sep" else segment.tokens[:LONGEST]
     words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)
     words = re.sub(r"(?<=\w) \\#\\#", "", words)  # a piece that a special token precedes stays apart
     cut = len(segment.tokens) > LONGEST
-    return f"… {words}" if cut and behavior == "to_sep" else f"{words} …" if cut else words
+    return f"… {words}" if cut and quantity == "to_sep" else f"{words} …" if cut else words

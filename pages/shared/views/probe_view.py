@@ -82,6 +82,7 @@ def table(result: Probes) -> None:
         "seconds": frame["seconds"],
     }
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in ("score", "with punctuation", "seconds")}
+    formats["parameters"] = st.column_config.NumberColumn(format="localized")
     st.dataframe(
         shown, hide_index=True, column_config=formats, placeholder="", height="content", alt="A row for each probe"
     )

@@ -30,8 +30,8 @@ from pages.shared.views import findings_view, guess_list
 
 SHOWN = 10  # sentences on one page
 WIDTHS = {  # pixels, so that the paper's columns are in sight
-    "relation": 62, "meaning": 138, "n": 44, "head": 46, "direction": 142, "accuracy": 68, "interval": 72,
-    "held out": 64, "by offset": 68, "paper": 50, "paper's head": 82,
+    "relation": 62, "meaning": 146, "n": 44, "head": 46, "direction": 142, "accuracy": 68, "interval": 72,
+    "held out": 64, "by offset": 68, "paper": 50, "its head": 60,
 }  # fmt: skip
 NOT_IN_PAPER = "not in the paper"
 
@@ -198,8 +198,9 @@ def table(result: RelationCounts, selection: Selection) -> None:
         on_select=lambda: _row_clicked(result),
         selection_mode="single-row",
         column_config={
-            "offset": st.column_config.NumberColumn(format="%+d", width=55),
             **{name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()},
+            "n": st.column_config.NumberColumn(format="localized", width=WIDTHS["n"]),
+            "offset": st.column_config.NumberColumn(format="%+d", width=55),
         },
         height=min(420, 37 + 35 * len(result.relations)),
         placeholder="",

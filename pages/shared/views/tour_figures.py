@@ -82,7 +82,9 @@ def _maps(findings: list[Finding], key: str, results: Results, selection: Select
     """The maps of the first two quantities that the answers are about."""
     named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
     quantities = list(named)[:2]
-    for panel, (analysis, quantity) in zip(st.columns(len(quantities)), quantities, strict=True):
+    for panel, (analysis, quantity) in zip(
+        st.columns(len(quantities), vertical_alignment="bottom"), quantities, strict=True
+    ):
         column = ANALYSES[analysis].column(quantity)
         build = change_map if analysis == "ablation" else HeadColumn.map
         arguments = (results[analysis], column) if analysis == "ablation" else (column, results[analysis])

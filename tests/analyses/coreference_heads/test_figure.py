@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bertviz_core.analyses.coreference_heads.baselines import BASELINES
 from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, more_figures, paper_figure
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import DirectedHead, Head
 from tests import shipped
 
@@ -53,3 +55,13 @@ def test_a_head_read_in_the_other_direction_is_named_so(result):
 def test_a_systems_name_is_no_markup(result):
     named = replace(result, systems=["<a href='x'>", *result.systems[1:]])
     assert by_distance(named, ["<a href='x'>"]).data[0].name == "&lt;a href=&#x27;x&#x27;&gt;"
+
+
+def test_a_finding_beside_a_weaker_baseline_names_the_best_one_too(result):
+    shares = {name: float(result.systems_accuracy[result.systems.index(name), 0]) for name in BASELINES}
+    best = max(shares, key=shares.__getitem__)
+    found = {each.id.partition(".")[2]: each.sentence for each in ANALYSES["coreference_heads"].findings(result)}
+    for name, system in (("nearest", "nearest"), ("head_match", "head match"), ("rule_based", "rule-based")):
+        assert f"{system} ({shares[system]:.1%})" in found[name]
+        assert (f"; the best baseline is {best} ({shares[best]:.1%})" in found[name]) == (system != best)
+    assert f"the best baseline, {best} ({shares[best]:.1%})" in found["best_baseline"]
