@@ -15,6 +15,11 @@ from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.models.checkpoint import Checkpoint
 
+LABELS = {  # of what two runs are compared by
+    "to_own_layer": "mean divergence from the heads of its layer, nats",
+    "to_other_layers": "mean divergence from the heads of other layers, nats",
+}
+
 
 @dataclass(frozen=True)
 class ClusteringView(View):
@@ -45,6 +50,7 @@ class ClusteringAnalysis(Analysis):
     icon = ":material/scatter_plot:"
     result_class = Clustering
     view = ClusteringView
+    labels = LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)

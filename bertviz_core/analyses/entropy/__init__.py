@@ -3,7 +3,7 @@
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.entropy.figure import paper_figure
 from bertviz_core.analyses.entropy.findings import STATEMENTS
-from bertviz_core.analyses.entropy.result import COLUMNS, Entropy
+from bertviz_core.analyses.entropy.result import COLUMNS, LABELS, Entropy
 
 
 class EntropyAnalysis(Analysis):
@@ -16,6 +16,7 @@ class EntropyAnalysis(Analysis):
     icon = ":material/blur_on:"
     result_class = Entropy
     columns = COLUMNS
+    labels = LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "of"

@@ -13,6 +13,8 @@ COLUMNS = (
     averaged_column("max_weight", "largest weight of a row"),
 )
 
+LABELS = {"uniform": "entropy of uniform attention, nats"}
+
 
 @dataclass(frozen=True)
 class Entropy(HeadAverages):
