@@ -68,8 +68,9 @@ class Change:
 
     def by_size(self) -> list[Head]:
         """All heads, the largest difference first; heads without a value are left out."""
-        heads = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head])]
-        return sorted(heads, key=lambda head: -abs(self.difference[head]))
+        heads, known = all_heads(*self.a.shape), int((~np.isnan(self.difference)).sum())
+        order = np.argsort(-np.abs(self.difference), axis=None, kind="stable")  # NaN last
+        return [heads[index] for index in order[:known]]
 
 
 def two_sided(z: np.ndarray, freedom: np.ndarray) -> np.ndarray:
