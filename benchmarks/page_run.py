@@ -6,7 +6,7 @@ results are in the store.
 
     python -m benchmarks.page_run --runs 24
     python -m benchmarks.page_run --runs 24 --turns 3 --against ../other
-    python -m benchmarks.page_run --models 12x12 80x64 --store ../store --limit 12
+    python -m benchmarks.page_run --models 12x12 80x64 --store ../store --settings limit=12
 """
 
 import argparse
@@ -43,13 +43,16 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="Another checkout.")
     parser.add_argument("--pages", nargs="*", default=PAGES)
     parser.add_argument("--models", nargs="*", default=["demo"], help="Two at most.")
-    parser.add_argument("--store", type=Path, help="A store with their results, for maximum --limit inputs.")
-    parser.add_argument("--limit", default="")
+    parser.add_argument("--store", type=Path, help="A store with their results.")
+    parser.add_argument("--settings", nargs="*", default=[], help="Of these results, as limit=4 max_length=16.")
     options = parser.parse_args()
     roots = [browser.ROOT] + ([options.against.resolve()] if options.against else [])
     sides = dict(zip(("this", "other"), ((root, model) for root in roots for model in options.models), strict=False))
     costs = [
-        {name: _turn(*side, options.pages, options.runs, options.store, options.limit) for name, side in sides.items()}
+        {
+            name: _turn(*side, options.pages, options.runs, options.store, options.settings)
+            for name, side in sides.items()
+        }
         for _ in range(options.turns)
     ]
     for page in options.pages:
@@ -65,8 +68,10 @@ def _folder(store: Path | None) -> Iterator[Path]:
         yield store or Path(folder) / "store"
 
 
-def _turn(root: Path, model: str, pages: list[str], runs: int, store: Path | None, limit: str) -> dict[str, Cost]:
-    address = {"model": model} | ({"limit": limit} if limit else {})
+def _turn(
+    root: Path, model: str, pages: list[str], runs: int, store: Path | None, settings: list[str]
+) -> dict[str, Cost]:
+    address = {"model": model} | dict(setting.split("=") for setting in settings)
     with _folder(store) as folder, browser.served(folder, root=root) as server_address:
         server = next(c for c in psutil.Process().children() if "streamlit" in " ".join(c.cmdline()))
         with visitor(server_address) as reader:

@@ -16,15 +16,16 @@ def small_int(text: str) -> int | None:
     return int(text) if SMALL.fullmatch(text) else None
 
 
-def number(value: float) -> str:
-    """Three decimals; three significant digits where those would say little, but no more than six decimals.
+def number(value: float, sign: str = "") -> str:
+    """Three decimals; three significant digits where those would say little, two below 0.0001. A `sign` of "+" is also
+    before positive numbers.
 
-    >>> number(0.5), number(0.00042), number(2e-9)
-    ('0.500', '0.00042', '0.000000')
+    >>> number(0.5), number(0.00042, "+"), number(-2.13e-9)
+    ('0.500', '+0.00042', '-2.1e-09')
     """
     if abs(value) >= 0.1 or value == 0:
-        return f"{value:.3f}"
-    return f"{value:.3g}" if abs(value) >= 1e-4 else f"{value:.6f}"
+        return f"{value:{sign}.3f}"
+    return f"{value:{sign}.3g}" if abs(value) >= 1e-4 else f"{value:{sign}.1e}"
 
 
 def quantity(label: str, value: str) -> str:
@@ -57,10 +58,7 @@ def half_width(value: float | None, form: str = ".2g") -> str:
     >>> half_width(0.0123), half_width(float("nan"))
     ('0.012', '–')
     """
-    if value is None or math.isnan(value):
-        return "–"
-    text = format(value, form)
-    return f"{value:.6f}" if "e-" in text else text
+    return "–" if value is None or math.isnan(value) else format(value, form)
 
 
 def plural(count: int, units: str) -> str:

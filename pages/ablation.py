@@ -41,7 +41,7 @@ def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]
     if "to_sink_loss_change" in result.present:
         at = result.largest("to_sink_loss_change")
         to_sink, label = result["to_sink_loss_change"][at], at.label(selection.base)
-        entries.append((f"Largest, {result.sink_name} only, nats", f"{to_sink:+.4f}", f"head {label}; a no-op: 0"))
+        entries.append((f"Largest, {result.sink_name} only, nats", number(to_sink, "+"), f"head {label}; a no-op: 0"))
     return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]
 
 

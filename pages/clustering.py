@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import QUANTITIES, UNTRAINED, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import UNTRAINED, linguistic, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
+from bertviz_core.analyses.clustering.matrix import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES
 from pages.shared import endnotes, page, stored
@@ -24,7 +25,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
         key="root",
         help="Embed √JS, a metric, instead of JS as in the paper.",
     )
-    limits = cluster_view.thresholds()
+    limits = cluster_view.thresholds(computed)
     named = cluster_view.papers_heads(selection) or memoize(linguistic, stored.results(selection))
 result = memoize(Clustering.labeled, cluster_view.pictured(computed, root), limits, named)
 
@@ -64,7 +65,7 @@ alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage c
 page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=frame(result, head))
 
 st.header("All heads")
-columns = ["behavior", "nearest", "x", "y", *QUANTITIES]
+columns = ["behavior", "nearest", "x", "y", *result.present]
 heads = memoize(Clustering.to_frame, result, base)
 page.table(heads, columns, selection, "clustering-table")
 page.downloads(result)

@@ -7,7 +7,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, NORM_QUANTITIES, paper_figure
+from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, NORM_LABELS, paper_figure
 from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence, sinks
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import Weights
@@ -76,11 +76,11 @@ def lengths(result: HeadAverages, selection: Selection) -> None:
     st.header("Lengths of the vectors")
     st.markdown(f"{plain(lengths_sentence(result, selection.base))}.")
     st.caption(
-        "norm: the mean length of what the tokens of a class pass on through a head. correlation: Spearman's, over "
+        "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over "
         "the tokens of a segment, of that length with the mean attention weight that a token receives."
     )
-    columns = [name for name in NORM_QUANTITIES if name in result.present]
-    page.table(memoize(HeadAverages.to_frame, result), columns, selection, "lengths-table")
+    titles = {name: label for name, label in NORM_LABELS.items() if name in result.present}
+    page.table(memoize(HeadAverages.to_frame, result), [*titles], selection, "lengths-table", titles=titles)
 
 
 def figure(result: HeadAverages, selection: Selection) -> FigureSpec:

@@ -1,7 +1,7 @@
 """The class that every analysis extends."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -42,6 +42,7 @@ class Analysis:
         view: How its command shows a result.
         columns: Its quantities of every head.
         quantities: What `measure` returns, in its order, where that is more than the columns.
+        labels: Names on the screen of quantities of every head that have no column.
         statements: Statements that its results decide; without any, the highest head of each column is reported.
         main_figure: The paper's figure, from a result and the number that heads are counted from; a map of the first
             column without it.
@@ -72,6 +73,7 @@ class Analysis:
     view: type[View] = View
     columns: tuple[HeadColumn, ...] = ()
     quantities: tuple[str, ...] = ()
+    labels: Mapping[str, str] = {}
     statements: tuple[Statement, ...] = ()
     main_figure: Callable[..., go.Figure] | None = None
     more_figures: Callable[..., dict[str, go.Figure]] | None = None
@@ -187,6 +189,11 @@ class Analysis:
     def column(self, quantity: str) -> HeadColumn:
         """The column of one quantity."""
         return next(column for column in self.columns if column.quantity == quantity)
+
+    def label(self, quantity: str) -> str:
+        """Name of a quantity on the screen: its column's, or that in `labels`; a relation is its own."""
+        names = {column.quantity: column.label for column in self.columns} | dict(self.labels)
+        return names.get(quantity, quantity)
 
     def default_column(self, result: Result) -> HeadColumn | None:
         """The column that the page's map shows first; None where the result has none."""

@@ -18,9 +18,9 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 
 OTHER, LINGUISTIC = "other", "linguistic"
-BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_punct", OTHER, LINGUISTIC)
+BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_first", "to_punct", OTHER, LINGUISTIC)
 UNTRAINED = ("broad", OTHER)  # what heads of a network drawn at random do too
-QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct")  # in the order in which they apply
+QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct", "to_first")  # as they apply
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
 COREFERENCE = "coreference"  # what a head is named for that finds antecedents
 MARKED = 6  # relations named, as many as the paper names
@@ -29,7 +29,7 @@ MARKED = 6  # relations named, as many as the paper names
 @dataclass(frozen=True)
 class Thresholds:
     """A head has a behavior where its document average is above the threshold. `entropy` is in nats, and shorter
-    inputs need less; the others are shares of attention. The defaults are the release's."""
+    inputs need less; the others are shares of attention. The defaults are the release's, which has no `to_first`."""
 
     next: float = 0.5
     previous: float = 0.5
@@ -37,6 +37,7 @@ class Thresholds:
     to_cls: float = 0.6
     to_sep: float = 0.6
     to_punct: float = 0.6
+    to_first: float = 0.6
 
     @classmethod
     def read(cls, texts: Iterable[str]) -> Thresholds:
@@ -60,15 +61,23 @@ def with_behavior(labels: np.ndarray) -> int:
     return int((~np.isin(labels, UNTRAINED)).sum())
 
 
+def present(averages: Mapping[str, np.ndarray]) -> list[str]:
+    """Those of QUANTITIES that some head has; `to_first` only where the first token is not [CLS]."""
+    known = [name for name in QUANTITIES if name in averages and not np.isnan(averages[name]).all()]
+    return [name for name in known if name != "to_first" or "to_cls" not in known]
+
+
 def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
     """(layer, head) names out of BEHAVIORS; if several apply, the last in that order wins (section 6, Figure 6). A
-    quantity of `averages` (layer, head) that is missing or NaN applies to no head."""
+    quantity of `averages` (layer, head) that is missing or NaN applies to no head, nor does `to_first` where the first
+    token is [CLS]."""
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
+    known = present(averages)
     for quantity, threshold in asdict(thresholds).items():
-        if quantity in averages:
+        if quantity in known:
             labels[averages[quantity] > threshold] = "broad" if quantity == "entropy" else quantity
     for head in linguistic:
         labels[head] = LINGUISTIC

@@ -52,7 +52,7 @@ class StoredParts:
             if stream is None:
                 raise StoreError("The store has just dropped a part of these sentences.", hint="Reload the page.")
             with stream:
-                values = unpack_rows(stream.name, dict.fromkeys(names, row))
+                values = unpack_rows(stream, dict.fromkeys(names, row))
             yield values
 
 

@@ -71,6 +71,12 @@ def _all() -> dict[str, Analysis]:
 ANALYSES = _all()
 
 
+def label(quantity: str) -> str:
+    """Name on the screen of a quantity of surface patterns or entropy, which several analyses show."""
+    found = (ANALYSES[name].label(quantity) for name in ("surface_patterns", "entropy"))
+    return next((text for text in found if text != quantity), quantity)
+
+
 def findings(results: Results, base: int = 1) -> list[Finding]:
     """Every finding of the results of one model by analysis, by section of the paper, those beyond it last; findings of
     the built-in analyses without a result too."""

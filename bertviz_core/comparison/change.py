@@ -68,8 +68,9 @@ class Change:
 
     def by_size(self) -> list[Head]:
         """All heads, the largest difference first; heads without a value are left out."""
-        heads = [head for head in all_heads(*self.a.shape) if not np.isnan(self.difference[head])]
-        return sorted(heads, key=lambda head: -abs(self.difference[head]))
+        heads, known = all_heads(*self.a.shape), int((~np.isnan(self.difference)).sum())
+        order = np.argsort(-np.abs(self.difference), axis=None, kind="stable")  # NaN last
+        return [heads[index] for index in order[:known]]
 
 
 def two_sided(z: np.ndarray, freedom: np.ndarray) -> np.ndarray:
@@ -128,6 +129,11 @@ def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
+FEWER_TOKENS = "each of its tokens divides its attention among fewer"
+ONE_CAUSAL = {
+    **dict.fromkeys(ONE_SIDED, "its accuracies are of arcs to earlier words"),
+    **dict.fromkeys(("sep_gradients", "ablation"), "its loss is of next words, the other's of masked words"),
+}
 CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
@@ -172,10 +178,7 @@ def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
     if all(causal) and a["analysis"] in ONE_SIDED:
         notes.append("Both models see only what comes earlier: their accuracies are of arcs to earlier words.")
     elif any(causal) and not all(causal):
-        notes.append(
-            "One of the models sees only what comes earlier: its accuracies are of arcs to earlier words, and its "
-            "entropies of fewer candidates."
-        )
+        notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(a['analysis'], FEWER_TOKENS)}.")
     return [*notes, CONSERVATIVE] if "corpus" not in differing(a, b) else notes
 
 

@@ -65,7 +65,7 @@ class Comparison(Result):
         if len(views) == 1 and (view := VIEW_NAMES.get(views.pop() or "")):
             warnings.append(f"Trees: {view}.")
         if self.missing:
-            warnings.append(f"Only one of the runs has: {', '.join(self.missing)}.")
+            warnings.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
         if self.changes and all(change.untested for change in self.changes.values()):
             too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
             untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else too_few
@@ -159,8 +159,7 @@ class Comparison(Result):
 
     def label(self, key: str) -> str:
         """Display name of a quantity."""
-        columns = ANALYSES[self.compared].columns
-        return next((column.label for column in columns if column.quantity == key), key.replace("_", " "))
+        return ANALYSES[self.compared].label(key)
 
     def change_sentence(self, key: str, base: int = 1) -> str:
         """One sentence on how heads changed in one quantity."""

@@ -13,6 +13,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
 from bertviz_core.analyses.proportions import best_heads, counts_of_best, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.analyses.surface_patterns.findings import SINKS, ranked_sinks
 from bertviz_core.heads import Head, all_heads
 
 BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step
@@ -83,6 +84,11 @@ class Emergence(Result):
     def present(self) -> list[str]:
         """The quantities that some segment has."""
         return [name for name in self.quantities if not np.isnan(self[name]).all()]
+
+    @property
+    def sinks(self) -> list[str]:
+        """Quantities of the special tokens at the last step, the sink's first (docs/methods.md, section 2)."""
+        return ranked_sinks({name: self[name][-1] for name in SINKS if name in self.present})
 
     @property
     def with_errors(self) -> list[str]:
@@ -234,7 +240,7 @@ class Emergence(Result):
         neighbors = [name for name in ("next", "previous") if name in self.present]
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in neighbors}
         columns["other_heads"] = (labels == "other").sum((1, 2))
-        columns |= {name: self[name].mean((1, 2)) for name in ("to_sep", "entropy") if name in self.present}
+        columns |= {name: self[name].mean((1, 2)) for name in (*self.sinks[:1], "entropy")}
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:
             row = self.relations.index(name)
             columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]

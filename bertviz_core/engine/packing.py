@@ -1,11 +1,14 @@
 """Arrays and JSON values as bytes and back, without pickle: safetensors, with everything but arrays in its header."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import safetensors.numpy
+
+DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
@@ -45,20 +48,22 @@ def unpack(data: bytes) -> dict[str, Any]:
     return named | other
 
 
-def unpack_rows(path: str, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """The arrays and JSON values of `pack` from a file; of arrays in `rows` only the row at that index of first axes.
+def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
+    """The arrays and JSON values of `pack` from a stream; of arrays in `rows` only the row at that index of first axes.
 
     Raises:
         ValueError, KeyError: `pack` did not write it.
     """
-    try:
-        with safetensors.safe_open(path, "np") as file:
-            values: dict[str, Any] = json.loads(file.metadata()["json"])
-            for name in file.keys():  # noqa: SIM118  # it is no dict
-                index = tuple(rows.get(name, ()))
-                values[name] = file.get_slice(name)[index] if index else file.get_tensor(name)
-    except safetensors.SafetensorError as error:
-        raise ValueError(f"damaged ({error})") from error
+    start = stream.read(8)
+    header = json.loads(stream.read(int.from_bytes(start, "little")))
+    begin, values = stream.tell(), json.loads(header.pop("__metadata__")["json"])
+    for name, entry in header.items():
+        shape, index = entry["shape"], rows.get(name, ())
+        kind, inner = np.dtype(DTYPES[entry["dtype"]]), shape[len(index) :]
+        count = math.prod(inner)
+        row = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
+        stream.seek(begin + entry["data_offsets"][0] + row * count * kind.itemsize)
+        values[name] = np.frombuffer(stream.read(count * kind.itemsize), kind).reshape(inner)
     return values
 
 

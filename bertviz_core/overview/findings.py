@@ -17,6 +17,7 @@ TARGETS = {  # what heads of a behavior attend to
     "previous": "the previous token",
     "to_cls": "[CLS]",
     "to_sep": "[SEP]",
+    "to_first": "the first token",
     "to_punct": "full stops and commas",
 }
 

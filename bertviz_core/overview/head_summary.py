@@ -20,7 +20,7 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Results, head_frame, result_of
+from bertviz_core.analyses.results import Result, Results, head_frame, result_of
 from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
@@ -74,8 +74,13 @@ def columns(results: Results) -> list[Column]:
         for name, analysis in ANALYSES.items()
         if name in results
         for column in analysis.columns
-        if column.overview and (values := column.read(results[name])) is not None
+        if column.overview and (values := column.read(results[name])) is not None and not _is_cls(column, results[name])
     ]
+
+
+def _is_cls(column: HeadColumn, result: Result) -> bool:
+    """Whether it is of a first token that is [CLS], which has a column by that name."""
+    return column.quantity == "to_first" and isinstance(result, HeadAverages) and "to_cls" in result.present
 
 
 def behavior_labels(

@@ -21,6 +21,7 @@ BEHAVIORS = {
     "broad": (*palette.BROAD, "", "broad attention"),
     "to_cls": (palette.CLS[0], "circle", "C", "[CLS]"),
     "to_sep": (palette.SEP[0], "circle", "S", "[SEP]"),
+    "to_first": (palette.FIRST[0], "circle", "1", "first token"),
     "to_punct": (*palette.PUNCTUATION, "", "full stop or comma"),
     "other": ("#8c8c8c", "circle", "", "other"),
     "linguistic": ("#000000", "x", "", "linguistic"),

@@ -3,20 +3,24 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
+from sys import getsizeof
 from typing import Any, TypeVar
 from weakref import ref
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from bertviz_core.analyses.results import Result
+from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.viewer.view import InputAttention
 
 T = TypeVar("T")
 MAX_RESULTS = 64  # values that are results themselves, with all their arrays
-MAX_OTHERS = 512  # other values; a figure is some 20 kB
+MAX_BYTES = 256_000_000  # of all other values: a map of 80 x 64 heads has 1.1 MB, of 12 x 12 0.03
 _results: OrderedDict[Hashable, Any] = OrderedDict()
 _others: OrderedDict[Hashable, Any] = OrderedDict()
+_bytes: dict[Hashable, int] = {}  # of each of the others, with its key
 _lock = threading.Lock()
 
 
@@ -54,12 +58,30 @@ def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
     value = work(*arguments, **options)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    values, limit = (_results, MAX_RESULTS) if isinstance(value, Result) else (_others, MAX_OTHERS)
+    values, size = (_results, 0) if isinstance(value, Result) else (_others, bytes_of(key) + bytes_of(value))
     with _lock:
         value = values.setdefault(key, value)  # another thread may have computed it meanwhile
-        while len(values) > limit:
-            values.popitem(last=False)
+        if size:
+            _bytes[key] = size
+        while len(_results) > MAX_RESULTS:
+            _results.popitem(last=False)
+        while sum(_bytes.values()) > MAX_BYTES:
+            del _bytes[_others.popitem(last=False)[0]]
     return value
+
+
+def bytes_of(value: Any) -> int:
+    """Bytes of a value with all that it holds; what several values share counts for each."""
+    if isinstance(value, np.ndarray | pa.Table):
+        return int(value.nbytes)
+    if isinstance(value, pd.DataFrame):
+        return int(value.memory_usage(deep=True).sum())
+    if isinstance(value, HeadMap):
+        value.encoded  # what is sent with every run, encoded at first use
+    parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
+    if not isinstance(parts, list | tuple):
+        parts = list(getattr(value, "__dict__", {}).values())
+    return getsizeof(value) + sum(map(bytes_of, parts))
 
 
 def _identity(argument: Any) -> Any:

@@ -11,6 +11,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.models.labels import isolated
+from bertviz_core.models.tokens import BYTES, SPACE_MARKS
 from pages.shared import services
 
 ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where Markdown's bare addresses break
@@ -25,6 +26,10 @@ def plain(text: str) -> str:
 
 def joined(tokens: str) -> str:
     """Tokens between spaces as text: the pieces of a word together, and nothing in them markup."""
+    if any(mark in tokens for mark in SPACE_MARKS) and " ##" not in tokens:
+        text = tokens.replace(" ", "")
+        text = bytes(map(BYTES.__getitem__, text)).decode(errors="replace") if BYTES.keys() >= set(text) else text
+        return plain(" ".join(text.replace("▁", " ").split()))
     return plain(re.sub(r"(?<!\]) ##", "", tokens))  # [CLS] and [SEP] have no further pieces
 
 

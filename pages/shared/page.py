@@ -12,6 +12,7 @@ from plotly.basedatatypes import BaseFigure
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
+from bertviz_core.analyses import registry
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import FigureSpec
@@ -168,7 +169,7 @@ def table(
         titles: Of columns that are not called by their names.
     """
     drawn = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
-    named = {name: name.replace("_", " ") for name in columns} | dict(titles or {})
+    named = {name: (titles or {}).get(name) or registry.label(name).replace("_", " ") for name in columns}
     st.dataframe(
         drawn.arrow,
         key=key,
@@ -191,6 +192,7 @@ def _head_table(frame: pd.DataFrame, columns: tuple[str, ...], base: int, decima
     largest = shown.select_dtypes("floating").abs().max()
     digits = {name: 3 if value >= 0.1 else 4 if value >= 0.01 else 6 for name, value in largest.items()}
     formats = {str(name): f"%.{count}f" for name, count in (digits | dict(decimals)).items()}
+    formats |= {str(name): "%.1e" for name, value in largest.items() if 0 < value < 1e-4}
     return _HeadTable(pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"]))
 
 

@@ -20,9 +20,11 @@ from bertviz_core.settings import Settings
 from tests.oracles import clustering as reference
 
 
-@given(st.lists(st.sampled_from([0.0, 0.5, 0.55, 0.6, 0.7, 3.8, 4.0]), min_size=6, max_size=6))
-def test_equals_the_literal_rules(values: list[float]) -> None:
+@given(st.lists(st.sampled_from([0.0, 0.5, 0.55, 0.6, 0.7, 3.8, 4.0]), min_size=7, max_size=7), st.booleans())
+def test_equals_the_literal_rules(values: list[float], decoder: bool) -> None:
     averages = dict(zip(QUANTITIES, values, strict=True))
+    for name in ("next", "to_cls", "to_sep") if decoder else ():
+        del averages[name]
     found = behaviors({name: np.array([[value]]) for name, value in averages.items()}, Thresholds())
     assert found[0, 0] == reference.behavior(averages, asdict(Thresholds()))
 

@@ -26,6 +26,8 @@ def test_runs_that_ship_are_compared_and_their_address_restores_them() -> None:
     assert app.selectbox(key="compared").value == "to_cls"  # the demo's sink, to which almost every head passes little
     assert {"A against B", "Heads that changed most", "Best heads"} <= {each.value for each in app.header}
     assert "One run read attention weights, the other norms" in words(app)
+    assert "length of vectors from" in words(app) and "norm_" not in words(app).replace("\\", "")
+    assert re.search(r"\d+-\d+(?= changed most)", words(app).replace("\\", ""))[0] == app.selectbox(key="head").value
     box = app.selectbox(key="b")
     box.set_value(next(option for option in box.options if "mode paper" in option)).run()
     assert not app.exception

@@ -121,6 +121,13 @@ def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
         assert [row[name] for row in table] == pytest.approx(shown[name].tolist(), abs=1e-14)
 
 
+def test_columns_of_the_table_have_names_in_words() -> None:
+    looks = json.loads(open_app("emergence").dataframe[0].proto.columns)
+    titles = {name: look["label"] for name, look in looks.items() if "label" in look}
+    assert titles["to_sep"] == "mean attention to [SEP]" and titles["masked_right"] == "masked words right"
+    assert titles["UAS_heldout"] == "UAS, held out" and not any("_" in title for title in titles.values())
+
+
 def test_a_step_that_this_training_has_not_is_its_last() -> None:
     app = open_app("emergence", at_step="123456789")
     assert not app.error

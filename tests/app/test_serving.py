@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 import threading
+from collections import OrderedDict
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 
+from bertviz_core.plotting.head_map import value_map
+from pages.shared import memoize
 from pages.shared.frame import serving
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +82,20 @@ def test_no_page_waits_for_one_that_does_not_end() -> None:
 def _enter(turns: serving.Turns, inside: list[int], number: int) -> None:
     with turns:
         inside.append(number)
+
+
+def test_what_all_sessions_share_is_bounded_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memoize, "_others", OrderedDict())
+    monkeypatch.setattr(memoize, "_bytes", {})
+    maps = [np.full((80, 64), float(number)) for number in range(6)]
+    first = memoize.memoize(value_map, maps[0])
+    size = memoize.bytes_of(first)
+    assert first is memoize.memoize(value_map, maps[0]) and len(first.encoded) + maps[0].nbytes < size < 4_000_000
+    monkeypatch.setattr(memoize, "MAX_BYTES", 4 * size)
+    shown = [memoize.memoize(value_map, values) for values in maps]
+    assert len(memoize._others) == len(memoize._bytes) == 3  # the keys have the numbers too
+    assert memoize.memoize(value_map, maps[5]) is shown[5]
+    assert memoize.memoize(value_map, maps[0]) is not first
 
 
 def test_a_server_whose_limits_cannot_be_read_does_not_start() -> None:

@@ -146,7 +146,7 @@ def test_exports_have_every_number(run):
     for name, change in comparison.changes.items():
         for part in ("a", "b", "difference", "p", "low", "high"):
             np.testing.assert_allclose(np.array(whole[part][name], dtype=float), getattr(change, part))
-    assert "norm_sep" not in whole["a"] and any("norm_sep" in note for note in comparison.notes)
+    assert "norm_sep" not in whole["a"] and any("length of vectors from [SEP]" in note for note in comparison.notes)
     for suffix, build in exports.builders(comparison).items():
         assert build(), suffix
     page = exports.to_html(comparison).decode()

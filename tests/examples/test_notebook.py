@@ -1,9 +1,12 @@
 """The notebook runs from a fresh kernel, and opens well where nothing runs."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
+from tests.families import FAMILIES, save
 
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
@@ -18,22 +21,42 @@ def notebook():
     return nbformat.read(WALK, as_version=4)
 
 
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Runs every cell in a fresh kernel, in a folder and with a store of its own; the first error is raised."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
+    place = {"metadata": {"path": str(tmp_path)}}
+    return lambda notebook: nbclient.NotebookClient(
+        notebook, timeout=240, kernel_name="python3", resources=place
+    ).execute()
+
+
 def printed(cell) -> str:
     """Standard output of a cell."""
     return "".join(out.text for out in cell.get("outputs", []) if out.output_type == "stream" and out.name == "stdout")
 
 
-def test_a_fresh_kernel_runs_every_cell(notebook, tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
-    fresh = nbformat.read(WALK, as_version=4)
-    client = nbclient.NotebookClient(
-        fresh, timeout=240, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
-    )
-    client.execute()
+def test_a_fresh_kernel_runs_every_cell(notebook, tmp_path, run) -> None:
+    fresh = run(nbformat.read(WALK, as_version=4))
     findings = [["The paper:" in printed(cell) for cell in one.cells] for one in (fresh, notebook)]
     assert findings[0] == findings[1] and sum(findings[0]) >= 7
     assert (tmp_path / "report.html").stat().st_size > 100_000
+
+
+@pytest.mark.slow
+def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_path, run) -> None:
+    family = replace(FAMILIES["llama"], sizes=FAMILIES["llama"].sizes | {"max_position_embeddings": 256})
+    folder = save(family, tmp_path / "llama", auto="AutoModelForCausalLM")
+    changed = nbformat.read(WALK, as_version=4)
+    (cell,) = [cell for cell in changed.cells if 'MODEL = "demo"' in cell.source]
+    cell.source = cell.source.replace('"demo"', repr(str(folder)))
+    for each in changed.cells:
+        each.source = each.source.replace("model=MODEL", "model=MODEL, limit=20")  # nothing of it is stored
+    said = [text for cell in run(changed).cells if (text := printed(cell))]
+    assert sum("The paper:" in text for text in said) >= 6
+    assert any("first token" in text for text in said) and not any("nan" in text for text in said)
+    assert "next-word loss" in (tmp_path / "report.html").read_text("utf-8")
 
 
 def test_it_is_fifteen_cells_with_pictures_that_need_no_script(notebook) -> None:

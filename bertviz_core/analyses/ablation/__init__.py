@@ -13,7 +13,7 @@ from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, 
 from bertviz_core.analyses.request import Options
 from bertviz_core.heads import highest
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.numbers import half_width
+from bertviz_core.numbers import half_width, number
 
 NO_OP = 0.01  # of the whole model's loss
 
@@ -22,8 +22,8 @@ def matter(result: Ablation, base: int) -> Answer:
     head, change = result.largest("loss_change"), result["loss_change"]
     return Answer(
         decide(head_intervals(result, "loss_change").at(highest(change))),
-        f"Without head {head.label(base)} the {result.loss_name} changes most, by {change[head]:+.3f} ± "
-        f"{half_width(result.interval('loss_change')[head], '.3f')} nats; {int(result.matters.sum())} of {change.size} "
+        f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
+        f"{half_width(result.interval('loss_change')[head])} nats; {int(result.matters.sum())} of {change.size} "
         "heads matter.",
         head,
         "loss_change",
@@ -37,15 +37,14 @@ def no_op(result: Ablation, base: int) -> Answer:
     largest = np.maximum(-interval.low, interval.high)
     size = Interval(lowest.max(), largest.max(), interval.enough)
     together = next((group for group in result.groups if group["name"] == f"to_{result.sink}"), None)
-    name, half = result.sink_name, half_width(result.interval("to_sink_loss_change")[head], ".3f")
+    name, half = result.sink_name, half_width(result.interval("to_sink_loss_change")[head])
     return Answer(
         decide(size.negative(), -NO_OP * result.loss),
         f"Without the attention of head {head.label(base)} to {name} the {result.loss_name} of {result.loss:.2f} nats "
-        f"changes most, by {change[head]:+.3f} ± {half}; "
+        f"changes most, by {number(change[head], '+')} ± {half}; "
         + (
             f"the {len(together['heads'])} heads that attend mostly to {name} change it by "
-            f"{together['loss_change']:+.2f} ± {half_width(together['interval'], '.2f')} when all of them are switched "
-            "off."
+            f"{number(together['loss_change'], '+')} ± {half_width(together['interval'])} when all are switched off."
             if together
             else f"no group of heads attends mostly to {name}."
         ),

@@ -72,6 +72,11 @@ STATEMENTS = (
     ),
 )
 
+LABELS = {  # of what two runs are compared by
+    "to_own_layer": "mean divergence from the heads of its layer, nats",
+    "to_other_layers": "mean divergence from the heads of other layers, nats",
+}
+
 
 @dataclass(frozen=True)
 class ClusteringView(View):
@@ -102,6 +107,7 @@ class ClusteringAnalysis(Analysis):
     icon = ":material/scatter_plot:"
     result_class = Clustering
     view = ClusteringView
+    labels = LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)

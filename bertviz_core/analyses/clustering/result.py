@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors
+from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, present
 from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
 from bertviz_core.heads import Head, all_heads
@@ -163,12 +163,18 @@ class Clustering(Result):
         """(layer, head) document averages of one of QUANTITIES; raises KeyError for another."""
         if quantity not in QUANTITIES:
             raise KeyError(quantity)
-        return self.averages[QUANTITIES.index(quantity)]
+        index = QUANTITIES.index(quantity)  # results stored before the last quantity was added lack it
+        return self.averages[index] if index < len(self.averages) else np.full(self.shape, np.nan)
+
+    @property
+    def present(self) -> list[str]:
+        """The quantities that some input has."""
+        return present({name: self[name] for name in QUANTITIES})
 
     @property
     def behaviors(self) -> np.ndarray:
         """(layer, head) names of behaviors under the thresholds."""
-        known = {name: self[name] for name in QUANTITIES}
+        known = {name: self[name] for name in self.present}
         return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
@@ -226,4 +232,4 @@ class Clustering(Result):
             "y": self.embedding[:, 1].reshape(self.shape),
             "nearest": np.array(near).reshape(self.shape),
         }
-        return head_frame(columns | {name: self[name] for name in QUANTITIES})
+        return head_frame(columns | {name: self[name] for name in self.present})

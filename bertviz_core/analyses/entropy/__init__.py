@@ -21,6 +21,7 @@ COLUMNS = (
     averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=palette.CLS),
     averaged_column("max_weight", "largest weight of a row"),
 )
+LABELS = {"uniform": "entropy of uniform attention, nats"}
 
 
 @dataclass(frozen=True)
@@ -127,6 +128,7 @@ class EntropyAnalysis(Analysis):
     icon = ":material/blur_on:"
     result_class = Entropy
     columns = COLUMNS
+    labels = LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "of"

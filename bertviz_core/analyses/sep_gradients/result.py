@@ -25,7 +25,7 @@ FORMS = (
     ("to_{}_times_attention", "attention × gradient to {}", ""),
     ("attention_to_{}", "attention to {}", ""),
 )
-OVERVIEW = ("to_sep", "to_other", "to_sep_times_attention")
+OVERVIEW = ("to_sep", "to_first", "to_other", "to_sep_times_attention", "to_first_times_attention")
 COLUMNS = tuple(
     averaged_column(
         quantity := form.format(token),

@@ -1,7 +1,7 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.surface_patterns.figure import COLUMNS, paper_figure
+from bertviz_core.analyses.surface_patterns.figure import COLUMNS, NORM_LABELS, paper_figure
 from bertviz_core.analyses.surface_patterns.findings import STATEMENTS
 
 
@@ -14,6 +14,7 @@ class SurfacePatternsAnalysis(Analysis):
     section = "Section 3.1–3.2, Figure 2"
     icon = ":material/grid_on:"
     columns = COLUMNS
+    labels = NORM_LABELS
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     control = "quantity"

@@ -14,14 +14,18 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.plotting import palette
-from bertviz_core.plotting.palette import NEUTRAL
+from bertviz_core.plotting.palette import NEUTRAL, TOKENS
 from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
 
 QUANTITIES = (
     *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
 )
 CLASSES = ("cls", "sep", "punct", "other")
-NORM_QUANTITIES = (*(f"norm_{name}" for name in CLASSES), "norm_correlation")
+NORM_LABELS = {
+    **{f"norm_{name}": f"length of vectors from {TOKENS[name][0]}" for name in CLASSES},
+    "norm_correlation": "correlation of length and attention weight",
+}
+NORM_QUANTITIES = tuple(NORM_LABELS)
 
 _share = partial(averaged_column, maximum=1.0)
 COLUMNS = (
@@ -39,13 +43,7 @@ COLUMNS = (
         marker=palette.OTHER_TO_SEP,
         overview=False,
     ),
-    _share(
-        "to_first",
-        "attention from later tokens to the first token",
-        name="the first token",
-        marker=palette.FIRST,
-        overview=False,
-    ),
+    _share("to_first", "attention from later tokens to the first token", name="the first token", marker=palette.FIRST),
 )
 BY_QUANTITY = {column.quantity: column for column in COLUMNS}
 

@@ -5,8 +5,9 @@ from dataclasses import asdict
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
+from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.registry import label
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection, head_options
@@ -19,11 +20,12 @@ def pictured(result: Clustering, root: bool = False) -> Clustering:
         return memoize(Clustering.embedded, result, result.mds_seed, root)
 
 
-def thresholds() -> Thresholds:
-    """Sliders in a popover; only labels change with them."""
+def thresholds(result: Clustering) -> Thresholds:
+    """Sliders in a popover for what the result has; only labels change with them."""
     with st.popover("Behavior thresholds", icon=":material/tune:", key="thresholds", on_change="rerun"):
         st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
-        return Thresholds(**{name: _slider(name, default) for name, default in asdict(Thresholds()).items()})
+        chosen = ((name, default) for name, default in asdict(Thresholds()).items() if name in result.present)
+        return Thresholds(**{name: _slider(name, default) for name, default in chosen})
 
 
 def _slider(name: str, default: float) -> float:
@@ -49,7 +51,7 @@ def neighbors(result: Clustering, selection: Selection) -> None:
             f"divergence, {result.unit}": f"{value:.4g}",
             "behavior": BEHAVIORS[result.behaviors[head]][-1],
         }
-        | {name.replace("_", " "): f"{result[name][head]:.3f}" for name in QUANTITIES}
+        | {label(name): f"{result[name][head]:.3f}" for name in result.present}
         for head, value in [(selection.head, 0.0), *result.nearest(selection.head)]
     ]
     alt = f"Head {selection.label} and the heads with the smallest divergence from it"

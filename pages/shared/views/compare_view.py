@@ -11,7 +11,7 @@ from bertviz_core.analyses.proportions import ALPHA
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.comparison.change import Change
-from bertviz_core.comparison.result import Comparison
+from bertviz_core.comparison.result import Comparison, compare
 from bertviz_core.emergence.series import REQUIRED, checkpoint_names
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import allowed
@@ -40,13 +40,36 @@ def choose(selection: Selection) -> tuple[Result, Result]:
     Returns:
         The results of A and B.
     """
-    known = {name: runs for name in ANALYSES if len(runs := _runs(name, selection.checkpoint)) > 1}
+    known = _comparable(selection)
     if not known:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         address.stop()
     analysis = _pick("analysis", {name: ANALYSES[name].title for name in known}, 0, 175)
     a, b = (_pick(label, known[analysis], default, 225) for label, default in (("a", 0), ("b", 1)))
     return _result(analysis, a), _result(analysis, b)
+
+
+def default_head(selection: Selection) -> Head | None:
+    """The head that changed most in what the page is about to show, where the chosen model has heads so numbered."""
+    known = _comparable(selection)
+    analysis = choices.ahead("analysis", next(iter(known), ""))
+    offered = known.get(analysis, {})
+    runs = [choices.ahead(name, run) for name, run in zip("ab", offered, strict=False)]
+    a, b = (_found(analysis, run) if run in offered else None for run in (runs or ("", "")))
+    if a is None or b is None or not (comparison := memoize(compare, a, b)).changes:
+        return None
+    key = choices.ahead("compared", _opening(comparison))
+    return memoize(_changed_most, comparison, key, selection.checkpoint.layers, selection.checkpoint.heads)
+
+
+def _changed_most(comparison: Comparison, key: str, layers: int, heads: int) -> Head | None:
+    moved = comparison.changes[key].by_size() if key in comparison.changes else []
+    return next((head for head in moved if head in all_heads(layers, heads)), None)
+
+
+def _comparable(selection: Selection) -> dict[str, Runs]:
+    """Analysis -> its runs, where there are two."""
+    return {name: runs for name in ANALYSES if len(runs := _runs(name, selection.checkpoint)) > 1}
 
 
 def _pick(name: str, options: Mapping[str, str], default: int, width: int) -> str:
@@ -99,13 +122,16 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
     return f"{', '.join([model, *different])} on {corpora[origin['corpus']['digest']]}"
 
 
-def _result(analysis: str, run_address: str) -> Result:
-    emergence = services.shipped_emergence()
-    if run_address in checkpoint_names(emergence, analysis):
+def _found(analysis: str, run_address: str) -> Result | None:
+    """A run's result; None where it is no longer in the store."""
+    if run_address in checkpoint_names(services.shipped_emergence(), analysis):
         return services.checkpoint_run(run_address, analysis)
     key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
-    result = services.run(key, analysis, tuple(_corpora(analysis).items())) if key else None
-    if result is None:
+    return services.run(key, analysis, tuple(_corpora(analysis).items())) if key else None
+
+
+def _result(analysis: str, run_address: str) -> Result:
+    if (result := _found(analysis, run_address)) is None:
         services.runs.clear()  # which had it a few seconds ago
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
         address.stop()
@@ -114,10 +140,13 @@ def _result(analysis: str, run_address: str) -> Result:
 
 def quantity(comparison: Comparison) -> str:
     """The choice of the quantity that is shown, at first the one in which the most heads differ."""
-    options, marked = list(comparison.a), {key: int(change.marked.sum()) for key, change in comparison.changes.items()}
-    default = max(options, key=lambda key: marked.get(key, 0))
-    look: dict[str, Any] = {"format_func": comparison.label, "width": 230}
-    return choices.selectbox("Quantity", options, key="compared", default=default, follows=True, **look)
+    look: dict[str, Any] = {"format_func": comparison.label, "width": 230, "default": _opening(comparison)}
+    return choices.selectbox("Quantity", list(comparison.a), key="compared", follows=True, **look)
+
+
+def _opening(comparison: Comparison) -> str:
+    marked = {key: int(change.marked.sum()) for key, change in comparison.changes.items()}
+    return max(comparison.a, key=lambda key: marked.get(key, 0))
 
 
 def notes(comparison: Comparison) -> None:
@@ -186,9 +215,9 @@ def table(change: Change, selection: Selection) -> None:
 def best(comparison: Comparison) -> None:
     """The best head of every quantity in A and in B, and the difference of the two."""
     frame = comparison.tables()["best"]
-    frame["quantity"] = frame["quantity"].str.replace("_", " ")
+    frame["quantity"] = frame["quantity"].map(comparison.label)
     formats = {
-        name: st.column_config.NumberColumn(label, format="%.3f") if frame[name].dtype.kind == "f" else label
+        name: st.column_config.NumberColumn(label, format="%.3g") if frame[name].dtype.kind == "f" else label
         for name, label in BEST.items()
         if name in frame
     }

@@ -18,7 +18,7 @@ from pages.shared import services, stored
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
-from pages.shared.views import input_choice, relation_view, tour_view
+from pages.shared.views import compare_view, input_choice, relation_view, tour_view
 
 
 def of(page: str, selection: Selection) -> Head:
@@ -85,5 +85,6 @@ OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "attention_viewer": _viewer,
     "probes": _probes,
     "clustering": _clustering,
+    "compare": compare_view.default_head,
     "tour": tour_view.default_head,
 }

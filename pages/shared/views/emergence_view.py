@@ -8,6 +8,7 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
 from bertviz_core.analyses.dependency_heads.relations import UAS
+from bertviz_core.analyses.registry import label
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import all_heads
@@ -28,6 +29,7 @@ STEP = "at_step"  # of the address and of the session; `step` is the tour's
 BY_BEHAVIOR = "what each head does"
 IN_NATS = ("entropy", "from_cls")
 MAX_RELATIONS = 6
+ENDINGS = {"heads": ", heads", "heldout": ", held out", "offset": ", fixed offset"}  # of columns, in words
 
 
 def origin(result: Emergence) -> None:
@@ -218,9 +220,12 @@ def table(result: Emergence) -> None:
 
 
 def _title(column: str, result: Emergence) -> str:
-    """Of a column of the table; decoders guess next words, not masked ones."""
-    kind = result.loss_name.split("-")[0]
-    return column.replace("masked_", f"{kind}_").replace("_", " ")
+    """Of a column of the table."""
+    name, _, part = column.rpartition("_")
+    if part in ENDINGS:
+        return f"{BEHAVIORS[name][-1] if part == 'heads' else name}{ENDINGS[part]}"
+    own = {"loss": f"{result.loss_name}, nats", "masked_right": result.loss_name.replace("-word loss", " words right")}
+    return own.get(column) or (f"mean {label(column)}" if column in result.quantities else column)
 
 
 def _row_clicked(result: Emergence) -> None:

@@ -23,6 +23,7 @@ from bertviz_core.analyses.results import Results
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import highest
+from bertviz_core.models.tokens import SPACE_MARKS
 from bertviz_core.numbers import number
 from bertviz_core.overview.head_summary import ClearestHead, Relation, Segment, clearest, relation_heads
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
@@ -35,7 +36,7 @@ from pages.shared.frame.selection import Selection
 from pages.shared.jobs import panel as job_panel
 from pages.shared.jobs import reader_jobs
 from pages.shared.memoize import memoize
-from pages.shared.messages import plain
+from pages.shared.messages import joined, plain
 
 CLEAREST = (  # findings of single heads, for the overview
     "surface_patterns.previous",
@@ -239,5 +240,7 @@ def _tokens(segment: Segment, quantity: str) -> str:
     part = segment.tokens[-LONGEST:] if quantity == "to_sep" else segment.tokens[:LONGEST]
     words = " ".join(f":red[**{plain(t)}**]" if t in looked_at else plain(t) for t in part)
     words = re.sub(r"(?<=\w) \\#\\#", "", words)  # a piece that a special token precedes stays apart
+    if any(mark in words for mark in SPACE_MARKS):
+        words = joined(" ".join(part))
     cut = len(segment.tokens) > LONGEST
     return f"… {words}" if cut and quantity == "to_sep" else f"{words} …" if cut else words

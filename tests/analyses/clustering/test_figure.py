@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
+from bertviz_core.analyses.clustering.matrix import frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
@@ -80,6 +81,16 @@ def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None
     heads = clickable(by_behavior(result, base=0))
     assert heads["1-1"][2].startswith("0-0: ")
     assert list(clickable(by_layer(result, base=0))) == ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+
+
+def test_of_many_heads_the_matrix_has_means_of_neighbors(result: Clustering, monkeypatch) -> None:
+    monkeypatch.setattr("bertviz_core.analyses.clustering.matrix.MAX_ROWS", 3)
+    cells = next(t for t in matrix(result).data if t.type == "heatmap")
+    ordered = result.divergence[np.ix_(result.order, result.order)]
+    assert list(cells.x) == list(cells.y) == [-0.5, 1.5, 3.5, 5.5]
+    assert np.shape(cells.z) == (3, 3) and cells.z[0][2] == pytest.approx(ordered[:2, 4:].mean())
+    first, last = (Head(*divmod(int(result.order[i]), 3)).label() for i in (0, 1))
+    assert cells.customdata[0][2].startswith(f"{first} … {last} and ")
 
 
 def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:
