@@ -70,8 +70,12 @@ def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
     return value
 
 
-def bytes_of(value: Any) -> int:
-    """Bytes of a value with all that it holds; what several values share counts for each."""
+def bytes_of(value: Any, counted: set[int] | None = None) -> int:
+    """Bytes of a value with all that it holds, each part once; `counted` are the parts that do not count again."""
+    counted = set() if counted is None else counted
+    if id(value) in counted:
+        return 0
+    counted.add(id(value))
     if isinstance(value, np.ndarray | pa.Table):
         return int(value.nbytes)
     if isinstance(value, pd.DataFrame):
@@ -81,7 +85,7 @@ def bytes_of(value: Any) -> int:
     parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
     if not isinstance(parts, list | tuple):
         parts = list(getattr(value, "__dict__", {}).values())
-    return getsizeof(value) + sum(map(bytes_of, parts))
+    return getsizeof(value) + sum(bytes_of(part, counted) for part in parts)
 
 
 def _identity(argument: Any) -> Any:
