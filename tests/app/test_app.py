@@ -83,13 +83,13 @@ def test_pasted_text_is_analyzed_kept_and_reopened_by_its_link() -> None:
     assert "demo on pasted text" in words(app)
     analyze(app)
     assert not app.error
-    assert len(app.metric) == 4
+    assert len(app.metric) == 3
     link = app.query_params["corpus"]
     link = link if isinstance(link, str) else link[0]
     assert link.startswith("upload-")
     again = open_app("surface_patterns", corpus=link)
     assert "demo on pasted text" in words(again)
-    assert len(again.metric) == 4
+    assert len(again.metric) == 3
 
 
 def test_the_servers_limit_of_an_upload_holds_for_a_paste_too() -> None:
@@ -109,7 +109,7 @@ def test_an_unknown_model_is_refused_and_the_app_stays() -> None:
     assert "no folder" in unescaped(app.error[0].value)
     app.selectbox(key="model").set_value("demo").run()
     assert not app.error
-    assert len(app.metric) == 4
+    assert len(app.metric) == 3
 
 
 def test_gradients_say_what_this_run_shows() -> None:

@@ -74,7 +74,7 @@ def test_a_link_that_cannot_be_restored_says_why_and_shows_no_other_corpus(addre
     app.run()
     assert "cannot be restored" in unescaped(app.error[0].value)  # it stays until the reader chooses
     app.selectbox(key="corpus").set_value("encyclopedia").run()
-    assert not app.error and len(app.metric) == 4
+    assert not app.error and len(app.metric) == 3
 
 
 def test_a_link_to_another_kind_of_corpus_says_so_and_other_pages_go_on() -> None:
@@ -164,7 +164,7 @@ def test_a_guest_whose_upload_is_deleted_meanwhile_is_not_shown_another() -> Non
     assert "not on this server" in unescaped(guest.error[0].value)
     assert guest.selectbox(key="corpus").value is None and "mine.txt" not in guest.selectbox(key="corpus").options
     guest.selectbox(key="corpus").set_value("encyclopedia").run()
-    assert not guest.error and len(guest.metric) == 4
+    assert not guest.error and len(guest.metric) == 3
 
 
 def test_a_file_of_the_probes_is_stored_once_checked_and_deleted() -> None:
@@ -238,7 +238,7 @@ def test_equal_bytes_under_another_name_rename_nothing_and_share_the_result(publ
     next(b for b in ann.button if b.label.startswith("Analyze")).click().run()
     wait_for_job(ann)
     ben = upload(name="ben.txt")
-    assert len(ben.metric) == 4  # no second analysis
+    assert len(ben.metric) == 3  # no second analysis
     ann.run()
     for app, own, other in ((ann, "ann.txt", "ben.txt"), (ben, "ben.txt", "ann.txt")):
         shown = words(app) + str([block.value for block in app.json]) + str(app.selectbox(key="corpus").options)

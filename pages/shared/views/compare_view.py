@@ -52,18 +52,25 @@ def choose(selection: Selection) -> tuple[Result, Result]:
 def default_head(selection: Selection) -> Head | None:
     """The head that changed most in what the page is about to show, where the chosen model has heads so numbered."""
     known = _comparable(selection)
-    analysis = choices.ahead("analysis", next(iter(known), ""))
-    offered = known.get(analysis, {})
-    runs = [choices.ahead(name, run) for name, run in zip("ab", offered, strict=False)]
-    a, b = (_found(analysis, run) if run in offered else None for run in (runs or ("", "")))
+    if not known:
+        return None
+    analysis = _ahead("analysis", known, 0)
+    a, b = (_found(analysis, _ahead(name, known[analysis], default)) for name, default in (("a", 0), ("b", 1)))
     if a is None or b is None or not (comparison := memoize(compare, a, b)).changes:
         return None
-    key = choices.ahead("compared", _opening(comparison))
-    return memoize(_changed_most, comparison, key, selection.checkpoint.layers, selection.checkpoint.heads)
+    quantity = _ahead("compared", comparison.a, list(comparison.a).index(_opening(comparison)))
+    return memoize(_changed_most, comparison, quantity, selection.checkpoint.layers, selection.checkpoint.heads)
 
 
-def _changed_most(comparison: Comparison, key: str, layers: int, heads: int) -> Head | None:
-    moved = comparison.changes[key].by_size() if key in comparison.changes else []
+def _ahead(name: str, options: Mapping[str, Any], default: int) -> str:
+    """What a choice among options is about to be."""
+    keys = list(options)
+    chosen = choices.ahead(name, keys[default])
+    return chosen if chosen in options else keys[default]
+
+
+def _changed_most(comparison: Comparison, quantity: str, layers: int, heads: int) -> Head | None:
+    moved = comparison.changes[quantity].by_size() if quantity in comparison.changes else []
     return next((head for head in moved if head in all_heads(layers, heads)), None)
 
 
