@@ -116,7 +116,7 @@ def distance_figure(result: Probes) -> go.Figure:
     axis = {"type": "category", "tickfont_size": 11, "autotickangles": [0, -45]}
     figure.update_xaxes(title="offset of the governor, words to the right", **axis)
     figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
-    return finish(figure, 300 + entries, legend={"font": {"size": 11}}, margin={"t": entries})
+    return finish(figure, 325 + entries, legend={"font": {"size": 11}}, margin={"t": entries, "b": 70})
 
 
 def more_figures(result: Probes) -> dict[str, go.Figure]:
