@@ -3,6 +3,7 @@
 import gzip
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -33,8 +34,12 @@ def begin(data: bytes = TEXT, seconds: int = 1) -> UploadCheck:
 
 def processes() -> list[psutil.Process]:
     """Those of checks."""
-    children = psutil.Process().children(recursive=True)
-    return [child for child in children if "bertviz_core.corpora.upload_check" in child.cmdline()]
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+            if "bertviz_core.corpora.upload_check" in child.cmdline():
+                found.append(child)
+    return found
 
 
 @pytest.fixture(autouse=True)
