@@ -18,6 +18,7 @@ from bertviz_core.viewer.view import InputAttention
 T = TypeVar("T")
 MAX_RESULTS = 64  # values that are results themselves, with all their arrays
 MAX_BYTES = 256_000_000  # of all other values: a map of 80 x 64 heads has 1.1 MB, of 12 x 12 0.03
+ATOMS = (str, bytes, int, float, type(None))  # the most of a figure
 _results: OrderedDict[Hashable, Any] = OrderedDict()
 _others: OrderedDict[Hashable, Any] = OrderedDict()
 _bytes: dict[Hashable, int] = {}  # of each of the others, with its key
@@ -72,6 +73,8 @@ def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
 
 def bytes_of(value: Any, counted: set[int] | None = None) -> int:
     """Bytes of a value with all that it holds, each part once; `counted` are the parts that do not count again."""
+    if isinstance(value, ATOMS):
+        return getsizeof(value)
     counted = set() if counted is None else counted
     if id(value) in counted:
         return 0
