@@ -16,7 +16,7 @@ from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
 TICKED = 56  # heads whose labels still fit beside the matrix
-MAX_ROWS = 144  # of the matrix: where there are more heads, a row is the mean of neighbors under the dendrogram
+MAX_ROWS = 150  # of the matrix, four pixels each; of more heads, a row is the mean of neighbors under the dendrogram
 MAX_BRACKETS = 1000  # of the dendrogram, the highest
 
 
