@@ -15,7 +15,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.engine import stream
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.store import Store
+from bertviz_core.engine.store import DAY, Store
 from bertviz_core.engine.stream import PortableAccumulator
 from bertviz_core.errors import StoreError
 from bertviz_core.models import reading
@@ -23,6 +23,7 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import CorpusReading, cut
 
+WORK_DAYS = 30  # for which unfinished sums are kept
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunks = Iterator[tuple[int, list[Encoded]]]  # a chunk's number, from 0, and its examples
@@ -148,7 +149,7 @@ class ChunkedPass:
         for each in self.sums:
             data = each.to_bytes(share=f"{done / self.corpus.expected:.3f}", work=self.work)
             with suppress(StoreError):  # the result may still find room
-                self.store.put_work(work_name(each.request), data)
+                self.store.write(work_name(each.request), data, expire=WORK_DAYS * DAY)
         self._saved, self._is_changed = time.monotonic(), False
         self._cost = self._saved - started
 
@@ -158,14 +159,15 @@ class ChunkedPass:
             if hasattr(each.total, "take_detail"):
                 details.finish(self.store, each.request.key(), len(self.sizes))
         if self.store is not None:
-            self.store.drop_work(work_name(each.request) for each in self.sums)
+            with suppress(StoreError):
+                self.store.delete(*(work_name(each.request) for each in self.sums))
 
     def _needs(self, number: int) -> bool:
         return any(each.needs(number) for each in self.sums)
 
     def _restore(self, each: ChunkSums) -> None:
         with suppress(*DAMAGED):
-            data = self.store.read(f"work/{work_name(each.request)}") if self.store else None
+            data = self.store.read(work_name(each.request)) if self.store else None
             if data and metadata_of(data)["work"] == self.work:
                 each.restore(data)
 
@@ -173,11 +175,11 @@ class ChunkedPass:
 def share_done(store: Store, request: Request) -> float | None:
     """Share of a request that an earlier job has computed, from 0 to 1; None if there is nothing to resume."""
     with suppress(*DAMAGED):
-        if header := store.header(f"work/{work_name(request)}"):
+        if header := store.header(work_name(request)):
             return float(json.loads(header)["__metadata__"]["share"])
     return None
 
 
 def work_name(request: Request) -> str:
     """Name of the sums of an unfinished request in the store."""
-    return f"chunks/{request.key()}"
+    return f"work/chunks/{request.key()}"

@@ -20,8 +20,7 @@ from bertviz_core.cli.combined import combined_app
 from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.corpora.source import from_path
-from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_disk import Entry
+from bertviz_core.engine.store import Entry, Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import checkpoint

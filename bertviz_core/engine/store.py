@@ -3,32 +3,43 @@
 import io
 import logging
 import os
+import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from copy import copy
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import diskcache
+from diskcache.core import DBNAME
 
 from bertviz_core.engine import store_disk
-from bertviz_core.engine.store_disk import BYTES, ERRORS, SIZE, Entry, Reader, default_limit, reason
+from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, default_limit, reason
 from bertviz_core.errors import StoreError
 from bertviz_core.settings import default_folder
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
-UNUSABLE = (*ERRORS, TypeError, ValueError)  # the latter two for settings that diskcache cannot read
 KINDS = ("result", "upload", "work", "detail")
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
-WORK_DAYS = 30
 DAY = 86_400  # seconds
 PATIENCE = 5  # seconds that opening waits for a process that has locked the store
 RETRY = 10  # seconds until a store that could not be written is tried again
 HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command line)."
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the store: its kind (one of KINDS), key or token, size in bytes, and when it was stored, in seconds
+    since 1970."""
+
+    kind: str
+    key: str
+    size: int
+    stored: float
 
 
 class Store:
@@ -49,7 +60,7 @@ class Store:
         self.limit = default_limit() if limit is None else limit
         self._lock = threading.Lock()
         self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
-        self._problem: StoreError | None = None
+        self._problem = ""  # why nothing can be written, until the folder is opened again
         self._retry = 0.0
         self._open(PATIENCE)
 
@@ -57,7 +68,7 @@ class Store:
     def problem(self) -> StoreError | None:
         """Why nothing can be written, or None."""
         self._current()
-        return copy(self._problem)  # one that is raised keeps its frames alive, and their bytes
+        return self._error(self._problem) if self._problem else None
 
     def check(self) -> None:
         """Raise StoreError where nothing can be written."""
@@ -68,14 +79,12 @@ class Store:
         """A result's bytes, from the store or from what ships with the project."""
         shipped = self.shipped / f"{key}.safetensors"
         try:
-            data = self.read(f"result/{key}")
+            if (data := self.read(f"result/{key}")) is not None:
+                self.mark_used(key)
+                return data
         except StoreError:
             if not shipped.exists():
                 raise
-            data = None
-        if data is not None:
-            self.mark_used(key)
-            return data
         return shipped.read_bytes() if shipped.exists() else None
 
     def has(self, key: str) -> bool:
@@ -117,22 +126,22 @@ class Store:
             cache.set(name, data, expire=expire)
             cache.cull()
 
-    def put_work(self, name: str, data: bytes) -> None:
-        """Store unfinished work for a job that goes on, or for the next one."""
-        self.write(f"work/{name}", data, expire=WORK_DAYS * DAY)
-
-    def drop_work(self, names: Iterable[str]) -> None:
-        """Delete unfinished work by name."""
-        with suppress(StoreError), self.writing() as cache:
+    def delete(self, *names: str) -> None:
+        """Delete entries; nothing happens where there are none."""
+        with self.writing() as cache:
             for name in names:
-                cache.delete(f"work/{name}")
+                cache.delete(name)
 
     def mark_used(self, key: str) -> None:
-        """Note that a result was shown, wherever it was read from: the limit drops first what was not."""
+        """Note once an hour that a result was shown, wherever it was read from: the limit drops first what was not. A
+        database that is busy is left alone: this is not worth waiting for."""
         now = time.time()
-        if now - self._used.get(key, 0.0) > store_disk.RECENT:
-            self._used[key] = now
-            store_disk.mark_used(self.folder, f"result/{key}")
+        if now - self._used.get(key, 0.0) <= RECENT:
+            return
+        self._used[key] = now
+        with suppress(*ERRORS), closing(sqlite3.connect(self.folder / DBNAME, timeout=0.1)) as database, database:
+            query = "UPDATE Cache SET access_time = ? WHERE key = ? AND raw = 1"
+            database.execute(query, (now, f"result/{key}"))
 
     def entries(self) -> Iterator[Entry]:
         """What is stored; the results that ship are not counted, nor what is not bytes."""
@@ -157,10 +166,9 @@ class Store:
     def size(self) -> int:
         """Bytes of all files in its folder."""
         total = 0
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                with suppress(OSError):  # it has just gone
-                    total += Path(folder, name).stat().st_size
+        for path in self.folder.rglob("*"):
+            with suppress(OSError):  # it has just gone
+                total += path.stat().st_size if path.is_file() else 0
         return total
 
     def clear(self) -> int:
@@ -174,7 +182,7 @@ class Store:
     def reading(self) -> Iterator[Reader]:
         """The entries for reading; errors of SQLite and the system become StoreError."""
         try:
-            with Reader(self.folder) as reader:
+            with closing(Reader(self.folder)) as reader:
                 yield reader
         except ERRORS as error:
             raise self._error(f"cannot be read ({reason(error, self.folder)}).") from error
@@ -184,18 +192,16 @@ class Store:
         """The cache for writing; raises StoreError where nothing can be written."""
         cache = self._current()
         if cache is None:
-            raise copy(self._problem or self._error("cannot be written."))
+            raise self._error(self._problem)
         try:
             yield cache
         except ERRORS as error:
             with suppress(*ERRORS):
                 cache.close()  # a transaction that failed half-way must not keep its lock
-            problem = self._error(f"cannot be written ({reason(error, self.folder)}): nothing new was stored.")
-            self._note(copy(problem))
-            raise problem from error
+            raise self._note(f"cannot be written ({reason(error, self.folder)}): nothing new was stored.") from error
         if store_disk.file_of(self.folder) != self._file:
             raise self._error("was removed while it was written: nothing new was stored.")
-        self._problem = None
+        self._problem = ""
 
     def _current(self) -> diskcache.Cache | None:
         """The cache, opened again where its folder has been replaced, or could not be written for some seconds."""
@@ -209,19 +215,21 @@ class Store:
         self._cache: diskcache.Cache | None = None
         try:
             self._cache = store_disk.open_cache(self.folder, self.limit, patience)
-            self._problem = None
-        except (*UNUSABLE, StoreError) as error:
-            why = error.what if isinstance(error, StoreError) else reason(error, self.folder)
-            self._note(self._error(f"cannot be written ({why}): nothing new is stored, what can be read is shown."))
+            self._problem = ""
+        except (*ERRORS, StoreError, TypeError, ValueError) as error:  # the last two for settings that cannot be read
+            why = reason(error, self.folder)
+            self._note(f"cannot be written ({why}): nothing new is stored, what can be read is shown.")
         self._file = store_disk.file_of(self.folder)
         with suppress(*ERRORS):  # another process sweeps too
             store_disk.sweep(self.folder)
 
-    def _note(self, problem: StoreError) -> None:
-        """Report a problem until the folder is opened again, which shows whether it is solved."""
-        if str(problem) != str(self._problem):
-            log.warning("%s", problem)
+    def _note(self, problem: str) -> StoreError:
+        """Log a new problem, and try to write again after some seconds."""
+        error = self._error(problem)
+        if problem != self._problem:
+            log.warning("%s", error)
         self._problem, self._retry = problem, time.monotonic() + RETRY
+        return error
 
     def _error(self, what: str) -> StoreError:
         return StoreError(f"The store {what}", where=str(self.folder), hint=HINT)

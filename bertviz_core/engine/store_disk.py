@@ -1,16 +1,14 @@
 """The store's files: diskcache restricted to bytes, and a reader for stores that cannot be written."""
 
-import contextlib
 import math
 import os
 import sqlite3
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import closing, suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import diskcache
 from diskcache.core import DBNAME, EVICTION_POLICY, MODE_BINARY, MODE_RAW
@@ -27,7 +25,6 @@ RECENT = 3600  # seconds for which what was stored or used is safe from the limi
 SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # of a damaged row it may be text
 FRESH = "raw = 1 AND (expire_time IS NULL OR expire_time > ?)"
 BYTES = f"mode IN ({MODE_RAW}, {MODE_BINARY}) AND {FRESH}"
-OF_KIND = "raw = 1 AND key >= ? AND key < ?"
 TABLE = "CREATE TABLE Cache (key, raw, store_time, expire_time, access_time, size, mode, filename, value)"
 POLICY = "results-unused"
 # One at a time, details first; diskcache's own policies know no entries that must stay, and wait for a lock to read.
@@ -39,27 +36,10 @@ EVICTION_POLICY[POLICY] = {
 }
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One entry of the store.
-
-    Attributes:
-        kind: "result", "upload", "detail" of a result, or "work" of unfinished jobs.
-        key: Its key or token.
-        size: In bytes.
-        stored: When, in seconds since 1970.
-    """
-
-    kind: str
-    key: str
-    size: int
-    stored: float
-
-
 def default_limit() -> int:
     """`BERTVIZ_STORE_LIMIT`, in GB, as bytes; else 10 GB. Raises SettingsError for anything but a positive number."""
     named = os.environ.get("BERTVIZ_STORE_LIMIT", str(LIMIT_GB))
-    with contextlib.suppress(ValueError):
+    with suppress(ValueError):
         if 0 < float(named) < math.inf:
             return int(float(named) * 1e9)
     raise SettingsError(
@@ -68,20 +48,10 @@ def default_limit() -> int:
 
 
 class BytesDisk(diskcache.Disk):
-    """diskcache's own Disk pickles what it does not know (CVE-2025-69872); this one refuses anything but bytes."""
-
-    def put(self, key: Any) -> tuple[str, bool]:
-        if not isinstance(key, str):
-            raise TypeError("store keys are strings")
-        return key, True
+    """diskcache's own Disk unpickles what it does not know (CVE-2025-69872); this one reads nothing but bytes."""
 
     def get(self, key: Any, raw: bool) -> str:
         return str(key)
-
-    def store(self, value: Any, read: bool, key: Any = diskcache.UNKNOWN) -> Any:
-        if not read and not isinstance(value, bytes):
-            raise TypeError("store values are bytes")
-        return super().store(value, read, key=key)
 
     def fetch(self, mode: int, filename: str | None, value: Any, read: bool) -> Any:
         if mode not in (MODE_RAW, MODE_BINARY) or (mode == MODE_RAW and not isinstance(value, bytes)):
@@ -109,65 +79,65 @@ def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
     """
     folder.mkdir(0o700, parents=True, exist_ok=True)
     (folder / DBNAME).touch(0o600)  # the files that SQLite puts beside it get its mode
-    with contextlib.closing(sqlite3.connect(folder / DBNAME, timeout=patience, isolation_level=None)) as database:
-        version = database.execute("PRAGMA user_version").fetchone()[0]
-        if version > VERSION:
+    with closing(sqlite3.connect(folder / DBNAME, timeout=patience, isolation_level=None)) as database:
+        if database.execute("PRAGMA user_version").fetchone()[0] > VERSION:
             raise StoreError("a newer version of the project wrote it")
         database.execute("BEGIN IMMEDIATE")
         database.execute("ROLLBACK")
-    options = {"eviction_policy": POLICY, "size_limit": limit, "cull_limit": 0, "disk_min_file_size": 1 << 16}
-    cache = diskcache.Cache(str(folder), timeout=PATIENCE, disk=BytesDisk, **options)
-    with contextlib.closing(sqlite3.connect(folder / DBNAME, timeout=patience, isolation_level=None)) as database:
+        options = {"eviction_policy": POLICY, "size_limit": limit, "cull_limit": 0, "disk_min_file_size": 1 << 16}
+        cache = diskcache.Cache(str(folder), timeout=PATIENCE, disk=BytesDisk, **options)
         database.execute(f"PRAGMA user_version = {VERSION}")
     return cache
 
 
 def sweep(folder: Path, old: float = OLD) -> int:
     """Remove files without a row that are `old` seconds old, which a killed process left. Returns how many went."""
-    before = time.time() - old
-    files = {str(path.relative_to(folder)) for path in folder.glob("??/??/*.val") if _changed(path) < before}
-    with Reader(folder) as reader:
-        orphans = files - {name for (name,) in reader.sql("SELECT filename FROM Cache WHERE filename IS NOT NULL")}
-    for name in orphans:
-        (folder / name).unlink(missing_ok=True)
-    return len(orphans)
-
-
-def mark_used(folder: Path, key: str) -> None:
-    """Note the use of an entry, once an hour. A database that is busy is left alone: this is not worth waiting for."""
-    with (
-        contextlib.suppress(*ERRORS),
-        contextlib.closing(sqlite3.connect(folder / DBNAME, timeout=0.1, isolation_level=None)) as database,
-    ):
-        query = "UPDATE Cache SET access_time = ?1 WHERE key = ?2 AND raw = 1 AND access_time < ?1 - ?3"
-        database.execute(query, (time.time(), key, RECENT))
+    before, count = time.time() - old, 0
+    paths = list(folder.glob("??/??/*.val"))
+    with closing(Reader(folder)) as reader:
+        known = {name for (name,) in reader.sql("SELECT filename FROM Cache WHERE filename IS NOT NULL")}
+    for path in paths:
+        if str(path.relative_to(folder)) not in known:
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < before:
+                    path.unlink()
+                    count += 1
+    return count
 
 
 class Reader:
-    """Reads the entries in a folder, in which nothing need be writable; one that cannot be read counts as empty.
-
-    Raises:
-        sqlite3.OperationalError: Another process has locked it.
-    """
+    """Reads the entries in a folder, in which nothing need be writable; one that cannot be read counts as empty. Raises
+    sqlite3.OperationalError where another process has locked it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._database = self._open()
+        address = (folder / DBNAME).absolute().as_uri()
+        for options in ("mode=ro", "mode=ro&immutable=1"):  # the second where no file can be created beside it
+            database = None
+            try:
+                database = sqlite3.connect(f"{address}?{options}", timeout=BRIEF, isolation_level=None, uri=True)
+                database.execute("SELECT key, raw, expire_time, mode, filename, value FROM Cache LIMIT 1").fetchall()
+                self._database = database
+                return
+            except sqlite3.Error as error:
+                if database:
+                    database.close()
+                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
+                    raise
+        self._database = sqlite3.connect(":memory:", isolation_level=None)
+        self._database.execute(TABLE)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def close(self) -> None:
         self._database.close()
 
-    def sql(self, query: str, arguments: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    def sql(self, query: str, arguments: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         """The rows of a query."""
         return self._database.execute(query, arguments).fetchall()
 
     def get(self, name: str, read: bool = False) -> Any:
         """The bytes of an entry, a stream where `read` and it lies in a file of its own; None where it is not here."""
         query = f"SELECT mode, filename, value FROM Cache WHERE key = ? AND {FRESH}"
-        with contextlib.suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):
             for mode, filename, value in self.sql(query, (name, time.time())):
                 return BytesDisk(str(self._folder)).fetch(mode, filename, value, read)
         return None
@@ -175,34 +145,10 @@ class Reader:
     def __contains__(self, name: str) -> bool:
         return bool(self.sql(f"SELECT 1 FROM Cache WHERE key = ? AND {BYTES}", (name, time.time())))
 
-    def _open(self) -> sqlite3.Connection:
-        address = (self._folder / DBNAME).absolute().as_uri()
-        for options in ("mode=ro", "mode=ro&immutable=1"):  # the second where no file can be created beside it
-            database = None
-            try:
-                database = sqlite3.connect(f"{address}?{options}", timeout=BRIEF, isolation_level=None, uri=True)
-                database.execute("SELECT key, raw, expire_time, mode, filename, value FROM Cache LIMIT 1").fetchall()
-                return database
-            except sqlite3.Error as error:
-                if database:
-                    database.close()
-                if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
-                    raise
-        database = sqlite3.connect(":memory:", isolation_level=None)
-        database.execute(TABLE)
-        return database
-
-
-def _changed(path: Path) -> float:
-    """When a file was written, in seconds since 1970; now where it is gone."""
-    with contextlib.suppress(OSError):
-        return path.stat().st_mtime
-    return time.time()
-
 
 def file_of(folder: Path) -> tuple[int, int] | None:
     """(device, inode) of the database; None where there is none."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         file = (folder / DBNAME).stat()
         return file.st_dev, file.st_ino
     return None
@@ -211,6 +157,8 @@ def file_of(folder: Path) -> tuple[int, int] | None:
 def reason(error: BaseException, folder: Path) -> str:
     """An error of SQLite or the system in a few words, without paths. SQLite calls a full disk "disk I/O error" and a
     read-only one "unable to open": what the folder itself says to a new file is clearer."""
+    if isinstance(error, StoreError):
+        return error.what
     if isinstance(error, OSError):
         return os.strerror(error.errno) if error.errno else type(error).__name__
     try:

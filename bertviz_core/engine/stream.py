@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Protocol, Self
 import numpy as np
 
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import Cancelled, ModelError, SettingsError
+from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.model import AttentionModel
@@ -58,15 +58,9 @@ def run(
     for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
         groups = [group]
         while groups:
-            part, sums = groups.pop(0), [accumulator.new_empty() for accumulator in accumulators]
-            try:
-                batch = collate(part, model.tokens, model.device)
-                (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
-            except RuntimeError as error:
-                _check_smaller(error, model, part)
-                sums = []
-            if not sums and accumulators:  # after the error, which keeps the blocks of the failed try
-                _free(model)
+            part = groups.pop(0)
+            sums = _sums(model, part, accumulators, passing or forward)
+            if sums is None:
                 groups[:0] = part[: len(part) // 2], part[len(part) // 2 :]
                 continue
             for accumulator, each in zip(accumulators, sums, strict=True):
@@ -77,28 +71,32 @@ def run(
 def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[Encoded]:
     """The examples; raises Cancelled between two of them too, for thousands are encoded before the first batch."""
     for example in examples:
-        if progress.cancelled.is_set():
-            raise Cancelled()
+        progress.advance(0)
         yield example
 
 
-def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
-    """Raise the error unless smaller batches can fix it."""
-    if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
-        raise error
-    if len(examples) == 1:
-        raise ModelError(
-            f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
-            hint="Choose a smaller maximum length, or another device.",
-        ) from error
+def _sums(
+    model: AttentionModel, examples: Sequence[Encoded], accumulators: Sequence[Accumulator], passing: PassFunction
+) -> list[Accumulator] | None:
+    """What each accumulator sums over one batch; None where only a smaller one has room on the device."""
+    sums = [accumulator.new_empty() for accumulator in accumulators]
+    try:
+        batch = collate(examples, model.tokens, model.device)
+        passing(model, batch, *(partial(each.update, batch) for each in sums))
+        return sums
+    except RuntimeError as error:
+        if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
+            raise
+        if len(examples) == 1:
+            raise ModelError(
+                f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
+                hint="Choose a smaller maximum length, or another device.",
+            ) from error
+    if model.device.startswith("cuda"):  # after the error, which keeps the blocks of the failed try
+        import torch
 
-
-def _free(model: AttentionModel) -> None:
-    """Give the failed try's blocks back; the error that held them is gone by now."""
-    import torch
-
-    if model.device.startswith("cuda"):
         torch.cuda.empty_cache()
+    return None
 
 
 def extract(
@@ -120,29 +118,42 @@ def extract(
     """
     sizes = {example.number: _size(example, word_level) for example in examples}
     progress.start("Extracting attention", len(sizes), "examples")
-    shapes = {number: [model.layers, model.heads, size, size] for number, size in sizes.items()}
-    partial = path.with_name(path.name + ".partial")
+    unfinished = path.with_name(path.name + ".partial")
     try:
-        with partial.open("wb") as stream:
-            offsets = _write_header(stream, shapes, metadata or {})
+        with unfinished.open("wb") as stream:
+            begins = _write_header(stream, model, sizes, metadata)
             for group in buckets(examples, batch_tokens or model.batch_tokens):
-                _write_group(stream, model, group, offsets, word_level)
+                first = word_level == "paper"
+                words = membership(group, model.device, first_piece=first, special=True) if word_level else None
+
+                def write(attention: LayerAttention, group: list[Encoded] = group, words: Any = words) -> None:
+                    maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
+                    for each, example in zip(maps, group, strict=True):
+                        size = sizes[example.number]
+                        layer = np.ascontiguousarray(each[:, :size, :size], dtype=np.float32)
+                        stream.seek(begins[example.number] + attention.layer * layer.nbytes)
+                        stream.write(layer.tobytes())
+
+                forward(model, collate(group, model.tokens, model.device), write)
                 progress.advance(len(group))
-        partial.replace(path)
+        unfinished.replace(path)
     except OSError as error:
         raise SettingsError(
             f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another path."
         ) from error
     finally:
-        partial.unlink(missing_ok=True)  # half a file would read as maps of zeros
+        unfinished.unlink(missing_ok=True)  # half a file would read as maps of zeros
 
 
-def _write_header(stream: BinaryIO, shapes: dict[int, list[int]], metadata: dict[str, str]) -> dict[int, int]:
+def _write_header(
+    stream: BinaryIO, model: AttentionModel, sizes: dict[int, int], metadata: dict[str, str] | None
+) -> dict[int, int]:
     """Write the safetensors header; returns where each example's data begins in the file."""
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
     begins, end = {}, 0
-    for number, shape in shapes.items():
-        begins[number], end = end, end + 4 * int(np.prod(shape, dtype=np.int64))
+    for number, size in sizes.items():
+        begins[number], end = end, end + 4 * model.layers * model.heads * size**2
+        shape = [model.layers, model.heads, size, size]
         header[str(number)] = {"dtype": "F32", "shape": shape, "data_offsets": [begins[number], end]}
     data = json.dumps(header).encode()
     data += b" " * (-len(data) % 8)  # the format wants the data aligned
@@ -150,23 +161,6 @@ def _write_header(stream: BinaryIO, shapes: dict[int, list[int]], metadata: dict
     start = stream.tell()
     stream.truncate(start + end)
     return {number: start + begin for number, begin in begins.items()}
-
-
-def _write_group(
-    stream: BinaryIO, model: AttentionModel, group: list[Encoded], offsets: dict[int, int], word_level: str | None
-) -> None:
-    first = word_level == "paper"
-    words = membership(group, model.device, first_piece=first, special=True) if word_level else None
-
-    def observe(attention: LayerAttention) -> None:
-        maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
-        for row, example in enumerate(group):
-            size = _size(example, word_level)
-            layer = np.ascontiguousarray(maps[row, :, :size, :size], dtype=np.float32)
-            stream.seek(offsets[example.number] + attention.layer * layer.nbytes)
-            stream.write(layer.tobytes())
-
-    forward(model, collate(group, model.tokens, model.device), observe)
 
 
 def _size(example: Encoded, word_level: str | None) -> int:

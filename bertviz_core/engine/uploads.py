@@ -13,7 +13,7 @@ from typing import BinaryIO
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import DAY, Store
-from bertviz_core.engine.store_disk import BYTES, OF_KIND, SIZE
+from bertviz_core.engine.store_disk import BYTES, SIZE
 from bertviz_core.errors import InputError, StoreError
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
@@ -57,31 +57,29 @@ class Uploads:
         """Store an upload, whose bytes the caller has checked; on one's own machine the same file again has its days
         start again. Raises InputError where all uploads would take more than they may."""
         new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
-        days = 1 if self.access.public else self.access.upload_days
+        expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:
-            same = (new.name, new.digest)
-            old = [] if self.access.public else self.latest(kind)
-            new = next((upload for upload in old if (upload.name, upload.digest) == same), new)
+            if not self.access.public:
+                same = (upload for upload in self.latest(kind) if (upload.name, upload.digest) == (name, new.digest))
+                new = next(same, new)
             self._check_room(new)
-            self.store.write(f"upload/{new.token}", data, expire=days * DAY)
-            self.store.write(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire=days * DAY)
+            self.store.write(f"upload/{new.token}", data, expire)
+            self.store.write(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire)
         return new
 
     def latest(self, kind: str) -> list[Upload]:
         """The last uploads of a kind, oldest first."""
-        query = f"SELECT value FROM Cache WHERE {OF_KIND} AND {BYTES} ORDER BY store_time DESC"
-        with self.store.reading() as cache:
-            rows = cache.sql(query, ("name/", "name0", time.time()))
-        uploads = (upload for (value,) in rows if (upload := _read_description(value)) and upload.kind == kind)
-        return [upload for upload, _ in zip(uploads, range(LATEST), strict=False)][::-1]
+        query = f"SELECT value FROM Cache WHERE key GLOB 'name/*' AND {BYTES} ORDER BY store_time DESC"
+        with self.store.reading() as reader:
+            uploads = [_description(value) for (value,) in reader.sql(query, (time.time(),))]
+        return [upload for upload in uploads if upload and upload.kind == kind][:LATEST][::-1]
 
     def find(self, token: str) -> Upload | None:
         """The upload of this token, or None; unknown, deleted and expired tokens are not distinguished."""
         if not TOKEN.fullmatch(token):
             return None
-        with self.store.reading() as cache:
-            data = cache.get(f"name/{token}")
-            return _read_description(data) if f"upload/{token}" in cache else None
+        with self.store.reading() as reader:
+            return _description(reader.get(f"name/{token}")) if f"upload/{token}" in reader else None
 
     def source(self, token: str) -> Source:
         """The bytes of an upload by its token; raises InputError when it is not here (any more)."""
@@ -93,23 +91,24 @@ class Uploads:
     def source_of(self, upload: Upload) -> Source:
         """The bytes of an upload, looked up at each reading: it may be deleted while a job reads it, and raises
         InputError then."""
-        locator = f"upload:{upload.token}"
-        return Source(upload.name, upload.digest, upload.size, lambda: self._open(upload.token), locator=locator)
+
+        def opener() -> BinaryIO:
+            stream = self.store.open(f"upload/{upload.token}")
+            if stream is None:
+                raise missing()
+            return stream
+
+        return Source(upload.name, upload.digest, upload.size, opener, locator=f"upload:{upload.token}")
 
     def delete(self, token: str) -> None:
         """Delete an upload; nothing happens where there is none."""
-        with self.store.writing() as cache:
-            cache.delete(f"name/{token}")
-            cache.delete(f"upload/{token}")
+        self.store.delete(f"name/{token}", f"upload/{token}")
 
     def models(self) -> list[str]:
         """Names of the models that were opened lately, the latest first; none where the store cannot be read."""
-        try:
-            with self.store.reading() as cache:
-                names = json.loads(cache.get("models/latest") or b"[]")
-        except (StoreError, ValueError):
-            return []
-        return [name for name in names if isinstance(name, str)]
+        with suppress(StoreError, ValueError):
+            return [name for name in json.loads(self.store.read("models/latest") or b"[]") if isinstance(name, str)]
+        return []
 
     def remember_model(self, name: str) -> None:
         """Put a model first among the latest; nothing happens where the store cannot be written."""
@@ -117,16 +116,11 @@ class Uploads:
         with suppress(StoreError):
             self.store.write("models/latest", json.dumps(latest).encode(), expire=MODEL_DAYS * DAY)
 
-    def _open(self, token: str) -> BinaryIO:
-        stream = self.store.open(f"upload/{token}")
-        if stream is None:
-            raise missing()
-        return stream
-
     def _check_room(self, new: Upload) -> None:
-        query = f"SELECT COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0) FROM Cache WHERE {OF_KIND} AND key != ? AND {BYTES}"
-        with self.store.reading() as cache:
-            ((others,),) = cache.sql(query, ("upload/", "upload0", f"upload/{new.token}", time.time()))
+        charge = f"COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0)"
+        query = f"SELECT {charge} FROM Cache WHERE key GLOB 'upload/*' AND key != ? AND {BYTES}"
+        with self.store.reading() as reader:
+            ((others,),) = reader.sql(query, (f"upload/{new.token}", time.time()))
         if others + new.charge > self.access.uploads:
             raise InputError(
                 "This server has no space for more uploads.",
@@ -135,12 +129,11 @@ class Uploads:
             )
 
 
-def _read_description(data: bytes | None) -> Upload | None:
+def _description(data: bytes | None) -> Upload | None:
     """The description that is stored as JSON; None for one of another version."""
-    try:
+    with suppress(ValueError, TypeError):
         return Upload(**json.loads(data)) if data else None
-    except (ValueError, TypeError):
-        return None
+    return None
 
 
 def missing() -> InputError:

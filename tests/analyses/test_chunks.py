@@ -110,7 +110,7 @@ def test_analyses_that_stopped_at_different_chunks_go_on_together(masked, store)
 
 def test_damaged_sums_are_computed_anew(masked, store):
     request = request_of("entropy", masked)
-    store.put_work(f"chunks/{request.key()}", b"nothing of use")
+    store.write(f"work/chunks/{request.key()}", b"nothing of use")
     assert share_done(store, request) is None
     assert compute(request, store, model=masked).to_bytes() == compute(request, None, model=masked).to_bytes()
 
