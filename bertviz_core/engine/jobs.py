@@ -20,23 +20,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work, and the sessions that requested it.
+    """One piece of work, and the sessions that requested it; when the last of them leaves, it is cancelled."""
 
-    Attributes:
-        key: Equal keys, equal results.
-        title: For people.
-        task: What the runner is given.
-        sessions: Sessions that requested it; when the last of them leaves, it is cancelled.
-        error: For people, once the state is "failed" or "cancelled".
-    """
-
-    key: str
+    key: str  # equal keys, equal results
     title: str
-    task: Any = None
+    task: Any = None  # what the runner is given
     sessions: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
-    error: BertvizError | None = None
+    error: BertvizError | None = None  # for people, once the state is "failed" or "cancelled"
 
     @property
     def finished(self) -> bool:
@@ -50,12 +42,8 @@ class Job:
 
 
 class JobQueue:
-    """The jobs of one device, run one after another in a thread. The queue never calls a page.
-
-    Args:
-        runner: What performs a task: it blocks, writes the progress that it is given, and raises Cancelled soon after
-            that asks for it.
-        access: How many jobs may wait and run.
+    """The jobs of one device, run one after another in a thread; `access` says how many may wait and run. The runner
+    performs a task: it blocks, writes the progress that it is given, and raises Cancelled soon after that asks for it.
     """
 
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
@@ -70,14 +58,18 @@ class JobQueue:
             QueueFull: as many jobs wait as may, in all or of this session.
         """
         with self._lock:
-            job = next((job for job in self._jobs if job.key == key and job.sessions), None)
-            if job is None:
-                self._check_room(session_id)
-                job = Job(key, title, task, {session_id})
-                self._jobs.append(job)
-                if len(self._jobs) == 1:  # a daemon: the server's end waits for no job
-                    threading.Thread(target=self._work, name="jobs", daemon=True).start()
-            job.sessions.add(session_id)
+            if job := next((job for job in self._jobs if job.key == key and job.sessions), None):
+                job.sessions.add(session_id)
+                return job
+            if len(self.jobs_of(session_id)) >= self._access.session_jobs:
+                hint = "Wait for the last one to finish, or cancel it in the sidebar."
+                raise QueueFull("You cannot queue more jobs.", hint=hint)
+            if len(self._jobs) >= self._access.jobs:
+                what = f"The queue is full: {self._access.jobs} jobs are unfinished."
+                raise QueueFull(what, hint="Try again when some have finished.")
+            self._jobs.append(job := Job(key, title, task, {session_id}))
+            if len(self._jobs) == 1:  # a daemon: the server's end waits for no job
+                threading.Thread(target=self._work, name="jobs", daemon=True).start()
             return job
 
     def leave(self, job: Job, session_id: str) -> None:
@@ -103,17 +95,6 @@ class JobQueue:
         """Number of jobs that run, or start, before this one."""
         with self._lock:
             return self._jobs.index(job) if job in self._jobs else 0
-
-    def _check_room(self, session_id: str) -> None:
-        if len(self.jobs_of(session_id)) >= self._access.session_jobs:
-            raise QueueFull(
-                "You cannot queue more jobs.", hint="Wait for the last one to finish, or cancel it in the sidebar."
-            )
-        if len(self._jobs) >= self._access.jobs:
-            raise QueueFull(
-                f"The queue is full: {self._access.jobs} jobs are unfinished.",
-                hint="Try again when some have finished.",
-            )
 
     def _work(self) -> None:
         """Perform the jobs until none is left."""

@@ -7,40 +7,23 @@ from typing import Any
 
 from bertviz_core.errors import Cancelled
 
-SHOWN = ("stage", "done", "total", "unit", "before", "losses", "pass_number", "passes", "subject")
-
 
 @dataclass
 class Progress:
-    """State of long work, written by a worker and read by any thread.
-
-    Attributes:
-        stage: What is being done.
-        done: How much of it, in `unit`s.
-        total: Amount of work in all; 0 where that is not known yet.
-        unit: What is counted.
-        started: When the stage began, in seconds of the monotonic clock.
-        cancelled: Set to stop the work.
-        before: How much of `done` an earlier job has done.
-        losses: What a training has reached so far in this stage, in nats a word.
-        pass_number: Which pass of the job this is, from 1.
-        passes: How many passes the job has.
-        subject: Whose pass it is.
-        begun: When the first pass began, in seconds of the monotonic clock.
-    """
+    """State of long work, written by a worker and read by any thread; times in seconds of the monotonic clock."""
 
     stage: str = "waiting"
-    done: int = 0
-    total: int = 0
+    done: int = 0  # how much of the stage, in units
+    total: int = 0  # 0 where it is not known yet
     unit: str = "segments"
-    started: float = field(default_factory=time.monotonic)
-    cancelled: threading.Event = field(default_factory=threading.Event)
-    losses: list[float] = field(default_factory=list)
-    before: int = 0
+    started: float = field(default_factory=time.monotonic)  # the stage
+    cancelled: threading.Event = field(default_factory=threading.Event)  # set to stop the work
+    losses: list[float] = field(default_factory=list)  # of a training in this stage, in nats a word
+    before: int = 0  # how much of `done` an earlier job has done
     pass_number: int = 1
     passes: int = 1
-    subject: str = ""
-    begun: float = field(default_factory=time.monotonic)
+    subject: str = ""  # whose pass it is
+    begun: float = field(default_factory=time.monotonic)  # the first pass
 
     def start_pass(self, number: int, passes: int, subject: str) -> None:
         """Begin one of several passes; raises Cancelled when someone asked for it."""
@@ -52,8 +35,7 @@ class Progress:
     def start(self, stage: str, total: int = 0, unit: str = "segments", before: int = 0) -> None:
         """Begin a stage; raises Cancelled when someone asked for it."""
         self.stage, self.done, self.total, self.unit, self.started = stage, before, total, unit, time.monotonic()
-        self.before = before
-        self.losses = []
+        self.before, self.losses = before, []
         self.advance(0)
 
     def advance(self, count: int) -> None:
@@ -63,17 +45,12 @@ class Progress:
         self.done += count
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything but the cancel, as JSON: what one process shows another."""
-        now = time.monotonic()
-        values = {name: getattr(self, name) for name in SHOWN}
-        return values | {"losses": list(self.losses), "elapsed": now - self.started, "since_begun": now - self.begun}
+        """Everything but the cancel, as JSON: what one process shows another, whose clock is the same."""
+        return {name: value for name, value in vars(self).items() if name != "cancelled"}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Take over another process's `snapshot`."""
-        now = time.monotonic()
-        self.started, self.begun = now - snapshot["elapsed"], now - snapshot["since_begun"]
-        for name in SHOWN:
-            setattr(self, name, snapshot[name])
+        vars(self).update(snapshot)
 
     @property
     def fraction(self) -> float:
@@ -98,6 +75,5 @@ class Progress:
         if not self.total:
             return subject + self.stage
         eta = f", about {self.eta:,.0f} s left" if self.eta is not None else ""
-        slow = 0 < self.rate < 1
-        pace = f"{1 / self.rate:,.0f} s each" if slow else f"{self.rate:,.0f} per second"
+        pace = f"{1 / self.rate:,.0f} s each" if 0 < self.rate < 1 else f"{self.rate:,.0f} per second"
         return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"
