@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus
-from bertviz_core.corpora.coreference.head_words import head_words
+from bertviz_core.corpora.coreference.mentions import head_words
 from bertviz_core.corpora.readers import check, read_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes

@@ -16,7 +16,7 @@ from bertviz_core.analyses.coreference_heads.document_figure import _depths, dra
 from bertviz_core.analyses.coreference_heads.guesses import Guess
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
-from bertviz_core.corpora.coreference.head_words import head_words
+from bertviz_core.corpora.coreference.mentions import head_words
 from bertviz_core.corpora.readers import check, read_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from bertviz_core.corpora import formats
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.formats import Format
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
-from bertviz_core.corpora.treebank import conll
-from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence
+from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 
 FORMAT_SAMPLE = 50  # sentences of a treebank, lines of a coreference corpus, from which the format is recognized
 TREEBANK = f"Give {formats.names('treebank')}; the columns of the first two are separated by tabs."

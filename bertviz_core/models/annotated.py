@@ -17,11 +17,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.coreference.head_words import head_word_source, head_words
-from bertviz_core.corpora.coreference.mentions import Item, Span, items_of
+from bertviz_core.corpora.coreference import CoreferenceDocument, Span
+from bertviz_core.corpora.coreference.mentions import Item, head_word_source, head_words, items_of
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.models.encoding import Encoded, encode_words, framed, pieces_of
 from bertviz_core.models.reading import Examples, Reading
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus, check_coreference
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
-from bertviz_core.corpora.coreference.head_words import TYPES, mention_type
-from bertviz_core.corpora.coreference.mentions import Item, pronoun_gender
+from bertviz_core.corpora.coreference import CoreferenceDocument
+from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Item, mention_type
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.annotated import Window
 from bertviz_core.models.words import Membership, membership
@@ -55,9 +54,9 @@ def groups_of(window: Window) -> np.ndarray:
         distance = min(abs(head - heads[antecedent]) for antecedent in item.antecedents)
         members[row, kind * FOLDS + document.number % FOLDS] = True
         members[row, DISTANCE + int(np.searchsorted(BINS, distance))] = True
-        gender = pronoun_gender(document.words[head]) if TYPES[kind] == "pronoun" else ""
-        if gender:
-            members[row, GENDER + GENDERS.index(gender)] = True
+        pronoun = PRONOUNS.get(document.words[head].lower()) if TYPES[kind] == "pronoun" else None
+        if pronoun and pronoun.gender:
+            members[row, GENDER + GENDERS.index(pronoun.gender)] = True
     return members
 
 

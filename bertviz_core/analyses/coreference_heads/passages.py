@@ -17,7 +17,7 @@ from bertviz_core.analyses.coreference_heads.guesses import Guess, Items, docume
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.details import GuessQuery, StoredParts
 from bertviz_core.corpora.annotated import CoreferenceCorpus
-from bertviz_core.corpora.coreference.head_words import head_words
+from bertviz_core.corpora.coreference.mentions import head_words
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import has

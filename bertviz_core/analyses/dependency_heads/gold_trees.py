@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.models.words import Membership
 
 if TYPE_CHECKING:

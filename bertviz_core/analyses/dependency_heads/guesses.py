@@ -15,7 +15,7 @@ import numpy as np
 
 from bertviz_core.analyses.dependency_heads.gold_trees import GoldTrees, Rules, Trees, best_words, views_by_side
 from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, ClassName, WordClasses
-from bertviz_core.corpora.treebank.trees import Sentence, sentence_of
+from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch

@@ -14,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.guesses import MAX_SENTENCES, OFFSET
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, sentence_record
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank.trees import POSSESSIVES
+from bertviz_core.corpora.treebank import POSSESSIVES
 from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.model import AttentionModel
 

@@ -11,7 +11,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
 from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, counts_of_best, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.corpora.treebank.trees import TOTALS
+from bertviz_core.corpora.treebank import TOTALS
 from bertviz_core.heads import DirectedHead, Head, all_heads
 
 ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`

@@ -14,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, ROOT,
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.results import Result, ViewedResult
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.corpora.treebank.trees import Sentence, function_heads, sentence_of
+from bertviz_core.corpora.treebank import Sentence, function_heads, sentence_of
 from bertviz_core.errors import SettingsError
 
 VIEWS: dict[str, Callable[[Sentence], Sentence]] = {

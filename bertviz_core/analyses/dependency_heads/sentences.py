@@ -16,7 +16,7 @@ from bertviz_core.analyses.details import GuessQuery, StoredParts
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.treebank.trees import Sentence, sentence_of
+from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.corpora.word_search import has
 
 

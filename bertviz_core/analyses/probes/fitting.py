@@ -23,7 +23,7 @@ from bertviz_core.analyses.probes.result import AS_RELEASED, ProbeOptions
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, guesses, not_punctuation
 from bertviz_core.analyses.probes.training import PAPER_RATE, Curve, Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.models.model import AttentionModel

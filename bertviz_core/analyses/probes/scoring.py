@@ -9,7 +9,7 @@ import torch
 
 from bertviz_core.analyses.probes.probes import Probe
 from bertviz_core.analyses.probes.training import Data
-from bertviz_core.corpora.treebank.trees import Sentence
+from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.progress import Progress
 
 FARTHEST = 8  # distances beyond count as this far

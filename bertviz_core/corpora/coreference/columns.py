@@ -9,7 +9,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
-from bertviz_core.corpora.coreference.documents import Chains, CoreferenceDocument, Draft, brackets, sentence_starts
+from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, Span, brackets, sentence_starts
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.numbers import small_int
@@ -42,24 +42,32 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
 
 def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
+    return _numbered(_drafts(source, skipped))
+
+
+def corefud_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
+    """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
+    return _numbered(_corefud_drafts(source, skipped))
+
+
+def _numbered(drafts: Iterator[Draft]) -> Iterator[CoreferenceDocument]:
     number = 0
-    for draft, width in _drafts(source, skipped):
+    for draft in drafts:
         if draft.words:
-            if width == 3 and len(draft.sentences) == 1:
-                draft.sentences = list(sentence_starts(draft.words))
             yield draft.finished(number)
             number += 1
 
 
-def _drafts(source: Source, skipped: Skipped) -> Iterator[tuple[Draft, int]]:
-    """Each document, and how many columns the file has."""
+def _drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
     draft, headed, width = Draft(source, skipped, "", 1), False, 0
     for line, text in source.lines():
         begins = BEGIN.match(text) if text.startswith("#") else None
         if begins:
-            yield draft, width
-            name = (begins[1] or begins[3] or "") + _part(begins[2] or "")
-            draft, headed = Draft(source, skipped, name, line), True
+            yield _ended(draft, width)
+            # A number that is none, or of hundreds of digits, stays as it is written.
+            number, part = begins[2] or "", small_int(begins[2] or "")
+            named = f", part {number if part is None else part}" if number and part != 0 else ""
+            draft, headed = Draft(source, skipped, (begins[1] or begins[3] or "") + named, line), True
         elif text.startswith("#"):
             continue
         elif not text.strip():
@@ -69,28 +77,30 @@ def _drafts(source: Source, skipped: Skipped) -> Iterator[tuple[Draft, int]]:
             width = width or len(fields)
             _check(fields, width, source, line)
             if not headed and width >= 5 and fields[0] != draft.name and draft.words:
-                yield draft, width
+                yield draft
                 draft = Draft(source, skipped, fields[0], line)
             draft.name = draft.name or (fields[0] if width != 3 else "")
             _read_row(draft, fields, line)
-    yield draft, width
+    yield _ended(draft, width)
 
 
-def _part(number: str) -> str:
-    """The end of a document's name; a number that is none, or of hundreds of digits, stays as it is written."""
-    part = small_int(number)
-    return f", part {number if part is None else part}" if number and part != 0 else ""
+def _ended(draft: Draft, width: int) -> Draft:
+    """The draft with sentences by its full stops, where a file of three columns marks none."""
+    if width == 3 and len(draft.sentences) == 1:
+        draft.sentences = sentence_starts(draft.words)
+    return draft
 
 
 def _check(fields: list[str], width: int, source: Source, line: int) -> None:
     """Raises InputError for a row less wide than the format needs; drops empty fields that a tab at the end adds."""
     while len(fields) > width and not fields[-1]:
         fields.pop()
+    what = ""
     if width < 3:
         what = f"The row has {len(fields)} columns; a file of chains has at least three: index, word, chains."
-        raise source.error(what, "Fix or remove the row.", line)
-    if len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
+    elif len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
         what = f"The row has {len(fields)} columns where the file has {width}."
+    if what:
         raise source.error(what, "Fix or remove the row.", line)
 
 
@@ -102,13 +112,9 @@ def _read_row(draft: Draft, fields: list[str], line: int) -> None:
     draft.words.append(word)
     draft.tags.append(tag)
     draft.parse.append(piece)
-    for opens, label, closes in draft.chains.brackets(fields[-1].strip(), line):
+    for opens, label, closes in draft.brackets_of(fields[-1].strip(), line):
         typed = TYPED.fullmatch(label)
-        chain = typed[1] if typed else label
-        if opens:
-            draft.chains.open(chain, index, line)
-        if closes:
-            draft.chains.close(chain, index + 1, line)
+        draft.bracket(typed[1] if typed else label, opens, closes, (index, index + 1), line)
 
 
 COLUMNS = 10
@@ -122,35 +128,24 @@ def is_corefud(lines: Sequence[Line]) -> bool:
     return comments or any(text.count("\t") == COLUMNS - 1 for _, text in lines)
 
 
-def corefud_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
-    """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    number, index = 0, _label_index(DEFAULT_ORDER)
-    draft = Draft(source, skipped, "", 1)
+def _corefud_drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
+    draft, order = Draft(source, skipped, "", 1), DEFAULT_ORDER
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
             if name.split()[:1] == ["newdoc"]:
-                if draft.words:
-                    yield draft.finished(number)
-                    number += 1
+                yield draft
                 draft = Draft(source, skipped, value, line)
             elif name == "global.Entity":
-                index = _label_index(value)
+                order = value
         elif not text.strip():
             draft.is_sentence_over = True
         else:
-            _read_corefud_row(draft, text.split("\t"), index, line)
-    if draft.words:
-        yield draft.finished(number)
+            _read_corefud_row(draft, text.split("\t"), order, line)
+    yield draft
 
 
-def _label_index(order: str) -> int:
-    """Index of the entity's own id among the dashed attributes: of `eid`, or of `GRP` in GUM."""
-    names = order.split("-")
-    return next((names.index(name) for name in ("eid", "GRP") if name in names), 0)
-
-
-def _read_corefud_row(draft: Draft, fields: list[str], index: int, line: int) -> None:
+def _read_corefud_row(draft: Draft, fields: list[str], order: str, line: int) -> None:
     """One word; an empty node (`8.1`) is not a word, and a multi-word token (`5-6`) stands for the words after it."""
     if len(fields) != COLUMNS:
         what = f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them."
@@ -160,28 +155,24 @@ def _read_corefud_row(draft: Draft, fields: list[str], index: int, line: int) ->
     if small_int(fields[0]) is not None:
         draft.words.append(fields[1])
         draft.tags.append(tag)
-        draft.governors.append(_governor(fields[6], draft.sentences[-1]))
+        governor = small_int(fields[6])
+        if governor is not None:
+            governor = draft.sentences[-1] + governor - 1 if governor else -1
+        draft.governors.append(governor)
     for entry in fields[9].split("|"):
         if entry.startswith("Entity="):
-            _read_entity(draft.chains, entry.removeprefix("Entity="), (start, len(draft.words)), index, line)
+            _read_entity(draft, entry.removeprefix("Entity="), (start, len(draft.words)), order, line)
 
 
-def _governor(text: str, first: int) -> int | None:
-    number = small_int(text)
-    if number is None:
-        return None
-    return first + number - 1 if number else -1
-
-
-def _read_entity(chains: Chains, text: str, span: tuple[int, int], index: int, line: int) -> None:
-    for opens, attributes, closes in chains.brackets(text, line):
-        names = attributes.split("-")
-        label = names[index] if len(names) > index else names[-1]
-        if part := PART.fullmatch(label):
-            if opens and part[2] == "1":
-                chains.skipped.add("a discontinuous mention", f"line {line}")
-            continue
-        if opens:
-            chains.open(label, span[0], line)
-        if closes:
-            chains.close(label, span[1], line)
+def _read_entity(draft: Draft, text: str, span: Span, order: str, line: int) -> None:
+    """The brackets of a cell; the chain is the attribute `eid`, in GUM `GRP`, of those in `order` between dashes."""
+    attributes = order.split("-")
+    index = next((attributes.index(name) for name in ("eid", "GRP") if name in attributes), 0)
+    for opens, values, closes in draft.brackets_of(text, line):
+        names = values.split("-")
+        chain = names[index] if len(names) > index else names[-1]
+        part = PART.fullmatch(chain)
+        if not part:
+            draft.bracket(chain, opens, closes, span, line)
+        elif opens and part[2] == "1":
+            draft.skipped.add("a discontinuous mention", f"line {line}")

@@ -1,47 +1,47 @@
-"""Mentions: their number, gender and person, for the third sieve of the rule-based baseline; and items, the mentions
-that have an antecedent, with what each may choose from in its window (docs/methods.md, section 7).
+"""Mentions: their head words, whether they are pronouns, proper names or nominals (4.3), and the items: mentions that
+have an antecedent, with what each may choose from in its window (docs/methods.md, section 7).
 
-Pronouns say number, gender and person; for other mentions (third person) a plural tag (NNS, NNPS), a plural ending or
-an "and" says plural, and the nouns and titles listed here say a gender. What nothing says is unknown and agrees with
-everything.
+The head word, with trees: the first of the mention's words whose governor lies outside it. With a bracketed parse and
+tags: where a noun phrase spans just the mention, its head by Collins' rules (1999, appendix A). Else the rule: the last
+word before the first preposition, comma or relative pronoun (BREAKS) that is not the mention's first word, where marks
+without a letter or digit and a possessive 's at the end of what is left are passed over.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
-from collections.abc import Sequence
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference import CoreferenceDocument, Mention, Span
 from bertviz_core.corpora.skipped import Skipped
 
-
-def word_list(text: str) -> frozenset[str]:
-    """Words set apart by spaces."""
-    return frozenset(text.split())
-
-
-PRONOUN_FEATURES = (  # words, number, gender, person
-    ("i me my mine myself", "singular", "", 1),
-    ("we us our ours ourselves", "plural", "", 1),
-    ("you your yours yourself yourselves", "", "", 2),
-    ("he him his himself", "singular", "masculine", 3),
-    ("she her hers herself", "singular", "feminine", 3),
-    ("it its itself", "singular", "neuter", 3),
-    ("they them their theirs themselves these those", "plural", "", 3),
-    ("this that one oneself", "singular", "", 3),
-    ("who whom whose which", "", "", 3),
+TYPES = ("pronoun", "proper", "nominal")
+PREPOSITIONS = (
+    "about above across after against along among around as at before behind below beneath beside between beyond by "
+    "despite down during except for from in inside into like near of off on onto out outside over past since through "
+    "throughout till to toward towards under until up upon via with within without"
 )
-MASCULINE_NOUNS = word_list(
-    "man men boy boys father son brother uncle husband nephew grandfather king prince duke lord sir mr mr. mister "
-    "gentleman gentlemen fellow lad waiter actor widower count baron monk priest"
+BREAKS = frozenset((*PREPOSITIONS.split(), "that", "which", "who", "whom", "whose", "where", "when", ","))
+POSSESSIVES = frozenset(("'s", "’s", "'", "’"))
+PRONOUN_TAGS = frozenset(("PRP", "PRP$", "PRON"))
+PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
+MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
+NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
+LAST, FIRST = -1, 1
+Choice = Callable[[Mention], int]  # of a mention's head word
+# Of an NP's children the head is the last of the first set that has any, and so on; else the last word. A possessive 's
+# is never the head.
+RULES = (
+    (("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR"), LAST),
+    (("NP", "WHNP"), FIRST),
+    (("$", "ADJP", "PRN"), LAST),
+    (("CD",), LAST),
+    (("JJ", "JJS", "RB", "QP"), LAST),
 )
-FEMININE_NOUNS = word_list(
-    "woman women girl girls mother daughter sister aunt wife niece grandmother queen princess duchess lady ladies "
-    "madam mrs mrs. ms ms. miss waitress actress widow countess baroness nun"
-)
-PLURAL_NOUNS = word_list("men women children people police feet teeth mice geese")
-SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 
 @dataclass(frozen=True)
@@ -67,45 +67,136 @@ class Features:
 
 PRONOUNS = {
     word: Features(number, gender, person)
-    for words, number, gender, person in PRONOUN_FEATURES
+    for words, number, gender, person in (
+        ("i me my mine myself", "singular", "", 1),
+        ("we us our ours ourselves", "plural", "", 1),
+        ("you your yours yourself yourselves", "", "", 2),
+        ("he him his himself", "singular", "masculine", 3),
+        ("she her hers herself", "singular", "feminine", 3),
+        ("it its itself", "singular", "neuter", 3),
+        ("they them their theirs themselves these those", "plural", "", 3),
+        ("this that one oneself", "singular", "", 3),
+        ("who whom whose which", "", "", 3),
+    )
     for word in words.split()
 }
 
 
-def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """Features of a mention with these words and this head word."""
-    head = head.lower()
-    if head in PRONOUNS:
-        return PRONOUNS[head]
-    lowered = {word.lower() for word in words}
-    return Features("plural" if _is_plural(head, tag, lowered) else "singular", _gender(head, lowered), 3)
+def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
+    """The head word of each mention, by its index among the document's words."""
+    source, head = head_word_source(document), _rule(document.words)
+    if source == "trees":
+        head = _first_outside(document.governors or (), otherwise=head)
+    elif source == "parse":
+        head = _by_phrase(document.parse or (), document.tags or (), otherwise=head)
+    return tuple(map(head, document.mentions))
 
 
-def pronoun_gender(head: str) -> str:
-    """ "masculine", "feminine" or "neuter" for a third-person singular pronoun, "" for other words."""
-    return PRONOUNS[head.lower()].gender if head.lower() in PRONOUNS else ""
+def head_word_source(document: CoreferenceDocument) -> str:
+    """ "trees", "parse" or "rule": what decides the document's head words, the rule where the first two say nothing."""
+    if document.governors is not None:
+        return "trees"
+    return "rule" if document.parse is None or document.tags is None else "parse"
 
 
-def _is_plural(head: str, tag: str, words: set[str]) -> bool:
-    if tag in {"NNS", "NNPS"} or "and" in words or head in PLURAL_NOUNS:
-        return True
-    if tag in {"NN", "NNP"}:
-        return False
-    return head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3
+def mention_type(document: CoreferenceDocument, head: int) -> int:
+    """The index in TYPES, by the head's tag; without tags by a closed list of pronouns and by capitals."""
+    if document.tags is not None:
+        tag = document.tags[head]
+        return 0 if tag in PRONOUN_TAGS else 1 if tag in PROPER_TAGS else 2
+    if document.words[head].lower() in PRONOUNS:
+        return 0
+    return 1 if document.words[head][:1].isupper() and head not in _starts(document.sentences) else 2
 
 
-def _gender(head: str, words: set[str]) -> str:
-    """The head word decides where it can, else a title or noun anywhere in the mention."""
-    for known in ({head}, words):
-        masculine, feminine = not known.isdisjoint(MASCULINE_NOUNS), not known.isdisjoint(FEMININE_NOUNS)
-        if masculine != feminine:
-            return "masculine" if masculine else "feminine"
-    return ""
+@lru_cache(maxsize=2)
+def _starts(sentences: tuple[int, ...]) -> frozenset[int]:
+    return frozenset(sentences)
 
 
-Span = tuple[int, int]  # first word, one past the last
-OUT_OF_REACH = "a mention with no antecedent in its window (out of reach)"
-SAME_HEAD = "a mention whose only antecedents share its head word"
+# Mentions may nest thousands deep: neither way below looks at every word of every mention.
+
+
+def _first_outside(governors: Sequence[int], otherwise: Choice) -> Choice:
+    """The first word of a mention whose governor lies outside it, by the extremes of ever longer blocks."""
+    levels: list[tuple[Sequence[int], Sequence[int]]] = [(governors, governors)]  # blocks of 1, 2, 4, ... words
+    while len(levels[-1][0]) > 1:
+        low, high = levels[-1]
+        pairs = range(0, len(low), 2)
+        levels.append(([min(low[i : i + 2]) for i in pairs], [max(high[i : i + 2]) for i in pairs]))
+
+    def first(mention: Mention) -> int:
+        word, level = mention.start, 0
+        while word < mention.end:
+            low, high = levels[level]
+            if low[word >> level] < mention.start or high[word >> level] >= mention.end:
+                if not level:
+                    return word
+                level -= 1
+            else:
+                word += 1 << level
+                level += level + 1 < len(levels) and not (word >> level) & 1
+        return otherwise(mention)
+
+    return first
+
+
+def _rule(words: Sequence[str]) -> Choice:
+    breaks = [index for index, word in enumerate(words) if word.lower() in BREAKS]
+    heads = [i for i, word in enumerate(words) if any(map(str.isalnum, word)) and word.lower() not in POSSESSIVES]
+
+    def head(mention: Mention) -> int:
+        after = bisect_right(breaks, mention.start)
+        end = min([mention.end, *breaks[after : after + 1]])
+        before = bisect_left(heads, end)
+        return max(mention.start, heads[before - 1]) if before else mention.start
+
+    return head
+
+
+class Child(NamedTuple):
+    """A phrase or a word inside a phrase: its label or tag, and its head word."""
+
+    label: str
+    head: int
+    is_word: bool
+
+
+def _by_phrase(parse: Sequence[str], tags: Sequence[str], otherwise: Choice) -> Choice:
+    """The head of the noun phrase that spans just a mention's words, from one piece of brackets for each word. Pieces
+    that do not bracket a tree give the phrases that did close; words outside them have none."""
+    heads: dict[Span, int] = {}
+    unclosed: list[tuple[str, int, list[Child]]] = []  # label, first word, children
+    for word, piece in enumerate(parse):
+        for label, leaf, closes in MARK.findall(piece):
+            if label:
+                unclosed.append((label.split("-")[0], word, []))
+            elif leaf and unclosed:
+                unclosed[-1][2].append(Child(tags[word], word, True))
+            elif closes and unclosed:
+                name, start, children = unclosed.pop()
+                head = _phrase_head(name, children, word)
+                if name in NOUN_PHRASES:
+                    heads[start, word + 1] = head
+                if unclosed:
+                    unclosed[-1][2].append(Child(name, head, False))
+
+    def chosen(mention: Mention) -> int:
+        head = heads.get((mention.start, mention.end))
+        return otherwise(mention) if head is None else head
+
+    return chosen
+
+
+def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:
+    """The head of the child that the rules choose; the last word where there is none."""
+    known = [child for child in children if not (child.is_word and child.label == "POS")]
+    for labels, order in RULES if label in NOUN_PHRASES else ():
+        for child in known[::order]:
+            if child.label in labels:
+                return child.head
+    words = [child for child in known if child.is_word] or known
+    return words[-1].head if words else last
 
 
 @dataclass(frozen=True)
@@ -135,22 +226,18 @@ def items_of(
     for index, (mention, head) in enumerate(zip(document.mentions, heads, strict=True)):
         if mention.end > ends[-1]:
             continue
-        earlier = chains.setdefault(mention.cluster, set())
+        earlier, where = chains.setdefault(mention.cluster, set()), f"{document.name}, word {mention.start + 1}"
         if earlier - {head}:
             position = bisect_left(ends, head + 1)
-            candidates = _candidates(before, head, windows[position])
+            first, end = (bisect_left(before, (edge, -1)) for edge in windows[position])
+            candidates = tuple(sorted(other for word, other in before[first:end] if word != head))
             antecedents = tuple(c for c in candidates if document.mentions[c].cluster == mention.cluster)
             if antecedents:
                 items[position].append(Item(index, candidates, antecedents))
             else:
-                skipped.add(OUT_OF_REACH, f"{document.name}, word {mention.start + 1}")
+                skipped.add("a mention with no antecedent in its window (out of reach)", where)
         elif earlier:
-            skipped.add(SAME_HEAD, f"{document.name}, word {mention.start + 1}")
+            skipped.add("a mention whose only antecedents share its head word", where)
         insort(before, (head, index))
         earlier.add(head)
     return items
-
-
-def _candidates(before: list[tuple[int, int]], head: int, window: Span) -> tuple[int, ...]:
-    first, end = (bisect_left(before, (edge, -1)) for edge in window)
-    return tuple(sorted(mention for word, mention in before[first:end] if word != head))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import Any
 
-from bertviz_core.corpora.coreference.documents import Chains, CoreferenceDocument, Mention, ordered, sentence_starts
+from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, Mention, ordered, sentence_starts
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, whole
 from bertviz_core.errors import shorten
@@ -19,54 +19,39 @@ from bertviz_core.numbers import small_int
 
 def jsonlines_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
     """A document a line."""
-    number = 0
-    for line, text in source.lines():
-        if text.strip():
-            yield _document(number, line, _object(text, source, line), Chains(source, skipped))
-            number += 1
+    lines = ((line, text) for line, text in source.lines() if text.strip())
+    for number, (line, text) in enumerate(lines):
+        value = _object(text, source, line)
+        key = value.get("doc_key")
+        draft = Draft(source, skipped, whole(str(key)) if key and isinstance(key, str | int) else "", line)
+        draft.words = [whole(word) for sentence in value["sentences"] for word in sentence]
+        lengths = [len(sentence) for sentence in value["sentences"] if sentence]
+        draft.sentences = list(accumulate(lengths[:-1], initial=0)) if lengths else []
+        for label, cluster in enumerate(value.get("clusters") or []):
+            for span in cluster:
+                start, end = _span(span, len(draft.words), source, line)
+                draft.add(start, end + 1, str(label), line)
+        yield draft.finished(number)
 
 
 def _object(text: str, source: Source, line: int) -> dict[str, Any]:
+    """What a line says; raises InputError where its words or clusters have another shape."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands too
         raise source.error("The line is not JSON.", "Write one object per line.", line) from error
-    if not isinstance(value, dict) or not _is_text(value.get("sentences")):
+    sentences: Any = value.get("sentences") if isinstance(value, dict) else None
+    if not _is_nested(sentences) or not all(isinstance(word, str) for sentence in sentences for word in sentence):
         hint = 'Write {"sentences": [["A", "word"]]}.'
         raise source.error("`sentences` is not a list of lists of words.", hint, line)
+    if not _is_nested(value.get("clusters") or []):
+        hint = 'Write {"clusters": [[[0, 1], [5, 5]]]}.'
+        raise source.error("`clusters` is not a list of lists of spans.", hint, line)
     return value
 
 
-def _is_text(sentences: Any) -> bool:
-    return isinstance(sentences, list) and all(
-        isinstance(sentence, list) and all(isinstance(word, str) for word in sentence) for sentence in sentences
-    )
-
-
-def _document(number: int, line: int, value: dict[str, Any], chains: Chains) -> CoreferenceDocument:
-    words = [whole(word) for sentence in value["sentences"] for word in sentence]
-    lengths = [len(sentence) for sentence in value["sentences"] if sentence]
-    clusters = value.get("clusters") or []
-    if not isinstance(clusters, list) or not all(isinstance(cluster, list) for cluster in clusters):
-        what = "`clusters` is not a list of lists of spans."
-        raise chains.source.error(what, 'Write {"clusters": [[[0, 1], [5, 5]]]}.', line)
-    for label, cluster in enumerate(clusters):
-        for span in cluster:
-            start, end = _span(span, len(words), chains.source, line)
-            chains.add(start, end + 1, str(label), f"line {line}")
-    return CoreferenceDocument(
-        number=number,
-        name=_name(value.get("doc_key")) or f"document {number + 1}",
-        where=f"line {line}",
-        words=tuple(words),
-        sentences=tuple(accumulate(lengths[:-1], initial=0)) if words else (),
-        mentions=chains.mentions(),
-    )
-
-
-def _name(key: Any) -> str:
-    """A document's `doc_key`, where it is a name."""
-    return whole(str(key)) if key and isinstance(key, str | int) else ""
+def _is_nested(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, list) for part in value)
 
 
 def _span(span: Any, words: int, source: Source, line: int) -> tuple[int, int]:
@@ -90,8 +75,7 @@ def gap_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocum
         if not header:
             header = text
         elif text.strip():
-            row = _row(header.split("\t"), text, source, line)
-            yield _gap_document(number, row, source, line)
+            yield _gap_document(number, _row(header.split("\t"), text, source, line), source, line)
             number += 1
 
 
@@ -105,37 +89,23 @@ def _row(names: list[str], text: str, source: Source, line: int) -> dict[str, st
 
 
 def _gap_document(number: int, row: dict[str, str], source: Source, line: int) -> CoreferenceDocument:
-    text = row["Text"]
-    spans = [_gap_span(row, name, source, line) for name in NAMES]
-    extents = _words(text, {index for span in spans for index in span})
-    clusters = {"Pronoun": 0, "A": 1, "B": 2}
-    for name in ("A", "B"):
-        if row[f"{name}-coref"].upper() == "TRUE":
-            clusters[name] = clusters["Pronoun"]
-    mentions = []
-    for name, (start, end) in zip(NAMES, spans, strict=True):
-        inside = [i for i, index in enumerate(extents) if start <= index[0] < end]
-        mentions.append(Mention(inside[0], inside[-1] + 1, clusters[name]))
-    words = tuple(text[start:end] for start, end in extents)
-    starts = sentence_starts(words)
-    return CoreferenceDocument(number, row["ID"], f"line {line}", words, starts, ordered(mentions))
-
-
-def _gap_span(row: dict[str, str], name: str, source: Source, line: int) -> tuple[int, int]:
-    """The span of a name in the text, in characters."""
-    written, surface = row[f"{name}-offset"], row[name]
-    offset = small_int(written)
-    if offset is not None and surface.strip() and row["Text"].startswith(surface, offset):
-        return offset, offset + len(surface)
-    what = f"{shorten(surface, 80)!r} is not at {shorten(written, 80)} in the text."
-    raise source.error(what, "Fix the offset.", line)
-
-
-def _words(text: str, cuts: set[int]) -> list[tuple[int, int]]:
-    """(start, end) of runs of letters and of single marks, cut where a name begins or ends."""
-    extents = []
+    text, spans = row["Text"], {}  # of each name, in characters
+    for name in NAMES:
+        surface, start = row[name], small_int(row[f"{name}-offset"])
+        if start is None or not surface.strip() or not text.startswith(surface, start):
+            what = f"{shorten(surface, 80)!r} is not at {shorten(row[f'{name}-offset'], 80)} in the text."
+            raise source.error(what, "Fix the offset.", line)
+        spans[name] = start, start + len(surface)
+    extents: list[tuple[int, int]] = []  # of words, which are cut where a name begins or ends
+    cuts = sorted({index for span in spans.values() for index in span})
     for match in WORD.finditer(text):
-        inner = sorted(cut for cut in cuts if match.start() < cut < match.end())
-        edges = [match.start(), *inner, match.end()]
-        extents += list(pairwise(edges))
-    return extents
+        inner = [cut for cut in cuts if match.start() < cut < match.end()]
+        extents += pairwise([match.start(), *inner, match.end()])
+    mentions = []
+    for cluster, (name, (start, end)) in enumerate(spans.items()):
+        inside = [i for i, (first, _) in enumerate(extents) if start <= first < end]
+        same = name != "Pronoun" and row[f"{name}-coref"].upper() == "TRUE"
+        mentions.append(Mention(inside[0], inside[-1] + 1, 0 if same else cluster))
+    words = tuple(text[start:end] for start, end in extents)
+    starts = tuple(sentence_starts(words))
+    return CoreferenceDocument(number, row["ID"], f"line {line}", words, starts, ordered(mentions))

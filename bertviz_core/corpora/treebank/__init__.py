@@ -1,1 +1,130 @@
-"""Treebanks: formats, trees, the function-head view."""
+"""Treebanks: sentences with a governor and a relation for every word, and the check that they are trees."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bertviz_core.errors import shorten
+
+TOTALS = ("all", "UAS")  # rows beside those of relations
+POSSESSIVES = ("'s", "s'", "'", "’s", "s’", "’")
+RENAMED = {
+    "obj": "dobj",
+    "compound": "nn",
+    "nmod:poss": "poss",
+    "aux:pass": "auxpass",
+    "nsubj:pass": "nsubjpass",
+    "compound:prt": "prt",
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of a treebank.
+
+    Attributes:
+        number: Its place in the file, from 0, broken sentences counted.
+        line: Where its first word stands, from 1.
+        governors: For each word the word that governs it, counted from 1; 0 is the root.
+        relations: Of each word to its governor, see `relation_name`.
+        tags: Part of speech of each word, as the file has it; none where the file has none for some word.
+    """
+
+    number: int
+    line: int
+    words: tuple[str, ...]
+    governors: tuple[int, ...]
+    relations: tuple[str, ...]
+    tags: tuple[str, ...] = ()
+
+    @property
+    def where(self) -> str:
+        return f"line {self.line}"
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    def to_json(self) -> dict[str, list]:
+        """What the release's preprocessing writes for a sentence; of `heads`, 0 is the root."""
+        return {"words": list(self.words), "relns": list(self.relations), "heads": list(self.governors)}
+
+
+def sentence_of(described: dict[str, Any]) -> Sentence:
+    """A sentence from its fields by name; their lists may come from JSON."""
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in described.items()}
+    return Sentence(**fields)
+
+
+class BrokenSentence(Exception):
+    """A sentence that is left out: `reason` in plain words, the same for all of its kind; `detail` names the case."""
+
+    def __init__(self, reason: str, line: int, detail: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.line, self.detail = reason, line, shorten(detail, 80)
+
+    @property
+    def where(self) -> str:
+        return f"line {self.line}" + (f" ({self.detail})" if self.detail else "")
+
+
+def relation_name(label: str) -> str:
+    """A label of a file as the name of a relation: one that tables would take for a total gets an underscore.
+
+    >>> relation_name("nsubj:pass"), relation_name("UAS"), relation_name("all:x")
+    ('nsubj:pass', 'UAS_', 'all_:x')
+    """
+    base, colon, subtype = label.partition(":")
+    return f"{base}_{colon}{subtype}" if base in TOTALS else label
+
+
+def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:
+    """The sentence itself; raises BrokenSentence where its words do not form a tree.
+
+    `lines` are those of its words. Schemes differ in the number of roots: Universal Dependencies has one, Stanford
+    Dependencies and the CoNLL-X treebanks allow more.
+    """
+    size, governors = len(sentence), sentence.governors
+    for line, governor in zip(lines, governors, strict=True):
+        if not 0 <= governor <= size:
+            detail = f"head {governor}, but the sentence has {size} words"
+            raise BrokenSentence("a governor beyond the sentence", line, detail)
+    rooted = {0}
+    for start in range(1, size + 1):
+        path: dict[int, None] = {}
+        word = start
+        while word not in rooted:
+            if word in path:
+                detail = f"at word {word}"
+                raise BrokenSentence("words that govern each other in a cycle", lines[word - 1], detail)
+            path[word] = None
+            word = governors[word - 1]
+        rooted.update(path)
+    roots = [word for word, governor in enumerate(governors) if governor == 0]
+    if single_root and len(roots) > 1:
+        raise BrokenSentence("more than one root", lines[roots[1]], f"{len(roots)} roots")
+    return sentence
+
+
+def function_heads(sentence: Sentence) -> Sentence:
+    """Universal Dependencies read with function words as governors, as in the paper's Stanford labels.
+
+    A nominal n with a dependent adposition c (relation `case`, c before n, no possessive 's) is reattached: c takes n's
+    governor with relation `prep`, and n depends on c as `pobj`. "He sat on the old mat":
+
+        case(mat, on), obl(sat, mat)   ->   prep(sat, on), pobj(on, mat)
+
+    and `the` and `old` stay under `mat`. With several such adpositions the first carries n and the others stay under n.
+    A nominal that is the root keeps its place. Parts joined by `fixed` stay with their first word, conjuncts of n under
+    n. Definitions: docs/methods.md, section 6.
+    """
+    governors = list(sentence.governors)
+    relations = [RENAMED.get(relation, relation) for relation in sentence.relations]
+    carried: set[int] = set()
+    words = zip(sentence.words, sentence.governors, sentence.relations, strict=True)
+    for index, (word, nominal, relation) in enumerate(words, start=1):
+        is_adposition = relation.split(":")[0] == "case" and word.lower() not in POSSESSIVES
+        if not is_adposition or index >= nominal or nominal in carried or not sentence.governors[nominal - 1]:
+            continue
+        carried.add(nominal)
+        governors[index - 1], relations[index - 1] = sentence.governors[nominal - 1], "prep"
+        governors[nominal - 1], relations[nominal - 1] = index, "pobj"
+    return replace(sentence, governors=tuple(governors), relations=tuple(relations))

@@ -8,22 +8,13 @@ import conllu
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
 
 from bertviz_core.corpora.source import Line
-from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree, relation_name
+from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree, relation_name
+from bertviz_core.corpora.treebank.glossary import RELATIONS, TAGS
 from bertviz_core.numbers import small_int
 
 COLUMNS = len(DEFAULT_FIELDS)
 FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
-UNIVERSAL_TAGS = frozenset(
-    "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()  # noqa: SIM905
-)
-# https://universaldependencies.org/u/dep/; most of these names are Stanford's too.
-UNIVERSAL_RELATIONS = frozenset(
-    (  # noqa: SIM905
-        "acl advcl advmod amod appos aux case cc ccomp clf compound conj cop csubj dep det discourse dislocated expl "
-        "fixed flat goeswith iobj list mark nmod nsubj nummod obj obl orphan parataxis punct reparandum root vocative "
-        "xcomp"
-    ).split()
-)
+COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
 ID = re.compile(r"\d+(?:[-.]\d+)?\t")
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
 # Of the columns only id and head need more than their text.
@@ -48,42 +39,34 @@ def has_rows(block: Sequence[Line]) -> bool:
 def is_universal(block: Sequence[Line]) -> bool:
     """CoNLL-U rather than CoNLL-X: its comments, its ranges of ids, or its tags say so."""
     rows = [text.split("\t") for _, text in block if is_row(text)]
-    comments = any(re.match(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b", text) for _, text in block)
+    comments = any(COMMENT.match(text) for _, text in block)
     ranges = any(not row[0].isdigit() for row in rows)
-    return bool(rows) and (comments or ranges or all(row[UPOS] in UNIVERSAL_TAGS for row in rows))
+    return bool(rows) and (comments or ranges or all(row[UPOS] in TAGS for row in rows))
 
 
 def swapped(block: Sequence[Line]) -> str:
     """What speaks for swapped columns in these lines, "" for nothing: no relation where relations should stand, but
     in another column; parts of speech where words should stand."""
+
+    def share(cells: Iterable[str], known: Iterable[str]) -> float:
+        hits = [cell in known for cell in cells]
+        return sum(hits) / len(hits)
+
     columns = list(zip(*(text.split("\t") for _, text in block if is_row(text)), strict=True))
-    known = [_share((cell.split(":")[0] for cell in column), UNIVERSAL_RELATIONS) for column in columns]
+    relations = {label.split(":")[0] for label in RELATIONS}
+    known = [share((cell.split(":")[0] for cell in column), relations) for column in columns]
     if known[DEPREL] < 0.1 and max(known) > 0.5:
         return f"the relations are in column {known.index(max(known)) + 1}, not in column {DEPREL + 1} (DEPREL)"
-    if _share(columns[FORM], UNIVERSAL_TAGS) > 0.5 > _share(columns[UPOS], UNIVERSAL_TAGS):
+    if share(columns[FORM], TAGS) > 0.5 > share(columns[UPOS], TAGS):
         return f"parts of speech are in column {FORM + 1} (FORM)"
     return ""
 
 
-def _share(cells: Iterable[str], known: frozenset[str]) -> float:
-    hits = [cell in known for cell in cells]
-    return sum(hits) / len(hits)
+def read_universal(number: int, block: Sequence[Line], universal: bool = True) -> Sentence | None:
+    """A CoNLL-U sentence, whose tree has one root, or None for comments alone; raises BrokenSentence.
 
-
-def read_universal(number: int, block: list[Line]) -> Sentence | None:
-    """A CoNLL-U sentence, or None for comments alone; raises BrokenSentence.
-
-    Multi-word lines (5-6) and empty nodes (8.1) are not words. The tree has one root.
+    Multi-word lines (5-6) and empty nodes (8.1) are not words.
     """
-    return _read(number, block, universal=True)
-
-
-def read_x(number: int, block: list[Line]) -> Sentence | None:
-    """A CoNLL-X sentence, with any number of roots; else as `read_universal`."""
-    return _read(number, block, universal=False)
-
-
-def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
     rows = [(line, _row(line, text)) for line, text in block if not text.startswith("#")]
     words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
     if not words:
@@ -102,38 +85,41 @@ def _read(number: int, block: list[Line], universal: bool) -> Sentence | None:
     return check_tree(sentence, lines, single_root=universal)
 
 
+def read_x(number: int, block: Sequence[Line]) -> Sentence | None:
+    """A CoNLL-X sentence, with any number of roots; else as `read_universal`."""
+    return read_universal(number, block, universal=False)
+
+
 def _row(line: int, text: str) -> dict[str, Any]:
-    if not is_row(text):
-        spaces = "\t" not in text and len(text.split()) >= COLUMNS
-        detail = "tabs turned into spaces" if spaces else f"{text.count(chr(9)) + 1} columns"
-        raise BrokenSentence("a line without ten columns between tabs", line, detail)
+    """The cells of a row by the names of their columns; raises BrokenSentence."""
     cells = text.split("\t")
-    for column in ("id", "head"):
-        if LONG_NUMBER.search(cells[DEFAULT_FIELDS.index(column)]):
-            raise _no_number(line, column, cells)
-    try:
-        # The library takes two spaces for a tab; inside a column they mean one.
-        return parse_line(re.sub(" {2,}", " ", text), DEFAULT_FIELDS, PARSERS)
-    except conllu.exceptions.ParseException as error:
-        raise _no_number(line, "id" if "'id'" in str(error) else "head", cells) from error
-
-
-def _no_number(line: int, column: str, cells: list[str]) -> BrokenSentence:
-    reason = f"no number in the {column.upper()} column (were two columns swapped?)"
-    return BrokenSentence(reason, line, repr(cells[DEFAULT_FIELDS.index(column)]))
+    if not is_row(text):
+        spaces = len(cells) == 1 and len(text.split()) >= COLUMNS
+        detail = "tabs turned into spaces" if spaces else f"{len(cells)} columns"
+        raise BrokenSentence("a line without ten columns between tabs", line, detail)
+    named = dict(zip(DEFAULT_FIELDS, cells, strict=True))
+    wrong = next((name for name in ("id", "head") if LONG_NUMBER.search(named[name])), None)
+    if wrong is None:
+        try:
+            # The library takes two spaces for a tab; inside a column they mean one.
+            return parse_line(re.sub(" {2,}", " ", text), DEFAULT_FIELDS, PARSERS)
+        except conllu.exceptions.ParseException as error:
+            wrong = "id" if "'id'" in str(error) else "head"
+    reason = f"no number in the {wrong.upper()} column (were two columns swapped?)"
+    raise BrokenSentence(reason, line, repr(named[wrong]))
 
 
 def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> None:
+    relation = row["deprel"]
     if row["id"] != number:
         raise BrokenSentence("words that are not numbered 1, 2, 3", line, f"{row['id']}, where {number} was expected")
     if row["head"] is None:
         raise BrokenSentence("a word without a governor", line, "HEAD is _")
     if not row["form"].strip():
         raise BrokenSentence("a word without a form", line)
-    relation = row["deprel"]
     if not relation.strip() or relation == "_":
         raise BrokenSentence("a word without a relation", line, "DEPREL is _")
-    if relation[0].isdigit() or "=" in relation or (universal and relation in UNIVERSAL_TAGS):
+    if relation[0].isdigit() or "=" in relation or (universal and relation in TAGS):
         raise BrokenSentence("no relation in the DEPREL column (were two columns swapped?)", line, repr(relation))
 
 
@@ -148,16 +134,14 @@ def is_plain_sentence(rows: Sequence[str]) -> bool:
     return all(row is not None and row[1] <= len(rows) and not row[2][0].isdigit() for row in read)
 
 
-def read_plain(number: int, block: list[Line]) -> Sentence:
+def read_plain(number: int, block: Sequence[Line]) -> Sentence:
     """The authors' format: `word head-label` a line; raises BrokenSentence."""
     rows = []
     for line, text in block:
-        row = _plain(text)
-        if row is None:
+        if (row := _plain(text)) is None:
             raise BrokenSentence("a line that is not `word head-label`", line, repr(text[:40]))
         rows.append(row)
-    words, governors, relations = zip(*rows, strict=True)
-    sentence = Sentence(number, block[0][0], words, governors, relations)
+    sentence = Sentence(number, block[0][0], *zip(*rows, strict=True))
     return check_tree(sentence, [line for line, _ in block], single_root=False)
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bertviz_core.corpora.treebank.trees import BrokenSentence, Sentence, check_tree
+from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.arcs import gold_arc, sentence_svg

@@ -17,7 +17,7 @@ from bertviz_core.analyses.coreference_heads.guesses import (
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.findings import UNDECIDED
-from bertviz_core.corpora.coreference.head_words import TYPES
+from bertviz_core.corpora.coreference.mentions import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream

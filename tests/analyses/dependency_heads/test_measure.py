@@ -14,7 +14,7 @@ from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.corpora.treebank.trees import POSSESSIVES
+from bertviz_core.corpora.treebank import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.corpora.annotated import CoreferenceCorpus
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument
+from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given as given_by
 from hypothesis import strategies as st
 
-from bertviz_core.corpora.coreference.documents import CoreferenceDocument, Mention
-from bertviz_core.corpora.coreference.head_words import TYPES, head_word_source, head_words, mention_type
-from bertviz_core.corpora.coreference.mentions import features
+from bertviz_core.analyses.coreference_heads.baselines import features
+from bertviz_core.corpora.coreference import CoreferenceDocument, Mention
+from bertviz_core.corpora.coreference.mentions import TYPES, head_word_source, head_words, mention_type
 from tests.oracles import coreference as oracle
 
 
