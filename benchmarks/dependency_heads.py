@@ -28,9 +28,8 @@ from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
+from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership
 from bertviz_core.models.loading import load_tokens
-from bertviz_core.models.words import membership
 from bertviz_core.settings import Settings
 
 LAYERS, HEADS = 12, 12

@@ -22,8 +22,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import in_memory
 from bertviz_core.models.in_memory import Model, checkpoint_of, loaded_model, model_in_memory
-from bertviz_core.models.masking import no_head
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text
 from bertviz_core.paper_report.pages import check_out, write_report

@@ -24,8 +24,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.masking import check_head
-from bertviz_core.models.model import AttentionModel, check_norms, observing
+from bertviz_core.models.model import AttentionModel, check_head, check_norms, observing
 from bertviz_core.models.reading import CorpusReading, Reading, cut
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution

@@ -12,7 +12,7 @@ from typing import Any
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.masking import predicts_next_words
+from bertviz_core.models.model import predicts_next_words
 from bertviz_core.settings import Settings
 
 FORMAT = 4  # raise it when a stored result would mean something else

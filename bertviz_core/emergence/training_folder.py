@@ -58,7 +58,7 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     name, skipped = str(folder), Skipped()
     opened = local_folder(name) if access.folders is None else allowed.trainings(access).get(name)
     if opened is None and access.folders is not None:
-        raise allowed.no_training()
+        raise allowed.not_available("training")
     if opened is None:
         raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
     folder = opened

@@ -14,9 +14,8 @@ import numpy as np
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import LayerAttention, forward
-from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
+from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.words import membership, word_of
 
 PassFunction = Callable[..., None]  # (model, batch, *observers): each observer sees every layer
 

@@ -16,9 +16,8 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.encoding import Batch, collate, encode_words
-from bertviz_core.models.masking import IGNORED
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.word_loss import Predictions, logits_at, predictions_of, selecting
+from bertviz_core.models.word_loss import IGNORED, Predictions, logits_at, predictions_of, selecting
 
 Forward = Callable[..., Any]
 

@@ -11,15 +11,7 @@ from typing import Any
 from bertviz_core.access import LOCAL, Access
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import allowed, hub
-from bertviz_core.models.model_files import (
-    HEADS,
-    LAYERS,
-    check_sizes,
-    longest_input,
-    number,
-    read_config,
-    read_header,
-)
+from bertviz_core.models.model_files import HEADS, LAYERS, check_sizes, longest_input, number, read_config, read_header
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
@@ -65,7 +57,7 @@ class Checkpoint:
 
     @property
     def note(self) -> str:
-        """The model's own note to its readers, from `note` in config.json; empty where there is none."""
+        """The model's own note to its readers, from `note` in config.json, or ""."""
         note = self.config.get("note", "")
         return note[:LONGEST_NOTE] if isinstance(note, str) else ""
 
@@ -93,12 +85,9 @@ class Checkpoint:
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Find a model's files on this machine: `demo`, a folder, or a hub name.
+    """Find a model's files on this machine: `demo`, a folder, or a hub name with a branch, tag or commit.
 
-    Args:
-        name: What the user calls the model.
-        revision: A hub model's branch, tag or commit.
-        access: What may be opened. Where folders are limited, a name is looked up among theirs and is never a path.
+    Where `access` limits the folders, a name is looked up among theirs and is never a path.
 
     Raises:
         DownloadNeeded: The hub has the model and this machine has not.
@@ -115,7 +104,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
         return reopen(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):
-        raise allowed.no_model()
+        raise allowed.not_available("model")
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
     return reopen(name, hub.cached(name, revision, access), revision)
@@ -132,28 +121,6 @@ def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
         )
     check_sizes(folder, checkpoint.config, weights)
     return checkpoint
-
-
-def label_of(name: str) -> str:
-    """Of a model's name, which may be a folder's path, the last part; what trainings call `model` by its folder.
-
-    >>> label_of("demo"), label_of("~/runs/encoder"), label_of("/runs/encoder/model")
-    ('demo', 'encoder', 'encoder')
-    """
-    path = Path(name)
-    return path.parent.name or path.name if path.name == "model" else path.name
-
-
-def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Names of models or trainings as pickers show them: of a folder's path its last part, or as many parts as tell it
-    from those before it."""
-    shown: dict[str, str] = {}
-    for name in names:
-        parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
-        longer = ["/".join(parts[-count:]) for count in range(2, len(parts) + 1)]
-        tails = [label_of(name) if longer else name, *longer]
-        shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
-    return shown
 
 
 def local_folder(name: str) -> Path | None:
@@ -179,11 +146,33 @@ def find_or_download(name: str, revision: str | None, say: Callable[[str], None]
         return download(name, revision)
 
 
+def label_of(name: str) -> str:
+    """Of a model's name, which may be a folder's path, the last part; what trainings call `model` by its folder.
+
+    >>> label_of("demo"), label_of("~/runs/encoder"), label_of("/runs/encoder/model")
+    ('demo', 'encoder', 'encoder')
+    """
+    path = Path(name)
+    return path.parent.name or path.name if path.name == "model" else path.name
+
+
+def short_names(names: Sequence[str]) -> dict[str, str]:
+    """Names of models or trainings as pickers show them: of a folder's path its last part, or as many parts as tell it
+    from those before it."""
+    shown: dict[str, str] = {}
+    for name in names:
+        parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
+        longer = ["/".join(parts[-count:]) for count in range(2, len(parts) + 1)]
+        tails = [label_of(name) if longer else name, *longer]
+        shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
+    return shown
+
+
 def weight_files(folder: Path) -> list[Path]:
     """The safetensors files; raises ModelError where there is none (pickled weights are never opened)."""
     files = _files(folder, "*.safetensors")
     if not files:
-        pickled = [*folder.glob("*.bin"), *folder.glob("*.pt"), *folder.glob("*.ckpt")]
+        pickled = any(path.suffix in (".bin", ".pt", ".ckpt") for path in folder.iterdir())
         what = "only pickled weights, which are never opened here" if pickled else "no weights (*.safetensors)"
         raise ModelError(
             f"The model folder {folder.name!r} holds {what}.",
@@ -198,8 +187,8 @@ def _files(folder: Path, pattern: str) -> list[Path]:
 
 
 @lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each
-def _file_digest(path: Path, size: int, modified: int) -> str:
-    """Hashed once for each state of a file; size and time are in the key for that alone."""
+def _file_digest(path: Path, _size: int, _modified: int) -> str:
+    """Hashed once for each state of a file."""
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
@@ -208,7 +197,7 @@ class PlannedModel(Checkpoint):
     """A checkpoint without files. Requests of it can be estimated and named, but not computed."""
 
     def fingerprint(self) -> str:
-        """A name in place of a fingerprint: no result of this model is ever stored under it."""
+        """A name under which no result is ever stored."""
         return f"not on this machine: {self.name}"
 
     def parameters(self) -> int:

@@ -1,4 +1,9 @@
-"""From text to model inputs: encoded examples, and batches of examples of like length."""
+"""From text to model inputs: encoded examples, batches of examples of like length, and which tokens are whose words.
+
+Word-level attention is the sum over a split word's pieces to it, and the mean from it (section 4.1). With C the (piece,
+word) membership and R its transpose, each row divided by the word's number of pieces, the word-level map of A is R A C:
+two products for all heads and sentences of a batch. Rows still sum to 1. Definitions: docs/methods.md, section 5.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,6 @@ from bertviz_core.models.tokens import Tokens
 
 if TYPE_CHECKING:
     from torch import Tensor
-
 
 WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
 
@@ -92,21 +96,19 @@ def collate(examples: Iterable[Encoded], tokens: Tokens, device: str) -> Batch:
     import torch
 
     rows = tuple(examples)
-    width = max(map(len, rows))
-    ids = np.full((len(rows), width), tokens.pad, dtype=np.int64)
-    types = np.zeros((len(rows), width), dtype=np.int64)
-    mask = np.zeros((len(rows), width), dtype=bool)
-    for row, example in enumerate(rows):
-        ids[row, : len(example)] = example.ids
-        types[row, : len(example)] = example.types
-        mask[row, : len(example)] = True
-    masks = (
-        mask,
-        mask & (ids == tokens.cls),
-        mask & (ids == tokens.sep),
-        mask & np.isin(ids, tokens.punctuation),
-    )
-    return Batch(rows, *(torch.from_numpy(array).to(device) for array in (ids, types, *masks)))
+    ids = _padded([example.ids for example in rows], tokens.pad)
+    types = _padded([example.types for example in rows], 0)
+    mask = _padded([np.ones_like(example.ids) for example in rows], 0).astype(bool)
+    classes = (mask & (ids == tokens.cls), mask & (ids == tokens.sep), mask & np.isin(ids, tokens.punctuation))
+    return Batch(rows, *(torch.from_numpy(array).to(device) for array in (ids, types, mask, *classes)))
+
+
+def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
+    """(row, position) int64."""
+    padded = np.full((len(rows), max(map(len, rows))), padding, dtype=np.int64)
+    for at, row in enumerate(rows):
+        padded[at, : len(row)] = row
+    return padded
 
 
 def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
@@ -159,3 +161,69 @@ def count_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) 
     """Count what the tokenizer has no piece for, such as an emoji."""
     if tokens.unk is not None and (unknown := ids.count(tokens.unk)):
         skipped.add(UNKNOWN, where, unknown)
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Assignment of tokens to words, for one batch.
+
+    Attributes:
+        to_word: (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed.
+        from_word: (batch, word, token) the weight of each token in the mean over a word's pieces, or 1 for its first
+            piece.
+        mask: (batch, word) bool, which words are real.
+    """
+
+    to_word: Tensor
+    from_word: Tensor
+    mask: Tensor
+
+    def maps(self, weights: Tensor) -> Tensor:
+        """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""
+        batch, heads, tokens, words = (*weights.shape[:3], self.to_word.shape[2])
+        # Heads share the membership: two products of whole sentences, not of single maps.
+        to = (weights.reshape(batch, heads * tokens, -1) @ self.to_word).view(batch, heads, tokens, words)
+        of = self.from_word @ to.transpose(1, 2).reshape(batch, tokens, heads * words)
+        return of.view(batch, words, heads, words).transpose(1, 2)
+
+
+def membership(
+    examples: Sequence[Encoded], device: str, *, first_piece: bool = False, special: bool = False
+) -> Membership:
+    """The membership of a padded batch of examples whose words are known. From a split word, `first_piece` takes its
+    first piece alone, as the release does; with `special`, each special token is a word."""
+    return _membership([word_of(example, special) for example in examples], device, first_piece)
+
+
+def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
+    """One input's maps between tokens (layer, head, query, key), float32, as maps between words, from `owner` (token,):
+    word numbers from 0, none left out."""
+    import torch
+
+    return _membership([owner], "cpu", first_piece).maps(torch.from_numpy(maps)).numpy()  # layers share the words
+
+
+def _membership(owners: Sequence[np.ndarray], device: str, first_piece: bool) -> Membership:
+    """From (token,) the word of each token of each input, -1 for none."""
+    import torch
+
+    owned = torch.from_numpy(_padded(owners, -1)).to(device)
+    words = max(int(owner.max(initial=-1)) + 1 for owner in owners)
+    to_word = (owned[:, :, None] == torch.arange(words, device=device)).float()
+    pieces = to_word.sum(1)  # (batch, word)
+    if first_piece:
+        from_word = (to_word * to_word.cumsum(1) == 1).float().transpose(1, 2)
+    else:
+        from_word = to_word.transpose(1, 2) / pieces.clamp(min=1)[:, :, None]
+    return Membership(to_word, from_word, pieces > 0)
+
+
+def word_of(example: Encoded, special: bool) -> np.ndarray:
+    """(token,) the word of each token, from 0, -1 for none; with `special`, the special tokens count as words, in
+    order."""
+    if example.words is None:
+        raise ValueError(f"{example.where}: the words of this example are not known")
+    if not special:
+        return example.words
+    starts = (np.diff(example.words, prepend=-2) != 0) | (example.words < 0)
+    return np.asarray(np.cumsum(starts) - 1)

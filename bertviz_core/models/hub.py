@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 from bertviz_core.access import Access
 from bertviz_core.errors import DownloadNeeded, ModelError
@@ -25,37 +26,33 @@ def cached(name: str, revision: str | None, access: Access) -> Path:
         DownloadNeeded: The hub has it, this machine has not, and there is room for it.
         ModelError: The hub does not have it, cannot be reached or may not be used, or there is no room.
     """
-    with IMPORTING:
-        from huggingface_hub import snapshot_download
-
     try:
-        return Path(
-            snapshot_download(
-                name, revision=revision, allow_patterns=PATTERNS, local_files_only=True, token=access.hub_token
-            )
-        )
+        return _snapshot(name, revision, access, local_files_only=True)
     except Exception as error:
         if access.downloads == 0:
             raise ModelError(
                 f"The model {name!r} is not on this machine, and downloads are off.",
                 hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.",
             ) from error
-    size = size_of(name, revision, access)
-    check_room(name, size, access)
-    raise DownloadNeeded(name, size)
+    raise DownloadNeeded(name, check_room(name, revision, access))
 
 
 def download(name: str, revision: str | None, access: Access) -> Path:
     """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
     Raises ModelError where the hub is out of reach, or there is no room."""
-    from huggingface_hub import snapshot_download
-
     if access.downloads is not None:
-        check_room(name, size_of(name, revision, access), access)
+        check_room(name, revision, access)
     try:
-        return Path(snapshot_download(name, revision=revision, allow_patterns=PATTERNS, token=access.hub_token))
+        return _snapshot(name, revision, access)
     except Exception as error:
         raise _unreachable(name, error) from error
+
+
+def _snapshot(name: str, revision: str | None, access: Access, **options: Any) -> Path:
+    with IMPORTING:
+        from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(name, revision=revision, allow_patterns=PATTERNS, token=access.hub_token, **options))
 
 
 @contextmanager
@@ -80,10 +77,12 @@ def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[N
         watcher.join()
 
 
-def size_of(name: str, revision: str | None, access: Access) -> int:
-    """Bytes that a download would take; raises ModelError when the hub cannot say."""
+def check_room(name: str, revision: str | None, access: Access) -> int:
+    """Bytes that a download would take; raises ModelError where the hub cannot say, or where it would pass the limit of
+    all downloads or fill the disk."""
     with IMPORTING:
         from huggingface_hub import HfApi
+        from huggingface_hub.constants import HF_HUB_CACHE
 
     try:
         api = HfApi(token=access.hub_token)
@@ -96,14 +95,7 @@ def size_of(name: str, revision: str | None, access: Access) -> int:
             f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",
             hint="Look for a revision or a copy with model.safetensors.",
         )
-    return sum(file.size or 0 for file in needed)
-
-
-def check_room(name: str, size: int, access: Access) -> None:
-    """Raises ModelError where a download would pass the limit of all downloads, or fill the disk."""
-    from huggingface_hub.constants import HF_HUB_CACHE
-
-    folder = Path(HF_HUB_CACHE)
+    size, folder = sum(file.size or 0 for file in needed), Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
     limit = float("inf") if access.downloads is None else access.downloads - _size_on_disk(folder)
     if size > min(free, limit):
@@ -112,6 +104,7 @@ def check_room(name: str, size: int, access: Access) -> None:
             f"The model {name!r} takes {size / 1e6:,.0f} MB; {left:,.0f} MB are left {where}.",
             hint="Choose a smaller model, or one that is here already.",
         )
+    return size
 
 
 def _size_on_disk(folder: Path) -> int:

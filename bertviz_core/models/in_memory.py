@@ -16,8 +16,7 @@ from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loading import LoadedModels, choose_device, prepare
-from bertviz_core.models.masking import MASKED_WORDS, NEXT_WORDS, no_head
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, no_head
 from bertviz_core.models.tokens import Tokens
 
 # Of a configuration: what says nothing of the numbers that a model computes.

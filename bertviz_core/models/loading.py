@@ -1,8 +1,9 @@
 """From a checkpoint to a model that can be observed; models that stay loaded for the next request."""
 
 import threading
-from contextlib import suppress
-from dataclasses import astuple
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,7 @@ from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.masking import check_head, no_head, predicts_next_words
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.model import AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
 
@@ -25,32 +25,30 @@ def load(
 ) -> AttentionModel:
     """Load weights (safetensors only, no remote code) and tokenizer, with `language_model` also the head that predicts
     masked or next words; raises ModelError where that fails, or where the checkpoint has no such head."""
-    with IMPORTING:
-        import torch
-        from transformers import AutoModel, AutoModelForTextEncoding
-        from transformers.utils import logging
-
-    logging.disable_progress_bar()
     device = choose_device(device)
     check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
     if language_model:
         check_head(checkpoint)
-    plain = AutoModelForTextEncoding if _has_encoder(checkpoint) else AutoModel
-    auto = _with_head(checkpoint) if language_model else plain
-    options = {"use_safetensors": True, "dtype": getattr(torch, dtype)}
-    try:
-        loaded, missing, observable = _load_observable(auto, checkpoint, options)
-    except Exception as error:  # any of the many ways in which files can be wrong
-        raise _cannot_load(checkpoint, error) from error
+    auto = _auto_class(checkpoint, language_model)
+    with _explained(checkpoint):
+        loaded, missing, observable = _read_weights(auto, checkpoint, dtype)
     if not language_model:
         return prepare(loaded, tokens, checkpoint, device, observable=observable)
     if missing:
-        raise no_head(checkpoint, f"missing weights: {', '.join(sorted(missing)[:3])}")
+        raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
     model = prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, language_model=loaded)
     if predicts_next_words(checkpoint) and not model.causal:
         raise no_head(checkpoint, "its tokens see those after them")
     return model
+
+
+def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
+    """The model, with its MLM head where the checkpoint has one."""
+    try:
+        return load(checkpoint, device, dtype, language_model=not predicts_next_words(checkpoint))
+    except ModelError:
+        return load(checkpoint, device, dtype)
 
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
@@ -60,10 +58,63 @@ def load_tokens(checkpoint: Checkpoint) -> Tokens:
         from transformers.utils import logging
 
     logging.set_verbosity_error()
-    try:
+    with _explained(checkpoint):
         return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
-    except Exception as error:  # any of the many ways in which files can be wrong
-        raise _cannot_load(checkpoint, error) from error
+
+
+@contextmanager
+def _explained(checkpoint: Checkpoint) -> Iterator[None]:
+    """Files can be wrong in many ways, and what a model of another kind does is anyone's guess: one error for all."""
+    try:
+        yield
+    except ModelError:
+        raise
+    except Exception as error:
+        raise ModelError(
+            f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
+            hint="It must be an encoder that transformers knows, saved with save_pretrained.",
+        ) from error
+
+
+def _auto_class(checkpoint: Checkpoint, language_model: bool) -> Any:
+    """The class that loads the model: its encoder, alone where it is part of an encoder-decoder such as T5, or the
+    model with its head; raises ModelError where transformers knows none of its family with one."""
+    with IMPORTING:
+        from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForTextEncoding
+        from transformers.models.auto import modeling_auto as known
+
+    family = checkpoint.config.get("model_type", "")
+    if not language_model:
+        name = known.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "")
+        return AutoModelForTextEncoding if name.endswith("EncoderModel") else AutoModel
+    is_next = predicts_next_words(checkpoint)
+    if family not in (known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES if is_next else known.MODEL_FOR_MASKED_LM_MAPPING_NAMES):
+        raise no_head(checkpoint, f"models of the family {family!r} are not trained to predict words")
+    return AutoModelForCausalLM if is_next else AutoModelForMaskedLM
+
+
+def _read_weights(auto: Any, checkpoint: Checkpoint, dtype: str) -> tuple[Any, list[str], bool]:
+    """The model; the weights of its head that the files lack (of the encoder only the pooler may be lacking); and
+    whether it uses the registered attention function: it has eager maps where the family knows no such thing."""
+    import torch
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "output_loading_info": True}
+    options |= {"local_files_only": True, "trust_remote_code": False}  # unset, transformers asks at the terminal
+    with _loading:
+        try:
+            model, info = auto.from_pretrained(checkpoint.folder, attn_implementation=register(), **options)
+            observable = True
+        except (ValueError, KeyError):  # no such implementation; no class for it
+            model, info = auto.from_pretrained(checkpoint.folder, attn_implementation="eager", **options)
+            observable = False
+    lacking = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
+    has_head = model.base_model is not model
+    head = [name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")]
+    if inside := [name for name in lacking if name not in head]:
+        raise ValueError(f"{len(inside)} weights are not in the files, {inside[0]} first")
+    return model, head, observable
 
 
 def prepare(
@@ -76,38 +127,33 @@ def prepare(
     language_model: Any = None,
 ) -> AttentionModel:
     """Wrap a loaded encoder, and find how its maps can be read (`models.verification`)."""
+    from bertviz_core.models.verification import no_maps, verify
+
     for module in (encoder, language_model):
         if module is not None:
             module.eval().requires_grad_(False).to(device)
-    from bertviz_core.models.verification import no_maps, verify
-
     known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
         raise ModelError(
             f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}.",
             hint="Save the tokenizer that belongs to the model into its folder.",
         )
-    types = getattr(encoder.config, "type_vocab_size", 0) or 0
-    model = AttentionModel(
-        checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, types > 1, observable
-    )
     if encoder.config.is_encoder_decoder and hasattr(encoder, "decoder"):
         raise no_maps(checkpoint)
     encoder.config.use_cache = False  # of keys and values, for generation
-    try:
-        maps = verify(model)
-    except ModelError:
-        raise
-    except Exception as error:  # what a model of another kind does with two inputs is anyone's guess
-        raise _cannot_load(checkpoint, error) from error
-    model.observable, model.layers, model.heads, model.causal = astuple(maps)
-    model.language_model = language_model
-    return model
+    has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
+    model = AttentionModel(
+        checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types, observable
+    )
+    with _explained(checkpoint):
+        model = verify(model)
+    return replace(model, language_model=language_model)
 
 
 def choose_device(device: str) -> str:
     """`auto` is cuda where there is one, else cpu; raises SettingsError for a device that is not there."""
-    import torch
+    with IMPORTING:
+        import torch
 
     if device not in DEVICES:
         raise SettingsError(f"There is no device {device!r}.", hint=f"Choose one of {', '.join(DEVICES)}.")
@@ -145,69 +191,6 @@ def _free_memory(device: str) -> dict[str, int]:
     return free
 
 
-def _load_observable(auto: Any, checkpoint: Checkpoint, options: dict[str, Any]) -> tuple[Any, set[str], bool]:
-    """What `_complete` gives, and whether the model uses the registered attention function (it has eager maps where
-    the family knows no such thing)."""
-    try:
-        return *_complete(auto, checkpoint, register(), options), True
-    except (ValueError, KeyError):  # no such implementation; no class for it
-        return *_complete(auto, checkpoint, "eager", options), False
-
-
-def _has_encoder(checkpoint: Checkpoint) -> bool:
-    """Whether transformers has a class for the encoder alone of an encoder-decoder, such as T5."""
-    from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
-
-    name = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(checkpoint.config.get("model_type", ""), "")
-    return name.endswith("EncoderModel")
-
-
-def _complete(auto: Any, checkpoint: Checkpoint, attention: str, options: dict[str, Any]) -> tuple[Any, set[str]]:
-    """The model, and the weights of its head that the files lack; of the encoder only the pooler may be lacking."""
-    with _loading:
-        model, info = auto.from_pretrained(
-            checkpoint.folder,
-            attn_implementation=attention,
-            output_loading_info=True,
-            local_files_only=True,
-            trust_remote_code=False,  # unset, transformers asks at the terminal
-            **options,
-        )
-    lacking = {name for name in info["missing_keys"] if not name.startswith("pooler.")}
-    has_head = model.base_model is not model
-    head = {name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")}
-    if inside := sorted(lacking - head):
-        raise ModelError(f"{len(inside)} weights are not in the files, {inside[0]} first")
-    return model, head
-
-
-def _with_head(checkpoint: Checkpoint) -> Any:
-    """The class that loads the model with its head; raises ModelError where transformers knows none of its family."""
-    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
-    from transformers.models.auto import modeling_auto as known
-
-    is_next = predicts_next_words(checkpoint)
-    families = known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES if is_next else known.MODEL_FOR_MASKED_LM_MAPPING_NAMES
-    if (family := checkpoint.config.get("model_type")) not in families:
-        raise no_head(checkpoint, f"models of the family {family!r} are not trained to predict words")
-    return AutoModelForCausalLM if is_next else AutoModelForMaskedLM
-
-
-def _cannot_load(checkpoint: Checkpoint, error: Exception) -> ModelError:
-    return ModelError(
-        f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
-        hint="It must be an encoder that transformers knows, saved with save_pretrained.",
-    )
-
-
-def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32") -> AttentionModel:
-    """The model, with its MLM head where the checkpoint has one."""
-    try:
-        return load(checkpoint, device, dtype, language_model=not predicts_next_words(checkpoint))
-    except ModelError:
-        return load(checkpoint, device, dtype)
-
-
 class LoadedModels:
     """Models for single inputs, for any number of threads, on one of settings.DEVICES; past `room`, bytes of their
     weights, the least recently used is dropped first. A single model may take more."""
@@ -220,27 +203,21 @@ class LoadedModels:
     def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
         """A loaded model; models are loaded one at a time, since two at once take twice the memory and no less time."""
         key = (checkpoint.fingerprint(), dtype)
-        if model := self._find(key):
-            return model
+        with suppress(KeyError):
+            return self._used(key)
         with self._loading:
-            if model := self._find(key):
-                return model
+            with suppress(KeyError):  # another thread may have loaded it meanwhile
+                return self._used(key)
             size = checkpoint.parameters() * BYTES[dtype]
-            self._make_room(size)
-            model = load_to_view(checkpoint, self.device, dtype)
             with self._lock:
-                self._models[key] = model, size
+                while self._models and size + sum(taken for _, taken in self._models.values()) > self.room:
+                    del self._models[next(iter(self._models))]
+            model = load_to_view(checkpoint, self.device, dtype)
+            self._models[key] = model, size
             return model
 
-    def _find(self, key: tuple[str, str]) -> AttentionModel | None:
+    def _used(self, key: tuple[str, str]) -> AttentionModel:
+        """The model, now the one used last; raises KeyError where it is not loaded."""
         with self._lock:
-            entry = self._models.pop(key, None)
-            if entry is None:
-                return None
-            self._models[key] = entry
-            return entry[0]
-
-    def _make_room(self, size: int) -> None:
-        with self._lock:
-            while self._models and size + sum(taken for _, taken in self._models.values()) > self.room:
-                del self._models[next(iter(self._models))]
+            self._models[key] = self._models.pop(key)
+            return self._models[key][0]

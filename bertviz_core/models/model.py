@@ -1,4 +1,5 @@
-"""A model that can be observed, through its attention weights or through norms.
+"""A model that can be observed, through its attention weights or through norms, and what its checkpoint allows: norms
+and a loss of words are known for some families only.
 
 Norm-based attention says how much of what a token receives comes from where (Kobayashi et al. 2020): through a head,
 token j passes A[i, j] f(x_j) to token i, with f(x) = (x W_V + b_V) W_O^h and W_O^h the head's own rows of the output
@@ -34,6 +35,26 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
 }
 
 
+# How the names of the weights of the head that predicts words begin in each family.
+HEAD_WEIGHTS = {
+    "albert": ("predictions.",),
+    "bert": ("cls.predictions.",),
+    "camembert": ("lm_head.",),
+    "deberta": ("cls.predictions.", "lm_predictions."),
+    "deberta-v2": ("cls.predictions.", "lm_predictions."),
+    "distilbert": ("vocab_transform.", "vocab_projector."),
+    "electra": ("generator_predictions.", "generator_lm_head."),
+    "flaubert": ("pred_layer.",),
+    "modernbert": ("head.",),
+    "mpnet": ("lm_head.",),
+    "roberta": ("lm_head.",),
+    "xlm": ("pred_layer.",),
+    "xlm-roberta": ("lm_head.",),
+}
+MASKED_WORDS = ("ForMaskedLM", "ForPreTraining")  # classes of models trained with such a head
+NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
+
+
 @dataclass
 class AttentionModel:
     """An encoder with per-head attention, in evaluation mode, its parameters frozen.
@@ -43,7 +64,7 @@ class AttentionModel:
         causal: A token sees only itself and what stands before it.
         language_model: The model with the head that predicts masked or next words, of which `encoder` is the base; None
             where it was not asked for.
-        factors: What norms need of each layer, see `output_factors`; None where attention weights are observed.
+        factors: What norms need of each layer, see `_output_factors`; None where attention weights are observed.
     """
 
     checkpoint: Checkpoint
@@ -63,6 +84,34 @@ class AttentionModel:
         return CPU_BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
 
 
+def predicts_next_words(checkpoint: Checkpoint) -> bool:
+    """Whether the model was saved with a head that predicts the next word."""
+    if checkpoint.config.get("model_type") in HEAD_WEIGHTS:
+        return bool(checkpoint.config.get("is_decoder"))
+    return any(str(name).endswith(NEXT_WORDS) for name in checkpoint.config.get("architectures") or [])
+
+
+def check_head(checkpoint: Checkpoint) -> None:
+    """Raises ModelError where the weights hold no head that predicts words; a family that is not known is asked for its
+    class."""
+    family = str(checkpoint.config.get("model_type"))
+    if family in HEAD_WEIGHTS:
+        if not any(name.startswith(HEAD_WEIGHTS[family]) for name in checkpoint.weights()):
+            raise no_head(checkpoint, "none of its weights belong to one")
+        return
+    classes = checkpoint.config.get("architectures") or []
+    if classes and not any(str(name).endswith((*MASKED_WORDS, *NEXT_WORDS)) for name in classes):
+        raise no_head(checkpoint, f"it was saved as {', '.join(map(str, classes))}")
+
+
+def no_head(checkpoint: Checkpoint, why: str) -> ModelError:
+    """transformers would draw such a head at random, and every gradient through it would mean nothing."""
+    return ModelError(
+        f"The model {checkpoint.name!r} has no head that predicts masked or next words ({why}), so it has no loss.",
+        hint="Choose the checkpoint as it was pre-trained, such as bert-base-uncased, not one saved without its head.",
+    )
+
+
 def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
     """Raises ModelError where norms are asked for and the family's output projection is not known."""
     family = checkpoint.config.get("model_type")
@@ -76,18 +125,16 @@ def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
 def observing(model: AttentionModel, weights: Weights) -> AttentionModel:
     """A model that is observed through attention weights or through norms; raises ModelError as `check_norms` does."""
     check_norms(model.checkpoint, weights)
-    return replace(model, factors=output_factors(model) if weights == "norms" else None)
+    return replace(model, factors=_output_factors(model) if weights == "norms" else None)
 
 
-def output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
-    """Factor R^T of every layer, (head, width, width), with W_O^hT = Q R: |v W_O^h| = |v R^T| for any v, without the
-    vector."""
+def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
+    """R^T of every layer, (head, width, width), with W_O^hT = Q R: |v W_O^h| = |v R^T| for any v."""
     import torch
 
     factors = []
     for layer in range(model.layers):
-        name = OUTPUTS[model.encoder.config.model_type].format(layer)
-        module = model.encoder.get_submodule(name)
+        module = model.encoder.get_submodule(OUTPUTS[model.encoder.config.model_type].format(layer))
         transposed = hasattr(module, "nf")  # in GPT-2's kind of linear layer
         weight = (module.weight.T if transposed else module.weight).float()  # (hidden, head and width)
         by_head = weight.unflatten(1, (model.heads, -1)).movedim(1, 0)  # (head, hidden, width)

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,33 +28,30 @@ AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300
 WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cached, and their letters
 
 
-@dataclass
 class Tokens:
     """A wrapper of a tokenizer with what the analyses need.
 
-    `cls`, `sep`, `pad`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `punctuation` holds the
-    ids of exactly "." and ",". `frame` holds the special ids before A, between A and B, and after B; `single`
-    those before and after a lone A. `marks_spaces`: names
-    show where words begin; `spaced`: they do so only where a space is written before the word; `byte_level`: names are
-    written in BYTES.
+    `cls`, `sep`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `unknown` stands for what has no
+    token. `special` are the ids of special tokens, `ordinary` all others, `punctuation` those of exactly "." and
+    ",". `frame` holds the special ids before A, between A and B, and after B; `single` those before and after a lone A.
+    `marks_spaces`: names show where words begin; `spaced`: they do so only where a space is written before the word;
+    `byte_level`: names are written in BYTES.
     """
 
-    tokenizer: Any
-    pieces_of: dict[str, list[int]] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        t = self.tokenizer
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = t = tokenizer
         self.cls: int | None = t.cls_token_id
         self.sep: int | None = t.sep_token_id
         self.unk: int | None = t.unk_token_id
         self.mask: int | None = t.mask_token_id
         self.pad: int = t.pad_token_id if t.pad_token_id is not None else 0
-        # A tokenizer without an unknown token still has to put something where a word is nothing.
         self.unknown: int = self.pad if self.unk is None else self.unk
+        vocabulary = t.get_vocab()
         self.special = np.array(sorted(set(t.all_special_ids)), dtype=np.int64)
         self._reserved = frozenset(t.all_special_ids)
-        vocabulary = t.get_vocab()
+        self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
+        self._kept = lru_cache(WORDS_KEPT)(self.encode)
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
@@ -67,16 +64,8 @@ class Tokens:
 
         Raises InputError for a word that is too long to be one.
         """
-        return [i for part in _parts(whole(text)) for i in self._encode(part)]
-
-    def _encode(self, text: str) -> list[int]:
-        ids = self.tokenizer(
-            text,
-            add_special_tokens=False,
-            split_special_tokens=True,
-            return_attention_mask=False,
-            verbose=False,
-        )["input_ids"]
+        options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
+        ids = [i for part in _parts(whole(text)) for i in self.tokenizer(part, **options, verbose=False)["input_ids"]]
         # A SentencePiece vocabulary holds "<sep>" as a piece like any other, and finds it in the text.
         return ids if self._reserved.isdisjoint(ids) else [self.unknown if i in self._reserved else i for i in ids]
 
@@ -108,15 +97,9 @@ class Tokens:
 
     def pieces(self, word: str) -> list[int]:
         """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
-        pieces = self.pieces_of.get(word)  # looked up once: another thread may clear it
-        if pieces is None:
-            # Such a vocabulary tells a word inside a sentence from its bare letters by the space before it.
-            pieces = self.encode(f" {word}" if self.spaced else word)
-            if len(self.pieces_of) >= WORDS_KEPT:
-                self.pieces_of.clear()
-            if len(word) <= LONGEST_KEPT:
-                self.pieces_of[word] = pieces
-        return pieces
+        # Some vocabularies tell a word inside a sentence from its bare letters by the space before it.
+        text = f" {word}" if self.spaced else word
+        return self._kept(text) if len(word) <= LONGEST_KEPT else self.encode(text)
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -5,14 +5,12 @@ alone are those of the model's own eager attention, and padding changes none, ma
 those that the model returns are used, where they pass the same test; else the model is refused.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import REGISTERED, LayerAttention, at_least_float32, forward
@@ -20,32 +18,12 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
 
-if TYPE_CHECKING:
-    from torch import Tensor
-
-
 LENGTHS = 24, 13  # tokens of the two inputs
+EXACT = torch.float32, torch.float64
 TOLERANCE = 1e-5  # of any weight, and of a row's sum
 # In bfloat16 rounding to 8 bits is amplified by depth, in single weights; and rows may move so much of their weight,
 # on average, when an input is padded: docs/models.md has what was measured.
 ROUNDED, MOVED = 2.0**-5, 0.05
-
-
-@dataclass(frozen=True)
-class Maps:
-    """How a model's maps are read, and their shape.
-
-    Attributes:
-        observable: They are read inside the layers; otherwise the model returns them.
-        layers: Number of layers with attention.
-        heads: Query heads of each.
-        causal: A token sees only itself and what stands before it.
-    """
-
-    observable: bool
-    layers: int
-    heads: int
-    causal: bool
 
 
 def no_maps(checkpoint: Checkpoint) -> ModelError:
@@ -56,22 +34,25 @@ def no_maps(checkpoint: Checkpoint) -> ModelError:
     )
 
 
-def verify(model: AttentionModel) -> Maps:
-    """Find the way in which a model's maps can be read, to which `model.encoder` is then set. Raises ModelError where
-    there is none; a model that cannot be run at all raises what it raises."""
+def verify(model: AttentionModel) -> AttentionModel:
+    """The model with the way in which its maps can be read, to which `model.encoder` is set, and with their shape.
+    Raises ModelError where there is none; a model that cannot be run at all raises what it raises."""
     examples = _examples(model)
     model.encoder.set_attn_implementation("eager")
     expected = [_returned(model, example) for example in examples]
     if not expected[0]:
         raise no_maps(model.checkpoint)
     causal = all(bool((maps.triu(1) == 0).all()) for layers in expected for maps in layers)
+    model = replace(model, layers=len(expected[0]), heads=len(expected[0][0]), causal=causal)
     for observable in (True, False) if model.observable else (False,):
         model.encoder.set_attn_implementation(REGISTERED if observable else "eager")
-        found = Maps(observable, len(expected[0]), len(expected[0][0]), causal)
-        tried = replace(model, observable=observable, layers=found.layers, heads=found.heads)
-        problem = _problem(tried, examples, expected)
+        tried = replace(model, observable=observable)
+        try:
+            problem = _problem(tried, examples, expected)
+        except Exception as error:  # what a family does here is anyone's guess
+            problem = f"{type(error).__name__}: {str(error)[:150]}"
         if not problem:
-            return found
+            return tried
     raise ModelError(
         f"The attention maps of {model.checkpoint.name!r} cannot be used: {problem}.",
         hint="Choose a model of another family; docs/models.md lists them.",
@@ -81,13 +62,12 @@ def verify(model: AttentionModel) -> Maps:
 def _examples(model: AttentionModel) -> list[Encoded]:
     """Two inputs of ordinary tokens in the tokenizer's own frame, the longer one first."""
     before, after = model.tokens.single
-    ordinary = np.setdiff1d(sorted(model.tokens.tokenizer.get_vocab().values()), model.tokens.special)
     examples = []
     for number, length in enumerate(LENGTHS):
         room = min(length, (model.checkpoint.max_length or length) - number) - len(before) - len(after)
-        chosen = np.arange(1, max(room, 1) + 1) * 7919 * (number + 1) % len(ordinary)
-        ids = np.array([*before, *ordinary[chosen], *after], dtype=np.int64)
-        examples.append(Encoded(number, "", ids, np.zeros(len(ids), dtype=np.int64)))
+        chosen = np.arange(1, max(room, 1) + 1) * 7919 * (number + 1) % len(model.tokens.ordinary)
+        ids = np.array([*before, *model.tokens.ordinary[chosen], *after], dtype=np.int64)
+        examples.append(Encoded(number, "", ids, np.zeros_like(ids)))
     return examples
 
 
@@ -101,20 +81,20 @@ def _returned(model: AttentionModel, example: Encoded) -> list[Tensor]:
 
 def _problem(model: AttentionModel, examples: Sequence[Encoded], expected: Sequence[list[Tensor]]) -> str:
     """What is wrong with the maps, read as `model` says, of inputs alone and in a padded batch; "" where nothing is."""
-    is_exact = model.encoder.dtype in (torch.float32, torch.float64)
-    tolerance = TOLERANCE if is_exact else ROUNDED
-    try:
-        alone = [_observed(model, [example]) for example in examples]
-        for example, layers, maps in zip(examples, alone, expected, strict=True):
-            for layer, own in zip(layers, maps, strict=True):
-                if problem := _problem_of_layer(model, layer, own, len(example), tolerance):
-                    return problem
-        moved = _moved(model, examples, alone)
-        if not moved <= tolerance and model.encoder.dtype == torch.float32:
-            moved = _moved_in_float64(model, examples)
-    except Exception as error:  # what a family does here is anyone's guess
-        return f"{type(error).__name__}: {str(error)[:150]}"
-    if not moved <= (TOLERANCE if is_exact else MOVED):
+    exact = model.encoder.dtype in EXACT
+    for example, maps in zip(examples, expected, strict=True):
+        for layer, own in zip(_observed(model, [example]), maps, strict=True):
+            if problem := _problem_of_layer(model, layer, own, len(example), TOLERANCE if exact else ROUNDED):
+                return problem
+    moved = _moved(model, examples)
+    if model.encoder.dtype == torch.float32 and not moved <= TOLERANCE:
+        # Once more where rounding, which layers amplify, is out of the way. Nothing is lost on the way back.
+        model.encoder.double()
+        try:
+            moved = _moved(model, examples)
+        finally:
+            model.encoder.float()
+    if not moved <= (TOLERANCE if exact else MOVED):
         return f"weights change by up to {moved:.2g} when an input is padded beside a longer one"
     return ""
 
@@ -123,53 +103,33 @@ def _problem_of_layer(model: AttentionModel, layer: LayerAttention, own: Tensor,
     """What is wrong with the weights of an input of n tokens, which the model itself returns as `own`."""
     weights = layer.weights[0]
     if own.shape != (model.heads, n, n) or weights.shape != own.shape:
-        return f"those of {n} tokens are {_shape(own)}, not {model.heads} x {n} x {n}"
-    if problem := _problem_of_rows(weights, tolerance, has_sink=model.observable and layer.logits is None):
-        return problem
+        return f"those of {n} tokens are {' x '.join(map(str, own.shape))}, not {model.heads} x {n} x {n}"
+    if not weights.isfinite().all():
+        return "weights are not finite numbers"
+    if weights.min() < 0:
+        return f"weights are as low as {weights.min():.3g}"
+    low, high = (float(end) for end in weights.sum(-1).aminmax())
+    has_sink = model.observable and layer.logits is None  # which takes a part of each row
+    if high > 1 + tolerance or (low < 1 - tolerance and not has_sink):
+        return f"rows sum to {low:.3g} to {high:.3g}, not to 1"
     gap = float((weights - own).abs().max())
     return "" if gap <= tolerance else f"weights differ by up to {gap:.2g} from those that the model returns"
 
 
-def _moved(model: AttentionModel, examples: Sequence[Encoded], alone: Sequence[list[LayerAttention]]) -> float:
+def _moved(model: AttentionModel, examples: Sequence[Encoded]) -> float:
     """How far padding moves weights: the largest change of one; in types of fewer bits the part of their weight that
     the rows of an input move, on average, at most."""
-    moved = []
-    for row, layers in enumerate(alone):
-        for layer, single in zip(_observed(model, examples), layers, strict=True):
-            n = len(examples[row])
-            gap = layer.weights[row, :, :n].clone()
-            gap[..., :n] -= single.weights[0]
-            is_exact = model.encoder.dtype in (torch.float32, torch.float64)
-            moved.append(gap.abs().max() if is_exact else gap.abs().sum(-1).mean() / 2)
+    moved, padded = [], _observed(model, examples)
+    for row, example in enumerate(examples):
+        for layer, alone in zip(padded, _observed(model, [example]), strict=True):
+            gap = layer.weights[row, :, : len(example)].clone()
+            gap[..., : len(example)] -= alone.weights[0]
+            gap = gap.abs()
+            moved.append(gap.max() if model.encoder.dtype in EXACT else gap.sum(-1).mean() / 2)
     return float(torch.stack(moved).max())
-
-
-def _moved_in_float64(model: AttentionModel, examples: Sequence[Encoded]) -> float:
-    """The same in float64, where rounding, which layers amplify, is out of the way. Nothing is lost on the way back."""
-    model.encoder.double()
-    try:
-        return _moved(model, examples, [_observed(model, [example]) for example in examples])
-    finally:
-        model.encoder.float()
-
-
-def _problem_of_rows(weights: Tensor, tolerance: float, has_sink: bool) -> str:
-    """What is wrong with weights (head, query, key) as distributions; a learned sink takes a part of each row."""
-    low, high, least = (float(value) for value in (weights.sum(-1).min(), weights.sum(-1).max(), weights.min()))
-    if not weights.isfinite().all():
-        return "weights are not finite numbers"
-    if least < 0:
-        return f"weights are as low as {least:.3g}"
-    if high > 1 + tolerance or (low < 1 - tolerance and not has_sink):
-        return f"rows sum to {low:.3g} to {high:.3g}, not to 1"
-    return ""
 
 
 def _observed(model: AttentionModel, examples: Sequence[Encoded]) -> list[LayerAttention]:
     layers: list[LayerAttention] = []
     forward(model, collate(examples, model.tokens, model.device), layers.append)
     return layers
-
-
-def _shape(maps: Tensor) -> str:
-    return " x ".join(map(str, maps.shape))

@@ -8,7 +8,7 @@ first layer's maps. A map is read and freed as soon as the backward pass reaches
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -18,40 +18,92 @@ from torch.utils.hooks import RemovableHandle
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
-from bertviz_core.models.encoding import Batch
-from bertviz_core.models.masking import IGNORED, Targets
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.model import AttentionModel, predicts_next_words
+from bertviz_core.models.tokens import Tokens
+
+SELECTED, MASKED, RANDOM = 0.15, 0.8, 0.1  # of the ordinary tokens; of the selected ones (the rest stay)
+IGNORED = -100  # the label of a token that is not selected
+
+
+@dataclass(frozen=True)
+class Masking:
+    """BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch and order."""
+
+    tokens: Tokens
+    seed: int
+    shift: ClassVar[int] = 0  # how many tokens after a label's position the word stands that it asks for
+
+    def candidates(self, ids: np.ndarray) -> np.ndarray:
+        """Positions of the tokens that are not special."""
+        return np.flatnonzero(~np.isin(ids, self.tokens.special))
+
+    def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, labels), each (token,) int64: 15% of the tokens that are not special have a label, at least one where
+        there is any; 80% of those become the mask token, 10% a random token that is not special, 10% stay."""
+        # A seed may be negative; numpy takes none that is.
+        draw = np.random.default_rng([self.seed % 2**64, example.number])
+        positions = self.candidates(example.ids)
+        count = min(len(positions), max(1, round(SELECTED * len(positions))))
+        selected = np.sort(draw.choice(positions, count, replace=False))
+        fate = draw.random(count)
+        random = draw.choice(self.tokens.ordinary, count)
+        ids, labels = example.ids.copy(), np.full_like(example.ids, IGNORED)
+        labels[selected] = ids[selected]
+        masks = np.full(count, self.tokens.mask)
+        ids[selected] = np.select([fate < MASKED, fate < MASKED + RANDOM], [masks, random], ids[selected])
+        return ids, labels
+
+
+@dataclass(frozen=True)
+class NextWords:
+    """Every token but the first, each predicted from those before it."""
+
+    shift: ClassVar[int] = 1
+
+    def candidates(self, ids: np.ndarray) -> np.ndarray:
+        """Positions of the tokens to predict."""
+        return np.arange(1, len(ids))
+
+    def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
+        """The example's ids unchanged, and at each token the next one as its label."""
+        return example.ids, np.append(example.ids[1:], IGNORED)
+
+
+Targets = Masking | NextWords
+
+
+def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
+    """The targets of the model's loss; raises ModelError where words are to be masked and there is no mask token."""
+    if predicts_next_words(checkpoint):
+        return NextWords()
+    if tokens.mask is None:
+        raise ModelError(
+            "The model's tokenizer has no mask token, so there is no masked word to predict.",
+            hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.",
+        )
+    return Masking(tokens, seed)
 
 
 @dataclass(frozen=True)
 class Predictions:
-    """Predictions of a batch's masked or next words.
+    """Predictions of a batch's masked or next words."""
 
-    Attributes:
-        loss: (batch,) nats, the mean cross-entropy over a segment's selected tokens.
-        right: (batch,) how many of those tokens the model gets right.
-        selected: (batch,) how many they are.
-        word_loss: (selected token,) nats, of each of them, segment by segment.
-        guess: (selected token,) ids of the likeliest tokens.
-    """
-
-    loss: Tensor
-    right: Tensor
-    selected: Tensor
-    word_loss: Tensor
-    guess: Tensor
+    loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
+    right: Tensor  # (batch,) how many of those tokens the model gets right
+    selected: Tensor  # (batch,) how many they are
+    word_loss: Tensor  # (selected token,) nats, of each of them, segment by segment
+    guess: Tensor  # (selected token,) ids of the likeliest tokens
 
 
 @dataclass(frozen=True)
 class LayerGradient:
-    """Weights and gradients of one layer, for one batch.
+    """Weights and gradients of one layer, from 0, for one batch, and the predictions of the words asked for.
 
-    Attributes:
-        layer: From 0.
-        weights: (batch, head, query, key) float32.
-        gradient: (batch, head, query, key) float32, of each segment's own loss, with its sign, in that segment's
-            softmaxed weights. Padding keys and queries hold numbers that mean nothing and must be masked by the reader.
-        predictions: Predictions of the words asked for.
+    `weights` and `gradient` are (batch, head, query, key) float32; the gradient is that of each segment's own loss,
+    with its sign, in that segment's softmaxed weights. Padding keys and queries hold numbers that mean nothing and must
+    be masked by the reader.
     """
 
     layer: int
@@ -71,17 +123,22 @@ def backward(
     """
     layers = 0
 
-    def show(gradient: LayerGradient) -> None:
+    def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
         layers += 1
+        seen = LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions)
         for observe in observers:
-            observe(gradient)
+            observe(seen)
 
     with torch.enable_grad():
         shown, labels = label(batch, targets)
         logits, maps = _forward(model, shown, labels != IGNORED)
         total, predictions = predictions_of(logits, labels)
-        first = _watch(maps, predictions, show)
+        first = maps[0]
+        while maps:  # from here on the graph alone owns them, and frees each with its hook
+            weights = maps.pop()
+            # A hook holds the map's values (the map itself would be a cycle), and only until they are shown.
+            weights.register_hook(partial(show, len(maps), [weights.detach()]))
         # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
         torch.autograd.grad(total, first, allow_unused=True)
     if layers != model.layers:
@@ -145,20 +202,3 @@ def predictions_of(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]
     right = counts.new_zeros(len(counts)).index_add(0, rows, (guess == targets).long())
     loss = losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts
     return loss.sum(), Predictions(loss.detach(), right, counts, losses.detach(), guess)
-
-
-def _watch(maps: list[Tensor], predictions: Predictions, observe: Callable[[LayerGradient], None]) -> Tensor:
-    """Have every layer shown when its gradient comes by. Leaves the maps to the graph, but for the first: returned.
-
-    The graph owns the hooks, so a hook holds the map's values alone (the map itself would be a cycle), and only until
-    they are shown.
-    """
-
-    def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
-        observe(LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions))
-
-    first = maps[0]
-    while maps:
-        weights = maps.pop()
-        weights.register_hook(partial(show, len(maps), [weights.detach()]))
-    return first

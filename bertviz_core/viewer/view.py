@@ -14,8 +14,8 @@ import safetensors.numpy
 from bertviz_core.analyses.results import head_frame, to_csv
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, ranks
+from bertviz_core.models.encoding import maps_of_one
 from bertviz_core.models.labels import Layout, Units
-from bertviz_core.models.words import maps_of_one
 
 # name shown, used in permalinks and on the command line -> (side of the query, side of the key)
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}

@@ -1,4 +1,6 @@
-"""Which tokens are masked, and with what."""
+"""Which tokens are masked, and with what; which models have a loss."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -7,18 +9,15 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load
-from bertviz_core.models.masking import IGNORED, Masking, check_head, targets_of
+from bertviz_core.models.model import check_head
 from bertviz_core.models.tokens import Tokens
+from bertviz_core.models.word_loss import IGNORED, Masking, targets_of
 from tests import families
 from tests.predicting import DECODERS, save
 
 CLS, SEP, MASK = 2, 3, 4
-SPECIAL = np.arange(5)
 VOCABULARY = 1_000
-
-
-def masking(seed: int = 0) -> Masking:
-    return Masking(MASK, SPECIAL, np.arange(5, VOCABULARY), seed)
+TOKENS = SimpleNamespace(mask=MASK, special=np.arange(5), ordinary=np.arange(5, VOCABULARY))
 
 
 def segment(words: int, number: int = 0) -> Encoded:
@@ -26,18 +25,21 @@ def segment(words: int, number: int = 0) -> Encoded:
     return Encoded(number, "", ids, np.zeros_like(ids))
 
 
+def masked(example: Encoded, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    return Masking(TOKENS, seed).apply(example)
+
+
 def test_fifteen_percent_of_the_ordinary_tokens_and_at_least_one() -> None:
-    counts = [(masking().apply(segment(words)).labels != IGNORED).sum() for words in (1, 3, 10, 14, 100, 126)]
+    counts = [(masked(segment(words))[1] != IGNORED).sum() for words in (1, 3, 10, 14, 100, 126)]
     assert counts == [1, 1, 2, 2, 15, 19]
 
 
 def test_labels_are_the_originals_and_nothing_else_changes() -> None:
     example = segment(100)
     before = example.ids.copy()
-    masked = masking().apply(example)
-    selected = masked.labels != IGNORED
-    assert (masked.labels[selected] == before[selected]).all()
-    assert (masked.ids[~selected] == before[~selected]).all()
+    ids, labels = masked(example)
+    selected = labels != IGNORED
+    assert (labels[selected] == before[selected]).all() and (ids[~selected] == before[~selected]).all()
     assert not selected[[0, -1]].any()
     assert (example.ids == before).all()
 
@@ -47,9 +49,8 @@ def test_of_the_selected_tokens_80_percent_are_masked_10_random_10_kept() -> Non
     randoms: list[int] = []
     for number in range(500):
         example = segment(100, number)
-        masked = masking().apply(example)
-        chosen = masked.labels != IGNORED
-        new, old = masked.ids[chosen], example.ids[chosen]
+        ids, labels = masked(example)
+        new, old = ids[labels != IGNORED], example.ids[labels != IGNORED]
         fates += [(new == MASK).sum(), ((new != MASK) & (new != old)).sum(), (new == old).sum()]
         randoms += new[(new != MASK) & (new != old)].tolist()
     assert np.allclose(fates / fates.sum(), [0.8, 0.1, 0.1], atol=4 * np.sqrt(0.16 / fates.sum()))
@@ -58,19 +59,19 @@ def test_of_the_selected_tokens_80_percent_are_masked_10_random_10_kept() -> Non
 
 
 def test_the_draw_depends_on_seed_and_number_alone() -> None:
-    one, again = masking(3).apply(segment(100, 7)), masking(3).apply(segment(100, 7))
-    assert (one.ids == again.ids).all()
-    assert (one.labels == again.labels).all()
-    same_words = Encoded(8, "", segment(100, 7).ids, segment(100, 7).types)
-    for other in (masking(4).apply(segment(100, 7)), masking(3).apply(same_words), masking(-3).apply(segment(100, 7))):
-        assert (one.labels != other.labels).any()
+    example = segment(100, 7)
+    one = masked(example, 3)
+    assert np.array_equal(one, masked(segment(100, 7), 3))
+    same_words = Encoded(8, "", example.ids, example.types)
+    for other in (masked(example, 4), masked(same_words, 3), masked(example, -3)):
+        assert (one[1] != other[1]).any()
 
 
 def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
     tokenizer = families.wordpiece()
     tokenizer.mask_token = None
     with pytest.raises(ModelError, match="no mask token"):
-        Masking.of(Tokens(tokenizer), 0)
+        targets_of(find("demo"), Tokens(tokenizer), 0)
 
 
 @pytest.mark.parametrize("family", ["bert", "deberta-v2", "gpt2"])
@@ -86,9 +87,9 @@ def test_the_head_of_a_decoder_predicts_next_words(family, tmp_path):
     checkpoint = find(str(save(family, tmp_path)))
     check_head(checkpoint)
     model = load(checkpoint, "cpu", language_model=True)
-    labeled = targets_of(checkpoint, model.tokens, 0).apply(segment(3))
-    assert labeled.ids.tolist() == segment(3).ids.tolist()
-    assert labeled.labels.tolist() == [*segment(3).ids[1:], IGNORED]
+    ids, labels = targets_of(checkpoint, model.tokens, 0).apply(segment(3))
+    assert ids.tolist() == segment(3).ids.tolist()
+    assert labels.tolist() == [*segment(3).ids[1:], IGNORED]
 
 
 def test_a_next_word_head_that_sees_the_next_word_is_refused(tmp_path):

@@ -14,9 +14,8 @@ from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.sep_gradients.measure import GradientAverages
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.labels import token_labels
-from bertviz_core.models.masking import Targets
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.word_loss import Predictions
+from bertviz_core.models.word_loss import Predictions, Targets
 
 CONTEXT = 14  # tokens of a segment shown on either side of a word
 FIELDS = ("change", "position_id", "original", "guess_before", "guess_after", "loss_before", "loss_after")
@@ -87,7 +86,7 @@ class HeadChanges(GradientAverages):
 
 def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) -> dict[str, str]:
     """The word's context as the model sees it, which excludes a next word and what follows it."""
-    names = tokens.names(targets.apply(example).ids)
+    names = tokens.names(targets.apply(example)[0])
     if targets.shift:
         names[position:] = ["…"]
     left, right = names[max(0, position - CONTEXT) : position], names[position + 1 : position + 1 + CONTEXT]

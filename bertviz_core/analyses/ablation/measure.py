@@ -22,9 +22,9 @@ from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
 from bertviz_core.models.ablation import Restart
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.masking import Targets, targets_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
+from bertviz_core.models.word_loss import Targets, targets_of
 
 DRAWS, POINTS = 5, 20
 

@@ -22,9 +22,8 @@ from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
 from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.masking import IGNORED, Targets
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.word_loss import Predictions, label
+from bertviz_core.models.word_loss import IGNORED, Predictions, Targets, label
 
 Observe = Callable[[Any], None]
 

@@ -14,7 +14,7 @@ from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Item, mention_type
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.annotated import Window
-from bertviz_core.models.words import Membership, membership
+from bertviz_core.models.encoding import Membership, membership
 
 if TYPE_CHECKING:
     from torch import Tensor

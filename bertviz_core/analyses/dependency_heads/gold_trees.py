@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.models.words import Membership
+from bertviz_core.models.encoding import Membership
 
 if TYPE_CHECKING:
     from torch import Tensor

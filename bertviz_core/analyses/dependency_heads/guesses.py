@@ -18,8 +18,7 @@ from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, 
 from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch
-from bertviz_core.models.words import membership
+from bertviz_core.models.encoding import Batch, membership
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -19,9 +19,8 @@ from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.words import membership, word_of
 
 IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there

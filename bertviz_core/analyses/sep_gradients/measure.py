@@ -19,10 +19,9 @@ from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.masking import Targets, targets_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.word_loss import LayerGradient, backward
+from bertviz_core.models.word_loss import LayerGradient, Targets, backward, targets_of
 from bertviz_core.settings import Settings
 
 BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than a forward pass takes

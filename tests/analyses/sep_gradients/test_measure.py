@@ -17,9 +17,8 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.masking import Masking
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.word_loss import LayerGradient, backward
+from bertviz_core.models.word_loss import LayerGradient, Masking, backward
 from bertviz_core.settings import Execution, Settings
 from tests import families
 from tests.oracles import gradients as reference
@@ -116,7 +115,7 @@ def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
 
     gc.disable()  # a cycle that waits for the collector would hold a map too long
     try:
-        backward(model, batch, check, targets=Masking.of(model.tokens, 5))
+        backward(model, batch, check, targets=Masking(model.tokens, 5))
         assert [ref.expired() for ref in alive] == [True] * 4
     finally:
         gc.enable()
