@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.probes.figure import curves_figure, distance_figure, paper_figure
+from bertviz_core.analyses.probes.figure import distance_figure, paper_figure
 from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
+from bertviz_core.analyses.registry import ANALYSES
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import header
 from pages.shared.views import probe_view
@@ -28,13 +29,9 @@ st.markdown("**Table 3** (%); 95% intervals over sentences")
 probe_view.table(result)
 
 probe_view.weights(result, selection)
-probe_view.pairs(result, selection)
 
 st.markdown("**Accuracy by relation** (%); punctuation is not scored")
 probe_view.relations(result)
-st.markdown("**Learning curves**: training loss; dashed: loss on the early-stopping split")
-alt = "Training and validation loss of every probe"
-page.chart(page.drawn(curves_figure, result), "curves-figure", alt, clickable=False)
 probe_view.sentences(result)
 
 page.downloads(result)
@@ -49,7 +46,7 @@ endnotes.ending(
     "Selectivity is the score minus the score on control trees that depend on the word type alone. The guesses shown "
     f"are those in the first {MAX_SENTENCES} sentences of the test part. The paper's numbers: BERT-base on the Wall "
     "Street Journal with Stanford Dependencies.",
-    Probes.of_pair,
+    ANALYSES["probes"],
     section=8,
     unit="sentences",
 )

@@ -1,10 +1,10 @@
-"""The page of the probes: the stored result, word pairs, and another training with other settings."""
+"""The page of the probes: the stored result, and another training with other settings."""
 
 import re
 
 import pytest
 
-from tests.app.driving import analyze, metrics, open_app, unescaped, uploader, words
+from tests.app.driving import analyze, metrics, open_app, uploader, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
 BANK = "\n\n".join(
@@ -35,14 +35,6 @@ def test_mode_paper_shows_both_rows_of_each_probe_with_words_and_the_papers_scor
         assert table.loc[f"{name}, as released", "paper"] == score and not table.loc[f"{name}, aligned", "paper"] > 0
     released = table.loc["Attention and words, as released", "score"]
     assert metrics(app)["Attention and words"] == f"{released:.1f}%"
-
-
-def test_a_pair_of_words_is_typed_and_an_unknown_one_is_named() -> None:
-    app = open_app("probes")
-    app.text_input(key="pair-governor").set_value("zyxw").run()
-    assert "zyxw" in unescaped(app.info[0].value) and not app.exception
-    app.text_input(key="pair-governor").set_value("The").run()
-    assert not app.info and not app.exception
 
 
 def test_an_uploaded_treebank_is_trained_on_with_the_settings_chosen() -> None:

@@ -1,10 +1,11 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
-In reading order: features (word-level maps), probes (scores), training, scoring, structural, fitting (splits,
-one probe), probe_run (all of it), measure (the analysis's interface); result (with the options), figure.
+In reading order: features (word-level maps), probes (the networks), training, scoring, structural, probe_run (all of
+it), measure (the analysis's interface); result (with the options), figure.
 """
 
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 
@@ -90,3 +91,8 @@ class ProbesAnalysis(Analysis):
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings
     overhead = 8.0
     chunked = False
+
+    @property
+    def source(self) -> str:
+        """The networks, which are read but not imported."""
+        return Path(__file__).with_name("probes.py").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Table 3 as a chart, learning curves, accuracy by distance, learned weights, sentences with two trees."""
+"""Table 3 as a chart and in LaTeX, accuracy by distance, sentences with two trees."""
 
 from functools import partial
 from typing import Any
@@ -35,7 +35,7 @@ def paper_figure(result: Probes) -> go.Figure:
     percent = 100 * result.to_frame()[["score", "low", "high", "with_punctuation"]]
     names = titles(result)
     without, including = papers_scores(result)
-    paper_values = [a or b for a, b in zip(without, including, strict=True)]
+    theirs = [a or b for a, b in zip(without, including, strict=True)]
     figure = go.Figure(
         scores(
             names,
@@ -47,50 +47,24 @@ def paper_figure(result: Probes) -> go.Figure:
             hovertemplate="%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
         )
     )
-    figure.add_scatter(
-        x=percent["with_punctuation"],
-        y=names,
-        mode="markers",
-        name="with punctuation",
-        marker={"color": BEST, "size": 9, "symbol": "circle-open"},
-        hovertemplate="%{y}: UAS with punctuation %{x:.1f}%<extra></extra>",
-    )
-    figure.add_scatter(
-        x=paper_values,
-        y=names,
-        mode="markers",
-        name="paper (BERT-base, WSJ)",
-        marker={"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}},
-        customdata=[", with punctuation" if score else "" for score in including],
-        hovertemplate="%{y}: %{x}% in the paper%{customdata}<extra></extra>",
-    )
+    circle = {"color": BEST, "size": 9, "symbol": "circle-open"}
+    diamond = {"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}}
+    for values, name, marker, hover in (
+        (percent["with_punctuation"], "with punctuation", circle, "UAS with punctuation %{x:.1f}%"),
+        (theirs, "paper (BERT-base, WSJ)", diamond, "%{x}% in the paper%{customdata}"),
+    ):
+        figure.add_scatter(
+            x=values,
+            y=names,
+            mode="markers",
+            name=name,
+            marker=marker,
+            customdata=[", with punctuation" if score else "" for score in including],
+            hovertemplate=f"%{{y}}: {hover}<extra></extra>",
+        )
     figure.update_xaxes(title="UAS (UUAS), percent", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category")
     return finish(figure, 130 + 34 * len(names), margin={"l": 10})
-
-
-def curves_figure(result: Probes) -> go.Figure:
-    """Loss after each epoch, of L-BFGS each iteration, against the seconds since the start: of the training part, and
-    dashed of the part that says when to stop. The structural probe's loss is of another kind and not here."""
-    figure = go.Figure()
-    for probe in filter(lambda name: name != "structural", result.curves):
-        curve, color = result.curves[probe], STYLES[probe][0]
-        for key, dash, part in (("train_loss", "solid", "training"), ("validation_loss", "dash", "validation")):
-            if np.isfinite(curve[key]).any():
-                figure.add_scatter(
-                    x=curve["seconds"],
-                    y=curve[key],
-                    mode="lines+markers",
-                    name=title(probe, result),
-                    legendgroup=probe,
-                    showlegend=key == "train_loss",
-                    line={"color": color, "dash": dash, "width": 2},
-                    marker={"symbol": STYLES[probe][1], "size": 6},
-                    hovertemplate=f"{title(probe, result)}, {part}: %{{y:.3f}} nats after %{{x:.1f}} s<extra></extra>",
-                )
-    figure.update_xaxes(title="training time, seconds", rangemode="tozero")
-    figure.update_yaxes(title="loss, nats per word", rangemode="tozero")
-    return finish(figure, 340, margin={"t": 20})
 
 
 def distance_figure(result: Probes) -> go.Figure:
@@ -120,26 +94,26 @@ def distance_figure(result: Probes) -> go.Figure:
 
 
 def more_figures(result: Probes) -> dict[str, go.Figure]:
-    """Accuracy by distance, and the learning curves."""
-    return {
-        "Accuracy by distance to the governor": distance_figure(result),
-        "Learning curves (dashed: early stopping)": curves_figure(result),
-    }
+    """Accuracy by distance."""
+    return {"Accuracy by distance to the governor": distance_figure(result)}
 
 
 def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
     words, governors = sentence["words"], sentence["governors"]
     gold = list(map(partial(gold_arc, words), range(len(words)), governors, sentence["relations"]))
-    if probe == "structural":
-        guessed = [_edge(governors, *edge) for edge in sentence["guesses"][probe]]
-        text = f"{sum(arc.right or False for arc in guessed)} of {len(guessed)} edges right"
+    if probe == "structural":  # an edge has no direction: drawn as the tree has it where it is right
+        ends = [(b, a) if governors[b] == a + 1 else (a, b) for a, b in sentence["guesses"][probe]]
     else:
-        guesses = sentence["guesses"][probe]
-        guessed = [Arc(i, g - 1, *_style(g == governors[i])) for i, g in enumerate(guesses)]
-        counted = [name.split(":")[0] != "punct" for name in sentence["relations"]]
-        right = sum(g == truth for g, truth, c in zip(guesses, governors, counted, strict=True) if c)
-        text = f"{right} of {sum(counted)} words right"
+        ends = [(word, governor - 1) for word, governor in enumerate(sentence["guesses"][probe])]
+    marks = [(word, governor, governors[word] == governor + 1) for word, governor in ends]
+    guessed = [
+        Arc(word, governor, "✓" if right else "✗", "right" if right else "wrong", right)
+        for word, governor, right in marks
+    ]
+    punctuation = {i for i, name in enumerate(sentence["relations"]) if name.split(":")[0] == "punct"}
+    scored = [right for word, _, right in marks if probe == "structural" or word not in punctuation]
+    text = f"{sum(scored)} of {len(scored)} {'edges' if probe == 'structural' else 'words'} right"
     return text, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
 
 
@@ -171,23 +145,12 @@ def papers_scores(result: Probes) -> tuple[list[float | None], list[float | None
     return [paper.TABLE_3.get(name) for name in names], [over_all_words.get(name) for name in names]
 
 
-def _edge(governors: list[int], first: int, second: int) -> Arc:
-    """An edge has no direction: drawn as the tree has it where it is right."""
-    if governors[second] == first + 1:
-        return Arc(second, first, *_style(True))
-    return Arc(first, second, *_style(governors[first] == second + 1))
-
-
-def _style(right: bool) -> tuple[str, str, bool]:
-    return "✓" if right else "✗", "right" if right else "wrong", right
-
-
 def latex(result: Probes) -> str:
     """A row for each probe: its score with the 95% interval, that with punctuation, the paper's; percent (booktabs)."""
     frame = result.to_frame()
     percents = 100 * frame[["score", "low", "high", "with_punctuation"]].set_axis(
         ["Score", "Low", "High", "With punctuation"], axis=1
     )
-    paper_scores = [next(filter(None, both), None) for both in zip(*papers_scores(result), strict=True)]
+    paper_scores = [a or b for a, b in zip(*papers_scores(result), strict=True)]
     named = pd.DataFrame({"Probe": titles(result), "Metric": frame["metric"]})
     return tabular(named.join(percents).assign(Paper=pd.Series(paper_scores, dtype=float)))

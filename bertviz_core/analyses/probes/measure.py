@@ -1,7 +1,4 @@
-"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
-
-Definitions: docs/methods.md, section 8.
-"""
+"""The probes' interface to the passes over a corpus. Definitions: docs/methods.md, section 8."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +9,7 @@ import torch
 
 from bertviz_core.analyses.probes.features import WordMaps
 from bertviz_core.analyses.probes.probe_run import ProbeRun, StageFunction
-from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes, options_of
+from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
 from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.progress import Progress
@@ -26,9 +23,7 @@ NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
     """The run of all probes, not yet started; or the maps of a part, if the option `maps` is the seed of a network."""
-    if "maps" in request.options:
-        return WordMaps(model, request.settings.paper)
-    return ProbeRun(model, request.settings, options_of(request.options), request.others)
+    return WordMaps(model, request.settings.paper) if "maps" in request.options else ProbeRun(model, request)
 
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
@@ -49,14 +44,12 @@ def run(
 
 def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
     """The result of all probes."""
-    gold, outcomes, seed = probe_run.gold, probe_run.outcomes, probe_run.settings.seed
+    gold, outcomes = probe_run.gold, probe_run.outcomes
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
     order = np.argsort(-np.bincount(by_relation), kind="stable")
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
-    intervals = np.array([outcome.interval(gold, seed) for outcome in outcomes]).reshape(-1, 2)
-
-    def column(name: str) -> np.ndarray:
-        return np.array([getattr(outcome, name) for outcome in outcomes])
+    intervals = np.array([outcome.interval(gold, probe_run.settings.seed) for outcome in outcomes]).reshape(-1, 2)
+    columns = ("score", "with_punctuation", "parameters", "seconds")
 
     def counts(of: np.ndarray, right: bool) -> np.ndarray:
         """(probe, class)."""
@@ -67,12 +60,9 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
         provenance=with_skipped(provenance, probe_run.skipped),
         probes=[outcome.name for outcome in outcomes],
         metrics=[outcome.metric for outcome in outcomes],
-        score=column("score"),
+        **{name: np.array([getattr(outcome, name) for outcome in outcomes]) for name in columns},
         low=intervals[:, 0],
         high=intervals[:, 1],
-        with_punctuation=column("with_punctuation"),
-        parameters=column("parameters"),
-        seconds=column("seconds"),
         relations=relations[order].tolist(),
         relation_n=counts(by_relation, False)[:, order].astype(np.int64),
         relation_right=counts(by_relation, True)[:, order],
@@ -80,7 +70,6 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
         distance_n=counts(by_distance, False).astype(np.int64),
         distance_right=counts(by_distance, True),
         **probe_run.weights,
-        curves={outcome.name: outcome.curve for outcome in outcomes if outcome.curve},
         about=probe_run.about,
         sentences=[_example(probe_run, i) for i in gold.indices[:MAX_SENTENCES].tolist()],
     )

@@ -1,20 +1,37 @@
 """All probes of one treebank: sentences, parts, features once for each network, then every probe that was asked for."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from bertviz_core.analyses.probes import structural
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.fitting import RANDOM, SCHEDULES, Fitted, Fitting, control_governors, kind_of, split
-from bertviz_core.analyses.probes.result import ProbeOptions
-from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, right_branching
+from bertviz_core.analyses.probes.probes import (
+    AttentionAndWords,
+    AttentionOnly,
+    DistancesAndWords,
+    Probe,
+    ProbeSettings,
+)
+from bertviz_core.analyses.probes.result import AS_RELEASED, options_of
+from bertviz_core.analyses.probes.scoring import (
+    GoldWords,
+    Outcome,
+    at_offset,
+    best_offset,
+    control_governors,
+    guesses,
+    not_punctuation,
+    right_branching,
+    split,
+)
+from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
+from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
@@ -23,37 +40,45 @@ from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
-from bertviz_core.settings import Settings
 
-WORDS = 10_000  # whose vectors are kept with the result
+MAPPED: dict[str, tuple[type[Probe], Schedule]] = {  # kinds of probes that read maps or words, and how they are trained
+    "attention-only": (AttentionOnly, Schedule(5, 0.02, 256)),
+    "attention-and-words": (AttentionAndWords, Schedule(5, 0.005, 128)),
+    "distances-and-words": (DistancesAndWords, Schedule(5, 0.002, 128)),
+}
+STRUCTURAL = Schedule(20, 0.002)
+PAPER = Schedule(1, 0.002, singly=True)
+RANDOM = "random-"
 # (options, examples, what takes the accumulator of each part, name of the stage): a pass in parts
 StageFunction = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
-@dataclass
+class Fitted(NamedTuple):
+    """One trained probe and its guesses on the test part."""
+
+    probe: Probe
+    guesses: dict[int, np.ndarray]
+    seconds: float
+
+
 class ProbeRun:
     """All probes of one request, from reading the treebank to the outcomes.
 
     Attributes:
-        others: Further files, "dev" (a treebank to score on) and "vectors".
         about: Facts about the run, as JSON.
         weights: What the probes have learned, by the names of the fields of `result.Probes`.
+        skipped: What was left out beside what the reading of the corpus left out.
     """
 
-    model: AttentionModel
-    settings: Settings
-    options: ProbeOptions
-    others: dict[str, Source]
-
-    def __post_init__(self) -> None:
+    def __init__(self, model: AttentionModel, request: Request) -> None:
+        self.model, self.settings, self.others = model, request.settings, request.others
+        self.options = options_of(request.options)
+        self.names = self.options.rows(self.settings.paper)
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
-        self.skipped = Skipped()  # beside what the reading of the corpus left out
-        heads = (self.model.layers, self.model.heads)
-        self.names = self.options.rows(self.settings.paper)
-        shapes = {"attention": (0, *heads), "root": (0, *heads), "layers": (0,), "vectors": (0, 0)}
-        shapes |= {"pair_weights": (0, 2, *heads, 0), "pair_bias": (0, *heads)}
-        self.weights: dict[str, Any] = {name: np.zeros(shape) for name, shape in shapes.items()} | {"words": []}
+        self.skipped = Skipped()
+        none = np.zeros((0, model.layers, model.heads))
+        self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
     def run(
         self,
@@ -64,33 +89,30 @@ class ProbeRun:
     ) -> None:
         """Train and score every probe; after a cancel nothing is left."""
         self.progress, self.run_stage = progress, run_stage
-        self.encoded, test_count = self._read(examples)
+        tested = self._test_file()
+        self.encoded = [replace(encoded, number=i) for i, encoded in enumerate([*examples, *tested])]
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
-        self.splits = split(self.sentences, test_count, self.settings.seed, early_stopping, self.skipped)
-        self.gold = GoldWords.of(self.sentences, self.splits.test)
-        common = self.model, self.settings, self.options, self.sentences, self.splits, progress
-        self.fitting = Fitting(*common, vectors=torch.zeros(0, 0))
+        self.splits = split(self.sentences, len(tested), self.settings.seed, early_stopping, self.skipped)
+        self.gold = GoldWords(self.sentences, self.splits.test)
         self.about["sentences"] = {name: len(part) for name, part in self.splits._asdict().items()}
         self._offsets()
-        mapped = [name for name in self.names if kind_of(name) in SCHEDULES and name != "structural"]
-        if mapped:
-            self._vectors(any("words" in name for name in mapped))
-            self._mapped(Features(self.encoded, self.rows, self.model.layers * self.model.heads), mapped)
-        if "structural" in self.options.probes:
+        if mapped := [name for name in self.names if kind_of(name) in MAPPED]:
+            self._mapped(mapped)
+        if "structural" in self.names:
             self._structural(batch_tokens)
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
-    def _read(self, examples: Sequence[EncodedSentence]) -> tuple[list[EncodedSentence], int]:
-        """Every sentence, those of the test file last, renumbered; and how many that file gave."""
-        test_file = []
-        if source := self.others.get("dev"):
-            other = Sentences(source, self.model.tokens, replace(self.settings, limit=None))
-            reading = Reading()
-            test_file = list(other.read(reading))
-            for reason, entry in reading.skipped.reasons.items():
-                self.skipped.reasons[f"in the test file: {reason}"] = entry
-        return [replace(encoded, number=i) for i, encoded in enumerate([*examples, *test_file])], len(test_file)
+    def _test_file(self) -> list[EncodedSentence]:
+        """The sentences of the separate treebank to score on, where one was given."""
+        if "dev" not in self.others:
+            return []
+        reading = Reading()
+        sentences = Sentences(self.others["dev"], self.model.tokens, replace(self.settings, limit=None))
+        tested = list(sentences.read(reading))
+        for reason, entry in reading.skipped.reasons.items():
+            self.skipped.reasons[f"in the test file: {reason}"] = entry
+        return tested
 
     def _offsets(self) -> None:
         best = best_offset([self.sentences[i] for i in self.splits.train.tolist()])
@@ -98,112 +120,118 @@ class ProbeRun:
         for name, guess in (("right-branching", right_branching), ("best-offset", partial(at_offset, offset=best))):
             if name in self.names:
                 guessed = {i: guess(len(self.sentences[i])) for i in self.splits.test.tolist()}
-                self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed=guessed))
+                self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed))
 
-    def _vectors(self, needed: bool) -> None:
-        """Rows and matrix; in corrected mode scaled to a mean square of 1, so that one rate serves every model."""
-        names = sorted({word for sentence in self.sentences for word in sentence.words})
+    def _mapped(self, names: list[str]) -> None:
+        """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
+        features = Features(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
+        fitted: dict[str, list[Fitted]] = {name: [] for name in names}
+        for name in (name for name in names if name.startswith("distances")):
+            fitted[name].append(self._fit(features, name))
+        trained, drawn = ([name for name in names if name.startswith(start)] for start in ("attention", RANDOM))
+        first = self.settings.seed
+        for seed, on_network in ((None, trained), *((first + i, drawn) for i in range(self.options.seeds))):
+            if on_network:
+                stage = "Computing maps" if seed is None else f"Computing maps of random layers {seed - first + 1}"
+                self.run_stage({"maps": seed}, self.encoded, features.take, stage)
+            for name in on_network:
+                fitted[name].append(self._fit(features, name))
+                if name == "attention-only":
+                    self._look_into(features, fitted[name][0])
+        for name, each in fitted.items():  # averaged over seeds; parameters and guesses are those of one
+            right = np.mean([self.gold.right(one.guesses) for one in each], axis=0)
+            seconds, size = float(np.mean([one.seconds for one in each])), each[0].probe.size()
+            self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, each[0].guesses, size, seconds))
+
+    def _word_rows(self, names: list[str]) -> list[np.ndarray]:
+        """(word,) of each sentence, the rows of its words' vectors, which are read where a probe needs them."""
+        words = sorted({word for sentence in self.sentences for word in sentence.words})
         self.progress.start("Reading word vectors")
-        self.row, matrix, name = word_vectors(self.model, names, self.others.get("vectors") if needed else None)
-        scaled = len(matrix) > 1 and not self.settings.paper
-        scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled else 1.0
-        scale = scale or 1.0  # embeddings may all be zero
-        vectors = torch.from_numpy((matrix / scale).astype(np.float32)).to(self.model.device)
-        self.fitting = replace(self.fitting, vectors=vectors)
-        self.rows = [np.array([self.row[word] for word in sentence.words]) for sentence in self.sentences]
-        unknown = np.mean(np.concatenate(self.rows) == 0)
-        self.about["vectors"] = {"name": name, "dimension": matrix.shape[1], "unknown_words": float(unknown)}
+        source = self.others.get("vectors") if any("words" in name for name in names) else None
+        row, vectors, name = word_vectors(self.model, words, source, scaled=not self.settings.paper)
+        self.vectors = torch.from_numpy(vectors).to(self.model.device)
+        rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]
+        unknown = float(np.mean(np.concatenate(rows) == 0))
+        self.about["vectors"] = {"name": name, "dimension": vectors.shape[1], "unknown_words": unknown}
+        return rows
 
-    def _mapped(self, features: Features, names: list[str]) -> None:
-        """The probes on the trained network, and then on networks re-initialized at random."""
-        for name in names:
-            if kind_of(name) == "distances-and-words":
-                self._add(name, [self.fitting.fit(features, name)])
-        trained = [name for name in names if name.startswith("attention")]
-        drawn: dict[str, list[Fitted]] = {name: [] for name in names if name.startswith(RANDOM)}
-        seeds: list[int | None] = [None] if trained else []
-        seeds += range(self.settings.seed, self.settings.seed + self.options.seeds if drawn else 0)
-        for seed in seeds:
-            self._fill(features, seed)
-            if seed is None:
-                for name in trained:
-                    self._trained(features, name)
-            else:
-                for name, probes in drawn.items():
-                    probes.append(self.fitting.fit(features, name))
-        for name, probes in drawn.items():
-            self._add(name, probes)
-
-    def _trained(self, features: Features, name: str) -> None:
-        """A probe on the trained network, and what it has learned."""
-        fitted = self.fitting.fit(features, name)
-        self._add(name, [fitted])
-        if name == "attention-only":
-            self._look_into(features, fitted)
-        elif name == "attention-and-words":
-            self._keep_pairs(fitted.probe)
-
-    def _fill(self, features: Features, seed: int | None) -> None:
-        """The maps of one of the networks: the trained one has no seed."""
-        stage = "Computing maps" + ("" if seed is None else f" of random layers {seed - self.settings.seed + 1}")
+    def _fit(self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None) -> Fitted:
+        """Train the probe of one row; `governors` in place of the treebank's for the control task."""
+        text = name if governors is None else "the control task"
+        train, validation, test = (Data(features, part, self.model.device, governors) for part in self.splits)
+        network, schedule = MAPPED[kind_of(name)]
+        heads, paper = self.model.layers * self.model.heads, self.settings.paper
         started = time.monotonic()
-        self.run_stage({"maps": seed}, self.encoded, features.take, stage)
-        self.about.setdefault("map_seconds", time.monotonic() - started)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.settings.seed)
+            probe = network(ProbeSettings(heads, paper, name.endswith(AS_RELEASED)), self.vectors)
+        probe = probe.to(self.model.device)
+        if network is AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
+            fit_lbfgs(probe, train, validation, self.progress, text)
+        else:
+            fit_adam(probe, train, validation, self._asked(PAPER if paper else schedule), self.progress, text)
+        seconds = time.monotonic() - started
+        self.progress.start(f"Scoring {text}")
+        return Fitted(probe, guesses(probe, test, self.progress), seconds)
 
-    def _add(self, name: str, fitted: list[Fitted]) -> None:
-        """Add a probe's outcome, averaged over seeds; parameters and seconds are those of one seed."""
-        right = np.mean([self.gold.right(each.guesses) for each in fitted], axis=0)
-        seconds = float(np.mean([each.seconds for each in fitted]))
-        first = fitted[0]
-        size, curve = first.probe.size(), asdict(first.curve)
-        self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, size, seconds, curve, first.guesses))
+    def _asked(self, schedule: Schedule) -> Schedule:
+        return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
 
     def _look_into(self, features: Features, fitted: Fitted) -> None:
         """Weights of every head, and selectivity: the score minus that of the same probe on the control task."""
-        shape = (-1, self.model.layers, self.model.heads)
-        values = {name: value.detach().cpu().numpy() for name, value in fitted.probe.named_parameters()}
-        names = {"weights": "attention", "root": "root"}
-        self.weights |= {names[name]: value.reshape(shape) for name, value in values.items() if name in names}
+        parameters = dict(fitted.probe.named_parameters())
+        for field, name in (("attention", "weights"), ("root", "root")):
+            if name in parameters:
+                values = parameters[name].detach().cpu().numpy()
+                self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
         targets = control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
-        control = self.fitting.fit(features, "attention-only", targets)
-        hits = [control.guesses[i] == targets[i] for i in self.splits.test.tolist()]
-        accuracy = float(np.concatenate(hits)[self.gold.counted].mean())
-        self.about["control"] = {"accuracy": accuracy, "selectivity": self.outcomes[-1].score - accuracy}
-
-    def _keep_pairs(self, probe: Any) -> None:
-        """Keep what determines the weights of a pair of words, for the most frequent words."""
-        counted = Counter(word for sentence in self.sentences for word in sentence.words)
-        names = [word for word, _ in counted.most_common(WORDS)]
-        values = {name: value.detach().cpu().numpy() for name, value in probe.named_parameters()}
-        weights = np.stack([values["governor.weight"], values["dependent.weight"]]).astype(np.float16)
-        heads = (2, self.model.layers, self.model.heads)
-        self.weights |= {
-            "words": names,
-            "vectors": self.fitting.vectors.cpu().numpy()[[self.row[word] for word in names]].astype(np.float16),
-            "pair_weights": weights.reshape(2, *heads, -1),
-            "pair_bias": values["governor.bias"].reshape(heads),
-        }
+        control = self._fit(features, "attention-only", targets)
+        hits = np.concatenate([control.guesses[i] == targets[i] for i in self.splits.test.tolist()])
+        accuracy, score = (float(right[self.gold.counted].mean()) for right in (hits, self.gold.right(fitted.guesses)))
+        self.about["control"] = {"accuracy": accuracy, "selectivity": score - accuracy}
 
     def _structural(self, batch_tokens: int | None) -> None:
+        """The structural probe of every layer; the outcome is that of the layer best on the validation part."""
         states = structural.word_states(self.model, self.encoded, self.progress, batch_tokens)
-        outcome, layers, self.about["structural"] = self.fitting.fit_structural(states, self.gold)
-        self.outcomes.append(outcome)
-        self.weights["layers"] = layers
+        trees = [structural.tree_distances(sentence.governors) for sentence in self.sentences]
+        layers, _, dimension = states[0].shape
+        started, rank = time.monotonic(), min(self.options.rank, dimension)
+        probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
+        train, validation, test = self.splits
+        structural.fit(probe, states, trees, train, validation, self._asked(STRUCTURAL), self.progress)
+        seconds = time.monotonic() - started
+        self.progress.start("Scoring structural")
+        counted = [not_punctuation(sentence) for sentence in self.sentences]
+        chosen_on = validation if len(validation) else train
+        tried = structural.right_edges(structural.spanning_trees(probe, states, chosen_on, counted), self.sentences)
+        best = int(tried[:, GoldWords(self.sentences, chosen_on).edge].mean(1).argmax())
+        found, edge = structural.spanning_trees(probe, states, test, counted), self.gold.edge
+        right = structural.right_edges(found, self.sentences)
+        guessed = {i: by_layer[best] for i, by_layer in found.items()}
+        self.outcomes.append(Outcome("structural", "UUAS", right[best], edge, guessed, dimension * rank, seconds))
+        self.about["structural"] = {"layer": best, "rank": rank}
+        self.weights["layers"] = right[:, edge].mean(1)
+
+
+def kind_of(name: str) -> str:
+    """The kind of probe that a row trains, without the network and the treatment of ROOT."""
+    return name.removeprefix(RANDOM).removesuffix(AS_RELEASED)
 
 
 def word_vectors(
-    model: AttentionModel, words: Sequence[str], source: Source | None
+    model: AttentionModel, words: Sequence[str], source: Source | None, scaled: bool
 ) -> tuple[dict[str, int], np.ndarray, str]:
-    """The row of each word, the matrix and its name: from the file, else the model's input embeddings."""
+    """The row of each word, the vectors (row, dimension) float32, whose row 0, zeros, is for no word, and their name:
+    from the file, else the model's input embeddings, averaged over a word's pieces. Where `scaled`, their mean square
+    is 1, so that one rate serves every model."""
     if source:
         read = read_vectors(source, set(words))
-        return {word: read.row(word) for word in words}, read.matrix, source.name
-    rows = {word: index for index, word in enumerate(words, start=1)}
-    return rows, embeddings(model, words), "the model's input embeddings"
-
-
-def embeddings(model: AttentionModel, words: Sequence[str]) -> np.ndarray:
-    """(1 + word, dimension) the model's input embeddings, averaged over a word's pieces; row 0, zeros, for no word."""
-    table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
-    pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
-    return np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])
+        rows, matrix, name = {word: read.row(word) for word in words}, read.matrix, source.name
+    else:
+        table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
+        pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
+        rows = {word: index for index, word in enumerate(words, start=1)}
+        matrix = np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])
+        name = "the model's input embeddings"
+    scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled and len(matrix) > 1 else 1.0
+    return rows, (matrix / (scale or 1.0)).astype(np.float32), name  # embeddings may all be zero

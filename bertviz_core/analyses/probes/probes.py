@@ -43,9 +43,9 @@ class ProbeSettings:
 
 
 class Probe(nn.Module):
-    """Base class of the probes: scores from a batch of maps and words."""
+    """Base class of the probes: scores from a batch of maps and words; `vectors` (row, dimension) are the words'."""
 
-    def __init__(self, probe_settings: ProbeSettings) -> None:
+    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor | None = None) -> None:
         super().__init__()
         self.probe_settings = probe_settings
         self.scales = nn.Parameter(torch.ones(2)) if probe_settings.paper else None
@@ -69,20 +69,17 @@ class AttentionOnly(Probe):
         root: (4, head).
     """
 
-    def __init__(self, probe_settings: ProbeSettings) -> None:
+    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor | None = None) -> None:
         super().__init__(probe_settings)
         self.weights = nn.Parameter(torch.zeros(2, probe_settings.heads))
         self.root = None if probe_settings.paper else nn.Parameter(torch.zeros(4, probe_settings.heads))
 
     def forward(self, batch: ProbeBatch) -> Tensor:
         ahead, back = (batch.maps @ self.weights.T).unbind(-1)  # (sentence, n, n)
-        return self.joined(ahead.mT + back, self._root(batch))
-
-    def _root(self, batch: ProbeBatch) -> Tensor:
         if self.root is not None:
-            return torch.einsum("brjk,rk->bj", batch.root, self.root)
-        back, ahead = batch.root[:, 0::2] @ self.weights[1], batch.root[:, 1::2] @ self.weights[0]
-        return torch.einsum("bsj,s->bj", back + ahead, self.scales)
+            return self.joined(ahead.mT + back, torch.einsum("brjk,rk->bj", batch.root, self.root))
+        of_root = batch.root[:, 0::2] @ self.weights[1] + batch.root[:, 1::2] @ self.weights[0]
+        return self.joined(ahead.mT + back, torch.einsum("bsj,s->bj", of_root, self.scales))
 
 
 class AttentionAndWords(Probe):

@@ -1,4 +1,4 @@
-"""The options of the probes and their result: Table 3 on one treebank, with the details behind each row."""
+"""The options of the probes, and their result: Table 3 on one treebank, with the details behind each row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bertviz_core.analyses.request import Options
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.corpora.word_search import has
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import all_heads
+from bertviz_core.heads import all_labels
 
 # The rows of Table 3 from the least to the most informed, with the control that the paper lacks.
 PROBES = (
@@ -52,10 +52,8 @@ class ProbeOptions(Options):
         return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
 
     def check(self) -> None:
-        for name, value, allowed in (
-            *(("probe", probe, PROBES) for probe in self.probes),
-            ("optimizer", self.optimizer, OPTIMIZERS),
-        ):
+        named = [*(("probe", probe, PROBES) for probe in self.probes), ("optimizer", self.optimizer, OPTIMIZERS)]
+        for name, value, allowed in named:
             if value not in allowed:
                 raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose from {', '.join(allowed)}.")
         for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
@@ -97,10 +95,6 @@ class Probes(Result):
         attention: (2, layer, head) attention only's weights, governor -> dependent first.
         root: (4, layer, head), those on A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j].
         layers: (layer,) UUAS by layer, embeddings first.
-        words: The most frequent ones, and `vectors` (word, dimension) their vectors.
-        pair_weights: (2, 2, layer, head, dimension) of attention and words: read with the governor's vector, then
-            the dependent's; for attention governor -> dependent, then back. `pair_bias`: (2, layer, head).
-        curves: Probe -> train_loss, validation_loss (nats a word) and seconds after each epoch or iteration.
         about: Splits, word vectors, control task, best offset, best layer.
         sentences: The first ones of the test part, with every probe's guesses (the structural probe's edges).
     """
@@ -123,11 +117,6 @@ class Probes(Result):
     attention: np.ndarray
     root: np.ndarray
     layers: np.ndarray
-    words: list[str]
-    vectors: np.ndarray
-    pair_weights: np.ndarray
-    pair_bias: np.ndarray
-    curves: dict[str, Any]
     about: dict[str, Any]
     sentences: list[dict[str, Any]]
 
@@ -143,51 +132,26 @@ class Probes(Result):
         """Those of `sentences` that have consecutive words."""
         return [sentence for sentence in self.sentences if has(sentence["words"], searched)]
 
-    def of_pair(self, governor: str, dependent: str) -> np.ndarray:
-        """(2, layer, head) the weights that attention and words gives this pair: governor -> dependent, then back;
-        raises KeyError for a word whose vector is not kept."""
-        rows = [self._index(word) for word in (governor, dependent)]
-        pair = self.vectors[rows].astype(np.float32)
-        return np.einsum("rslhd,rd->slh", self.pair_weights.astype(np.float32), pair) + self.pair_bias
-
-    def _index(self, word: str) -> int:
-        for form in (word, word.lower()):
-            if form in self.words:
-                return self.words.index(form)
-        raise KeyError(word)
-
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Tables by relation and by distance, of the attention-only weights, of the structural probe's layers, and of
-        the learning curves."""
+        """Tables by relation and by distance, of the attention-only weights, and of the structural probe's layers."""
 
         def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
             return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
 
-        names = [head.label() for head in all_heads(*self.attention.shape[1:])]
+        names = all_labels(*self.attention.shape[1:])
         weights = np.concatenate([self.attention, self.root]).reshape(-1, len(names))
         ways = (*ATTENTION_DIRECTIONS, *ROOT_DIRECTIONS)[: len(weights)]  # mode paper has no weights of ROOT's own
-        curves = [pd.DataFrame(curve).rename_axis("step").assign(probe=name) for name, curve in self.curves.items()]
         return {
             "relations": shares("relation", self.relations, self.relation_n, self.relation_right),
             "distances": shares("distance", self.distances.tolist(), self.distance_n, self.distance_right),
             "weights": tidy({"weight": ways, "head": names}, {"value": weights}),
             "layers": tidy({"layer": list(range(len(self.layers)))}, {"UUAS": self.layers}),
-            "curves": pd.concat(curves).reset_index() if curves else pd.DataFrame(),
         }
 
     def arrays(self) -> dict[str, Any]:
         names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")
-        values = {name: to_lists(getattr(self, name)) for name in names}
-        return values | {
-            "probes": self.probes,
-            "relations": self.relations,
-            "distances": self.distances.tolist(),
-            "curves": {
-                name: {key: to_lists(np.array(values, dtype=float)) for key, values in curve.items()}
-                for name, curve in self.curves.items()
-            },
-            "about": self.about,
-        }
+        plain = {"probes": self.probes, "relations": self.relations, "distances": self.distances.tolist()}
+        return {name: to_lists(getattr(self, name)) for name in names} | plain | {"about": self.about}
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each probe."""

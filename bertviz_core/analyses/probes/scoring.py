@@ -1,57 +1,103 @@
-"""Scores of a probe on the test part: its guesses word by word, baselines, and intervals."""
+"""What probes are scored on: parts without duplicates across them, the words of the test part, baselines and a control
+task that no syntax solves; scores and their intervals."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from bertviz_core.analyses.probes.probes import Probe
 from bertviz_core.analyses.probes.training import Data
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.progress import Progress
+from bertviz_core.errors import InputError
 
+TEST, VALIDATION = 0.2, 0.1  # shares of different sentences
+MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn from
 FARTHEST = 8  # distances beyond count as this far
 RESAMPLES = 1000
+OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
 
 
-@dataclass(frozen=True)
+class Splits(NamedTuple):
+    """Indices of sentences, in file order."""
+
+    train: np.ndarray
+    validation: np.ndarray
+    test: np.ndarray
+
+
+def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
+    """Split `sentences`, of which the last `test_count` come from a separate test file (0: a part is held out).
+
+    Sentences of the same words stay together; training sentences that also stand in the test file are left out and
+    counted. The cut depends on the seed and the words alone, not on the file's order.
+    """
+    first = len(sentences) - test_count
+    tested = {sentence.words for sentence in sentences[first:]}
+    for sentence in sentences[:first]:
+        if sentence.words in tested:
+            skipped.add("a sentence that is also in the test file (not trained on)", sentence.where)
+    different = {sentence.words for sentence in sentences[:first]} - tested
+    order = sorted(different, key=lambda words: _draw(" ".join(words), seed))
+    if len(order) < MIN_SENTENCES:
+        raise InputError(
+            f"{len(order)} different sentences are too few to train a probe on.",
+            hint=f"Give a treebank of {MIN_SENTENCES} or more; hundreds are better.",
+        )
+    cut = 0 if test_count else round(TEST * len(order))
+    stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
+    part_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
+    drawn = [part_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * test_count
+    return Splits(*(np.flatnonzero(np.array(drawn) == part) for part in range(3)))
+
+
+def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
+    """Trees that can only be memorized (Hewitt and Liang 2019): each word type is always governed by ROOT, by the first
+    word or by the last, drawn once for the type; a word that would govern itself is governed by ROOT."""
+    trees = []
+    for words in sentences:
+        drawn = [_draw(word, seed)[0] % 3 for word in words]
+        governors = np.array([0, 1, len(words)])[drawn]
+        trees.append(np.where(governors == np.arange(1, len(words) + 1), 0, governors))
+    return trees
+
+
+def _draw(text: str, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}\n{text}".encode()).digest()
+
+
+def not_punctuation(sentence: Sentence) -> np.ndarray:
+    """(word,) bool, which words of a sentence are not punctuation."""
+    return np.array([relation.split(":")[0] != "punct" for relation in sentence.relations])
+
+
 class GoldWords:
-    """The test part, all words of all sentences one after the other.
+    """All words of some sentences, one after the other.
 
     Attributes:
         indices: (sentence,); in `sentence` (word,) the place of each word's sentence among them.
         governor: (word,) 0 is ROOT.
+        relation: (word,)
         counted: (word,) not punctuation.
         edge: (word,) the structural probe's: neither the word nor its governor is punctuation or ROOT.
         distance: (word,) governor - word, cut to +-FARTHEST; 0 for ROOT.
     """
 
-    indices: np.ndarray
-    sentence: np.ndarray
-    governor: np.ndarray
-    relation: np.ndarray
-    counted: np.ndarray
-    edge: np.ndarray
-    distance: np.ndarray
-
-    @classmethod
-    def of(cls, sentences: Sequence[Sentence], indices: np.ndarray) -> Self:
+    def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray) -> None:
         chosen = [sentences[i] for i in indices.tolist()]
-        governor = np.concatenate([np.array(sentence.governors) for sentence in chosen])
-        index = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
         marks = [not_punctuation(sentence) for sentence in chosen]
-        edge = [mark & np.append(False, mark)[list(s.governors)] for mark, s in zip(marks, chosen, strict=True)]
-        return cls(
-            indices,
-            np.repeat(np.arange(len(chosen)), [len(sentence) for sentence in chosen]),
-            governor,
-            np.array([name for sentence in chosen for name in sentence.relations]),
-            np.concatenate(marks),
-            np.concatenate(edge),
-            np.where(governor == 0, 0, (governor - index).clip(-FARTHEST, FARTHEST)),
-        )
+        edges = [mark & np.append(False, mark)[list(s.governors)] for mark, s in zip(marks, chosen, strict=True)]
+        number = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
+        self.indices, self.sentence = indices, np.repeat(np.arange(len(chosen)), list(map(len, chosen)))
+        self.governor = np.concatenate([sentence.governors for sentence in chosen])
+        self.relation = np.concatenate([sentence.relations for sentence in chosen])
+        self.counted, self.edge = np.concatenate(marks), np.concatenate(edges)
+        self.distance = np.where(self.governor == 0, 0, (self.governor - number).clip(-FARTHEST, FARTHEST))
 
     def right(self, guesses: Mapping[int, np.ndarray]) -> np.ndarray:
         """(word,) 1 where the guessed governor is the tree's."""
@@ -67,10 +113,9 @@ class Outcome:
     metric: str
     right: np.ndarray
     counted: np.ndarray
+    guessed: dict[int, Any]
     parameters: int = 0
     seconds: float = 0.0
-    curve: dict[str, Any] | None = None
-    guessed: dict[int, Any] = field(default_factory=dict)
 
     @property
     def score(self) -> float:
@@ -81,23 +126,14 @@ class Outcome:
         """The share over all words; NaN for UUAS, whose trees have no punctuation."""
         return float(self.right.mean()) if self.metric == "UAS" else float("nan")
 
-    def interval(self, gold: GoldWords, seed: int) -> tuple[float, float]:
+    def interval(self, gold: GoldWords, seed: int) -> list[float]:
         """95% bootstrap interval over sentences, each drawn with all its words."""
         size = len(gold.indices)
         right = np.bincount(gold.sentence, self.right * self.counted, size)
         words = np.bincount(gold.sentence, self.counted, size)
         drawn = np.random.default_rng(seed).integers(0, size, (RESAMPLES, size))
         shares = right[drawn].sum(1) / np.maximum(words[drawn].sum(1), 1)
-        low, high = np.percentile(shares, [2.5, 97.5])
-        return float(low), float(high)
-
-
-def not_punctuation(sentence: Sentence) -> np.ndarray:
-    """(word,) bool, which words of a sentence are not punctuation."""
-    return np.array([relation.split(":")[0] != "punct" for relation in sentence.relations])
-
-
-OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
+        return np.percentile(shares, [2.5, 97.5]).tolist()
 
 
 def right_branching(size: int) -> np.ndarray:
@@ -123,9 +159,9 @@ def best_offset(sentences: Sequence[Sentence]) -> int:
 @torch.no_grad()
 def guesses(probe: Probe, data: Data, progress: Progress) -> dict[int, np.ndarray]:
     """Index of a sentence -> (word,) the governor of every word that the probe finds likeliest, 0 being ROOT."""
-    heads: dict[int, np.ndarray] = {}
-    for group, rows, batch in data:
-        trees = list(probe(batch).log_softmax(-1).argmax(-1).cpu().numpy())
-        heads |= dict(zip(group.indices[rows].tolist(), trees, strict=True))
+    trees: dict[int, np.ndarray] = {}
+    for group, rows in data.parts():
+        likeliest = probe(data.take((group, rows))).log_softmax(-1).argmax(-1).cpu().numpy()
+        trees |= dict(zip(group.indices[rows].tolist(), likeliest, strict=True))
         progress.advance(0)
-    return heads
+    return trees

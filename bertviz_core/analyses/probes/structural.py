@@ -5,7 +5,6 @@ divided by n^2. Scored as UUAS: edges of the minimum spanning tree over the word
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import torch
@@ -14,7 +13,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
 from torch import Tensor, nn
 
 from bertviz_core.analyses.probes.features import scratch_arrays
-from bertviz_core.analyses.probes.training import Curve, Schedule, run_epochs
+from bertviz_core.analyses.probes.training import Schedule, run_epochs
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.annotated import EncodedSentence
@@ -22,9 +21,10 @@ from bertviz_core.models.encoding import buckets, collate
 from bertviz_core.models.model import AttentionModel
 
 SENTENCES = 20  # in a step
+Edges = list[list[tuple[int, int]]]  # of each layer, (lower word, higher word), words from 0
 
 
-def tree_distances(governors: np.ndarray) -> np.ndarray:
+def tree_distances(governors: Sequence[int]) -> np.ndarray:
     """(n, n) int16 edges between words in the tree that hangs from ROOT, ROOT counting as a word on the way."""
     size = len(governors)
     edges = csr_array((np.ones(size), (np.arange(1, size + 1), governors)), shape=(size + 1, size + 1))
@@ -81,59 +81,32 @@ def fit(
     validation: np.ndarray,
     schedule: Schedule,
     progress: Progress,
-) -> Curve:
+) -> list[float]:
     """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
     with its lowest validation loss. Training stops when no layer has improved for `patience` epochs."""
     parts, held_out = _minibatches(states, train), _minibatches(states, validation)
+    total, held_out_total = sum(map(len, parts)), sum(map(len, held_out))
+    device = probe.maps.device
+
+    def losses(chosen: list[int]) -> Tensor:
+        """(layer,) of a minibatch."""
+        together = torch.from_numpy(np.stack([states[i] for i in chosen], 1)).to(device).float()
+        gold = torch.from_numpy(np.stack([trees[i] for i in chosen])).to(device).float()
+        return loss_of(probe(together), gold)
 
     def step(chosen: list[int]) -> tuple[Tensor, float]:
-        loss = loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe))
-        return loss.sum(), float(loss.detach().mean()) * len(chosen)
+        loss = losses(chosen)
+        return loss.sum(), float(loss.detach().mean()) * len(chosen) / total
 
-    total = max(1, sum(map(len, parts)))
-    validate = partial(_losses, probe, states, trees, held_out)
-    return run_epochs(probe, schedule, parts, step, total, validate, progress, "structural")
+    @torch.no_grad()
+    def validate() -> Tensor:
+        """(layer,) mean over the sentences held out; NaN of none."""
+        sums = torch.zeros(len(probe.maps))
+        for chosen in held_out:
+            sums += len(chosen) * losses(chosen).cpu()
+        return sums / held_out_total
 
-
-@torch.no_grad()
-def edges(
-    probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
-) -> dict[int, list[list[tuple[int, int]]]]:
-    """Index of a sentence -> for each layer the edges (lower word, higher word), words from 0, of its minimum spanning
-    tree over the words that `counted` marks."""
-    trees = {}
-    for i in chosen.tolist():
-        predicted = probe(_stacked(states, [i], probe))[:, 0].double().cpu().numpy()
-        words = np.flatnonzero(counted[i])
-        trees[i] = [_tree(layer[np.ix_(words, words)], words) for layer in predicted]
-    return trees
-
-
-def right_edges(trees_of: dict[int, list[list[tuple[int, int]]]], sentences: Sequence[Sentence]) -> np.ndarray:
-    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `trees_of`."""
-    rows = []
-    for i, trees in trees_of.items():
-        pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]
-        rows.append([[pair in edges for pair in pairs] for edges in map(set, trees)])
-    return np.concatenate(rows, axis=1).astype(float)
-
-
-def _tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
-    if len(words) < 2:
-        return []
-    first, second = minimum_spanning_tree(apart + 1e-6).nonzero()  # a distance of 0 would count as no edge
-    return [(int(min(pair)), int(max(pair))) for pair in zip(words[first], words[second], strict=True)]
-
-
-@torch.no_grad()
-def _losses(
-    probe: StructuralProbe, states: Sequence[np.ndarray], trees: Sequence[np.ndarray], parts: list[list[int]]
-) -> Tensor:
-    """(layer,) mean over the sentences of `parts`; NaN of none."""
-    total, sentences = torch.zeros(len(probe.maps)), sum(map(len, parts))
-    for chosen in parts:
-        total += len(chosen) * loss_of(probe(_stacked(states, chosen, probe)), _gold(trees, chosen, probe)).cpu()
-    return total / sentences
+    return run_epochs(probe, schedule, parts, step, validate, progress, "structural")
 
 
 def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[int]]:
@@ -145,9 +118,31 @@ def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[
     return [group[k : k + SENTENCES] for group in by_length.values() for k in range(0, len(group), SENTENCES)]
 
 
-def _stacked(states: Sequence[np.ndarray], chosen: list[int], probe: StructuralProbe) -> Tensor:
-    return torch.from_numpy(np.stack([states[i] for i in chosen], 1)).to(probe.maps.device).float()
+@torch.no_grad()
+def spanning_trees(
+    probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
+) -> dict[int, Edges]:
+    """Index of a sentence -> for each layer the edges of its minimum spanning tree over the words that `counted`
+    marks."""
+
+    def tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
+        if len(words) < 2:
+            return []
+        ends = minimum_spanning_tree(apart[np.ix_(words, words)] + 1e-6).nonzero()  # a distance of 0 would be no edge
+        return [(int(min(pair)), int(max(pair))) for pair in zip(*(words[end] for end in ends), strict=True)]
+
+    trees = {}
+    for i in chosen.tolist():
+        predicted = probe(torch.from_numpy(states[i])[:, None].to(probe.maps.device).float())
+        words = np.flatnonzero(counted[i])
+        trees[i] = [tree(layer, words) for layer in predicted[:, 0].double().cpu().numpy()]
+    return trees
 
 
-def _gold(trees: Sequence[np.ndarray], chosen: list[int], probe: StructuralProbe) -> Tensor:
-    return torch.from_numpy(np.stack([trees[i] for i in chosen])).to(probe.maps.device).float()
+def right_edges(trees_of: dict[int, Edges], sentences: Sequence[Sentence]) -> np.ndarray:
+    """(layer, word) 1 where the edge from a word to its governor is in the tree, over the sentences of `trees_of`."""
+    rows = []
+    for i, trees in trees_of.items():
+        pairs = [tuple(sorted((word, governor - 1))) for word, governor in enumerate(sentences[i].governors)]
+        rows.append([[pair in edges for pair in pairs] for edges in map(set, trees)])
+    return np.concatenate(rows, axis=1).astype(float)

@@ -1,8 +1,11 @@
-"""Fitting a probe: L-BFGS over everything at once, or Adam over minibatches of sentences of one length."""
+"""Fitting a probe: L-BFGS over everything at once, or Adam over minibatches of sentences of one length.
 
-import time
+The progress shows the training loss after each epoch or iteration, in nats a word; the functions return the loss on the
+part that says when to stop.
+"""
+
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -20,7 +23,6 @@ from bertviz_core.engine.progress import Progress
 ITERATIONS = 50  # of L-BFGS
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many
 CHUNK = 1 << 23  # map entries on the device at a time
-PAPER_RATE = 0.002
 Part = TypeVar("Part")
 
 
@@ -38,23 +40,6 @@ class Schedule:
     seed: int = 0
 
 
-@dataclass
-class Curve:
-    """Learning curve: losses in nats per word after each epoch (L-BFGS: iteration), and seconds since the start."""
-
-    train_loss: list[float] = field(default_factory=list)
-    validation_loss: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.started = time.monotonic()
-
-    def add(self, train: float, validation: float) -> None:
-        self.train_loss.append(train)
-        self.validation_loss.append(validation)
-        self.seconds.append(round(time.monotonic() - self.started, 3))
-
-
 class Data:
     """Features of some sentences, as batches on a device. `governors` may replace the trees by others (a control)."""
 
@@ -62,21 +47,17 @@ class Data:
         self, features: Features, chosen: np.ndarray, device: str, governors: Sequence[np.ndarray] | None = None
     ) -> None:
         self.device, self.governors = device, governors
-        sentences_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
-        self.groups = [(group, rows) for group, rows in sentences_of if len(rows)]
+        rows_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
+        self.groups = [(group, rows) for group, rows in rows_of if len(rows)]
         self.words = sum(len(rows) * group.length for group, rows in self.groups)
 
-    def batches(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
-        """Parts of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
-        built = []
+    def parts(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
+        """Rows of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
+        parts = []
         for group, rows in self.groups:
-            maximum = words // group.length if words else CHUNK // group.maps[0].size
-            built += [(group, rows[i : i + max(1, maximum)]) for i in range(0, len(rows), max(1, maximum))]
-        return built
-
-    def singly(self) -> list[tuple[Group, np.ndarray]]:
-        """One sentence at a time, in file order."""
-        return sorted(self.batches(1), key=lambda part: int(part[0].indices[part[1][0]]))
+            size = max(1, words // group.length if words else CHUNK // group.maps[0].size)
+            parts += [(group, rows[i : i + size]) for i in range(0, len(rows), size)]
+        return parts
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part
@@ -89,9 +70,8 @@ class Data:
         words, gold = (torch.from_numpy(array).to(self.device) for array in (group.words[rows], governors))
         return ProbeBatch(maps, root, words, gold)
 
-    def __iter__(self) -> Iterator[tuple[Group, np.ndarray, ProbeBatch]]:
-        for group, rows in self.batches():
-            yield group, rows, self.take((group, rows))
+    def __iter__(self) -> Iterator[ProbeBatch]:
+        return map(self.take, self.parts())
 
 
 def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
@@ -102,29 +82,37 @@ def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
 @torch.no_grad()
 def mean_loss(probe: Probe, data: Data) -> Tensor:
     """Mean loss of a probe in nats a word, float64; NaN for no words."""
-    total = sum(float(loss_of(probe, batch)) for _, _, batch in data)
+    total = sum(float(loss_of(probe, batch)) for batch in data)
     return torch.tensor(total / data.words if data.words else torch.nan, dtype=torch.float64)
 
 
-def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> Curve:
+def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> list[float]:
     """Minimize the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
-    curve, parameters = Curve(), list(probe.parameters())
-    best = Best(probe, 5 * PATIENCE)
+    parameters, best, losses, latest = list(probe.parameters()), Best(probe, 5 * PATIENCE), list[float](), 0.0
     progress.start(f"Training {name}", ITERATIONS, "iterations")
-    progress.losses = curve.train_loss
-    latest = 0.0
+
+    def move_to(point: np.ndarray) -> None:
+        vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
 
     def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
         nonlocal latest
         progress.advance(0)
-        vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
-        latest, gradient = _whole(probe, parameters, train)
-        return latest, gradient
+        move_to(point)
+        total, gradient = 0.0, np.zeros(len(point))
+        for batch in train:
+            loss = loss_of(probe, batch)
+            parts = torch.autograd.grad(loss, parameters)
+            gradient += torch.cat([part.flatten() for part in parts]).cpu().double().numpy()
+            total += float(loss.detach())
+        latest = total / train.words
+        return latest, gradient / train.words
 
     def after(point: np.ndarray) -> None:
-        vector_to_parameters(torch.from_numpy(point).to(parameters[0]), parameters)
+        move_to(point)
         loss = mean_loss(probe, validation)
-        curve.add(latest, loss.item())
+        progress.losses.append(latest)
+        losses.append(loss.item())
         progress.advance(1)
         if best.record(loss):
             raise StopIteration
@@ -132,19 +120,23 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
     start = parameters_to_vector(parameters).detach().cpu().double().numpy()
     minimize(value, start, jac=True, method="L-BFGS-B", callback=after, options={"maxiter": ITERATIONS})
     best.restore()
-    return curve
+    return losses
 
 
-def fit_adam(probe: Probe, train: Data, validation: Data, schedule: Schedule, progress: Progress, name: str) -> Curve:
+def fit_adam(
+    probe: Probe, train: Data, validation: Data, schedule: Schedule, progress: Progress, name: str
+) -> list[float]:
     """Epochs of minibatches in an order drawn from the seed; keeps the epoch with the lowest validation loss."""
 
     def step(part: tuple[Group, np.ndarray]) -> tuple[Tensor, float]:
         batch = train.take(part)
         loss = loss_of(probe, batch)
-        return loss if schedule.singly else loss / batch.governors.numel(), float(loss.detach())
+        return loss if schedule.singly else loss / batch.governors.numel(), float(loss.detach()) / train.words
 
-    parts = train.singly() if schedule.singly else train.batches(schedule.words)
-    return run_epochs(probe, schedule, parts, step, train.words, partial(mean_loss, probe, validation), progress, name)
+    parts = train.parts(1 if schedule.singly else schedule.words)
+    if schedule.singly:  # in file order
+        parts.sort(key=lambda part: int(part[0].indices[part[1][0]]))
+    return run_epochs(probe, schedule, parts, step, partial(mean_loss, probe, validation), progress, name)
 
 
 def run_epochs(
@@ -152,49 +144,36 @@ def run_epochs(
     schedule: Schedule,
     parts: Sequence[Part],
     step: Callable[[Part], tuple[Tensor, float]],
-    total: int,
     validate: Callable[[], Tensor],
     progress: Progress,
     name: str,
-) -> Curve:
+) -> list[float]:
     """Train by Adam; the probe is left with the parameters of the lowest validation loss, see `Best`.
 
-    `step` gives a minibatch's loss to minimize, and its share of the epoch's loss, whose sum is divided by `total`;
-    `validate` gives the validation loss.
+    `step` gives a minibatch's loss to minimize, and its share of the epoch's loss; `validate` the validation loss.
     """
-    curve, best, rng = Curve(), Best(probe, schedule.patience), np.random.default_rng(schedule.seed)
+    best, losses, rng = Best(probe, schedule.patience), list[float](), np.random.default_rng(schedule.seed)
     steps = schedule.epochs * len(parts)
     optimizer = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
     falling = LambdaLR(optimizer, lambda step: 1.0 if schedule.singly else max(0.0, 1 - step / max(1, steps)))
     progress.start(f"Training {name}", steps, "steps")
-    progress.losses = curve.train_loss
     for _ in range(schedule.epochs):
-        summed = 0.0
+        train_loss = 0.0
         for index in range(len(parts)) if schedule.singly else rng.permutation(len(parts)):
             optimizer.zero_grad(set_to_none=True)
             loss, share = step(parts[index])
             loss.backward()
             optimizer.step()
             falling.step()
-            summed += share
+            train_loss += share
             progress.advance(1)
-        losses = validate()
-        curve.add(summed / total, float(losses.mean()))
-        if best.record(losses):
+        validation = validate()
+        progress.losses.append(train_loss)
+        losses.append(float(validation.mean()))
+        if best.record(validation):
             break
     best.restore()
-    return curve
-
-
-def _whole(probe: Probe, parameters: list[nn.Parameter], data: Data) -> tuple[float, np.ndarray]:
-    """Mean loss over all words and its gradient, chunk by chunk; sums in float64."""
-    total, gradient = 0.0, np.zeros(sum(parameter.numel() for parameter in parameters))
-    for _, _, batch in data:
-        loss = loss_of(probe, batch)
-        parts = torch.autograd.grad(loss, parameters)
-        total += float(loss.detach())
-        gradient += torch.cat([part.flatten() for part in parts]).cpu().double().numpy()
-    return total / data.words, gradient / data.words
+    return losses
 
 
 class Best:

@@ -1,4 +1,4 @@
-"""The parts of the probes' page: its settings, Table 3, learned weights, word pairs, sentences with two trees."""
+"""The parts of the probes' page: its settings, Table 3, learned weights, sentences with two trees."""
 
 from dataclasses import replace
 from functools import partial
@@ -105,34 +105,12 @@ def weights(result: Probes, selection: Selection) -> None:
     if not len(result.attention):
         return
     st.header("Weights of the attention-only probe")
-    _two_maps(result.attention, "weights", "the weight of attention", selection)
-
-
-@address.fragment
-def pairs(result: Probes, selection: Selection) -> None:
-    """The weights that attention and words gives a pair of words that the reader types."""
-    if not result.words:
-        return
-    st.header("Weights of a word pair")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        default = result.words[min(20, len(result.words) - 1)]
-        governor = choices.text("Governor", key="pair-governor", default=default, width=220)
-        dependent = choices.text("Dependent", key="pair-dependent", default="the", width=220)
-    try:
-        values = result.of_pair(governor.strip(), dependent.strip())
-    except KeyError as missing:
-        st.info(f"{plain(str(missing))} is not among the {len(result.words):,} most frequent words of this treebank.")
-        return
-    _two_maps(values, "pair", "the weight for this pair,", selection)
-
-
-def _two_maps(values: np.ndarray, key: str, quantity: str, selection: Selection) -> None:
-    """Maps of (2, layer, head) weights side by side, one for each of DIRECTIONS."""
-    for column, weights, name in zip(st.columns(2, gap="medium"), values, DIRECTIONS, strict=True):
+    for column, values, name in zip(st.columns(2, gap="medium"), result.attention, DIRECTIONS, strict=True):
         with column:
             st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            figure = memoize(weight_map, weights, f"weight {name}:", selection.base)
-            page.head_map(figure, f"{key} {name}", f"Map of all heads colored by {quantity} {name}", selection)
+            figure = memoize(weight_map, values, f"weight {name}:", selection.base)
+            alt = f"Map of all heads colored by the weight of attention {name}"
+            page.head_map(figure, f"weights {name}", alt, selection)
 
 
 def relations(result: Probes) -> None:

@@ -6,7 +6,6 @@ import pytest
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.figure import (
     STYLES,
-    curves_figure,
     distance_figure,
     paper_figure,
     papers_scores,
@@ -58,26 +57,12 @@ def test_offsets_are_named_by_what_they_do_at_the_edge():
     assert offset_name(0) == "offset +0 (every word to itself)"
 
 
-def test_curves_and_distances(result):
-    drawn = {trace.legendgroup for trace in curves_figure(result).data}
-    assert drawn == set(result.curves) - {"structural"}
+def test_accuracy_by_distance(result):
     trace = distance_figure(result).data[result.probes.index("attention-only")]
     row = result.probes.index("attention-only")
     n = result.distance_n[row]
     assert trace.x[list(result.distances).index(0)] == "ROOT"
     assert np.nansum(trace.y * n) / 100 == pytest.approx(result.score[row] * n.sum())
-
-
-def test_a_pair_s_weights_are_linear_in_its_vectors(result):
-    governor, dependent = result.words[:2]
-    found = result.of_pair(governor, dependent)
-    vectors = result.vectors.astype(float)
-    for direction, layer, head in ((0, 0, 0), (1, 3, 5)):
-        weights = result.pair_weights[:, direction, layer, head].astype(float)
-        expected = weights[0] @ vectors[0] + weights[1] @ vectors[1] + result.pair_bias[direction, layer, head]
-        assert found[direction, layer, head] == pytest.approx(expected, rel=1e-3, abs=1e-4)
-    with pytest.raises(KeyError):
-        result.of_pair("no such word", dependent)
 
 
 def test_drawings_count_right_words_and_escape_what_came_from_a_file():

@@ -6,7 +6,6 @@ import tempfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,13 +14,22 @@ import torch
 from bertviz_core import exports
 from bertviz_core.analyses import model_pass
 from bertviz_core.analyses.probes import features as room
-from bertviz_core.analyses.probes import measure
+from bertviz_core.analyses.probes import measure, probe_run
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.fitting import control_governors, split
 from bertviz_core.analyses.probes.measure import reinitialized
+from bertviz_core.analyses.probes.probe_run import word_vectors
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
 from bertviz_core.analyses.probes.result import PROBES, ProbeOptions, Probes, options_of
-from bertviz_core.analyses.probes.scoring import GoldWords, Outcome, at_offset, best_offset, guesses, right_branching
+from bertviz_core.analyses.probes.scoring import (
+    GoldWords,
+    Outcome,
+    at_offset,
+    best_offset,
+    control_governors,
+    guesses,
+    right_branching,
+    split,
+)
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -63,7 +71,7 @@ def planted(sentences: list[Sentence], gold: bool) -> Features:
     """Noise in every head; with `gold`, head 2 looks from each word at its governor, the root word at CLS."""
     rng = np.random.default_rng(1)
     rows = [np.arange(len(s)) % 5 + 1 for s in sentences]
-    made = Features([SimpleNamespace(sentence=s) for s in sentences], rows, HEADS)
+    made = Features(sentences, rows, HEADS)
     for group in made.groups:
         group.maps[:] = rng.random(group.maps.shape) * 0.2
         group.root[:] = rng.random(group.root.shape) * 0.2
@@ -76,24 +84,20 @@ def planted(sentences: list[Sentence], gold: bool) -> Features:
     return made
 
 
-def uas(probe, made, sentences, fit, governors=None):
-    """UAS on the last third, trained on the first."""
-    everyone = np.arange(len(sentences))
-    train, validation, test = (Data(made, part, "cpu", governors) for part in np.split(everyone, [30, 40]))
-    curve = fit(probe, train, validation)
-    gold = GoldWords.of(sentences, everyone[40:])
-    return Outcome("x", "UAS", gold.right(guesses(probe, test, Progress())), gold.counted).score, curve
+def uas(probe, made, sentences, fit):
+    """UAS on the last third, trained on the first; and the losses in training and validation."""
+    everyone, progress = np.arange(len(sentences)), Progress()
+    train, validation, test = (Data(made, part, "cpu") for part in np.split(everyone, [30, 40]))
+    held_out = fit(probe, train, validation, progress=progress, name="x")
+    gold, losses = GoldWords(sentences, everyone[40:]), progress.losses
+    found = guesses(probe, test, Progress())
+    return Outcome("x", "UAS", gold.right(found), gold.counted, found).score, losses, held_out
 
 
-def lbfgs(probe, train, validation):
-    return fit_lbfgs(probe, train, validation, Progress(), "x")
+adam = partial(fit_adam, schedule=Schedule(epochs=12, rate=0.05, words=24))
 
 
-def adam(probe, train, validation):
-    return fit_adam(probe, train, validation, Schedule(epochs=12, rate=0.05, words=24), Progress(), "x")
-
-
-@pytest.mark.parametrize("fit", [lbfgs, adam])
+@pytest.mark.parametrize("fit", [fit_lbfgs, adam])
 @pytest.mark.parametrize("kind", ["attention", "words"])
 def test_a_planted_tree_is_found_whole(kind, fit):
     sentences = bank()
@@ -102,10 +106,8 @@ def test_a_planted_tree_is_found_whole(kind, fit):
         AttentionOnly(ProbeSettings(HEADS)) if kind == "attention" else AttentionAndWords(ProbeSettings(HEADS), vectors)
     )
     features = planted(sentences, gold=True)
-    score, curve = uas(probe, features, sentences, fit)
-    assert score == 1.0
-    assert curve.train_loss[-1] < 0.5 * curve.train_loss[0]
-    assert min(curve.validation_loss) < curve.validation_loss[0]
+    score, losses, held_out = uas(probe, features, sentences, fit)
+    assert score == 1.0 and losses[-1] < 0.5 * losses[0] and min(held_out) < held_out[0]
     if kind == "attention":
         assert int(probe.weights[1].argmax()) == 2  # from the dependent to its governor
 
@@ -114,15 +116,15 @@ def test_noise_teaches_next_to_nothing():
     sentences = bank(120)
     branching = np.mean([g == w + 1 for s in sentences for w, g in enumerate(s.governors, 1)])
     features = planted(sentences, gold=False)
-    score, _ = uas(AttentionOnly(ProbeSettings(HEADS)), features, sentences, lbfgs)
+    score, _, _ = uas(AttentionOnly(ProbeSettings(HEADS)), features, sentences, fit_lbfgs)
     assert score < branching + 0.15
 
 
 def test_lbfgs_never_raises_the_loss_and_equal_seeds_are_equal():
     sentences = bank()
     features = planted(sentences, gold=False)
-    _, curve = uas(AttentionOnly(ProbeSettings(HEADS)), features, sentences, lbfgs)
-    assert np.diff(curve.train_loss).max() <= 1e-6
+    _, losses, _ = uas(AttentionOnly(ProbeSettings(HEADS)), features, sentences, fit_lbfgs)
+    assert np.diff(losses).max() <= 1e-6
     results = []
     for _ in range(2):
         torch.manual_seed(3)
@@ -171,7 +173,7 @@ def test_maps_on_disk_are_the_same_and_go_away(monkeypatch, tmp_path):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     sentences = bank(20)
     features = planted(sentences, gold=True)
-    assert isinstance(features.groups[0].maps.base, np.memmap)
+    assert isinstance(features.groups[0].maps, np.memmap)
     total = sum(float(group.maps.astype(float).sum()) for group in features.groups)
     assert not list(tmp_path.iterdir())
     monkeypatch.setattr(room, "IN_MEMORY", 1 << 29)
@@ -252,21 +254,23 @@ def test_in_mode_paper_every_probe_with_words_has_a_row_as_released_and_an_align
     rows = [row for name in PROBES for row in ([name, f"{name}-as-released"] if name in WITH_WORDS else [name])]
     assert result.probes == rows
     for name in WITH_WORDS:
-        assert result.curves[name]["train_loss"] != result.curves[f"{name}-as-released"]["train_loss"]
+        aligned, released = ([s["guesses"][row] for s in result.sentences] for row in (name, f"{name}-as-released"))
+        assert aligned != released
     assert result.relation_n.shape[0] == len(rows) == len(result.with_punctuation)
 
 
-def test_only_corrected_mode_scales_word_vectors(tiny):
+def test_only_corrected_mode_scales_word_vectors(tiny, monkeypatch):
     """The release feeds GloVe as it is; other modes learn from vectors of mean square 1."""
-    values = [[3.0, 4.0], [-1.0, 0.5]]
+    values, read = [[3.0, 4.0], [-1.0, 0.5]], []
+    monkeypatch.setattr(probe_run, "word_vectors", lambda *a, **b: read.append(word_vectors(*a, **b)) or read[-1])
     source = from_bytes("\n".join(f"{w} {a} {b}" for w, (a, b) in zip(WORDS, values, strict=False)).encode(), "v.txt")
     for mode, scale in (("paper", 1.0), ("corrected", math.sqrt((9 + 16 + 1 + 0.25) / 4))):
         request = asked(tiny, mode, {"vectors": source}, probes=("attention-and-words",))
-        result = compute(request, None, Execution("cpu"), model=tiny)
-        kept = {word: result.vectors[result.words.index(word)] for word in WORDS[:3]}
-        assert kept[WORDS[2]].tolist() == [0, 0]
+        compute(request, None, Execution("cpu"), model=tiny)
+        row, vectors, _ = read[-1]
+        assert vectors[row[WORDS[2]]].tolist() == [0, 0]
         for word, value in zip(WORDS, values, strict=False):
-            np.testing.assert_allclose(kept[word].astype(float), np.array(value) / scale, rtol=1e-3)
+            np.testing.assert_allclose(vectors[row[word]], np.array(value) / scale, rtol=1e-6)
 
 
 def test_random_layers_keep_the_trained_embeddings(tiny):
@@ -333,6 +337,4 @@ def request_in_parts(model, **more) -> Request:
 
 def untimed(result) -> bytes:
     """The bytes of the result of a probe without what a clock says."""
-    curves = {name: curve | {"seconds": []} for name, curve in result.curves.items()}
-    about = result.about | {"map_seconds": 0}
-    return replace(result, seconds=0 * result.seconds, curves=curves, about=about).to_bytes()
+    return replace(result, seconds=0 * result.seconds).to_bytes()

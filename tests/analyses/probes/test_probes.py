@@ -150,7 +150,7 @@ def test_the_structural_probe():
     rng = np.random.default_rng(0)
     states = rng.normal(size=(2, SIZE, DIMENSION)).astype(np.float32)
     probe = structural.StructuralProbe(2, DIMENSION, 3, seed=0)
-    gold = structural.tree_distances(np.array(governors))
+    gold = structural.tree_distances(governors)
     words = range(1, SIZE + 1)
     assert gold.tolist() == [[oracle.tree_distance(governors, a, b) for b in words] for a in words]
     predicted = probe(torch.from_numpy(states)[:, None])
@@ -158,12 +158,14 @@ def test_the_structural_probe():
     for layer in range(2):
         expected = oracle.structural_loss(states[layer].tolist(), probe.maps[layer].tolist(), governors)
         assert float(losses[layer]) == pytest.approx(expected, rel=1e-4)
-    found = structural.edges(probe, [states], np.array([0]), [np.ones(SIZE, dtype=bool)])[0]
+    found = structural.spanning_trees(probe, [states], np.array([0]), [np.ones(SIZE, dtype=bool)])[0]
     apart = predicted[:, 0].detach().numpy()
     assert [set(layer) for layer in found] == [oracle.spanning_tree_edges(layer) for layer in apart]
     counted = np.array([True, False, True, True])  # the second word is punctuation: a tree over the others
     assert all(
-        1 not in edge for layer in structural.edges(probe, [states], np.array([0]), [counted])[0] for edge in layer
+        1 not in edge
+        for layer in structural.spanning_trees(probe, [states], np.array([0]), [counted])[0]
+        for edge in layer
     )
 
 
@@ -195,29 +197,30 @@ def test_every_layer_of_the_structural_probe_keeps_its_best_epoch():
     apart = [structural.tree_distances(governors) for governors in trees]
     few, held_out = np.arange(3), np.arange(60, 80)  # so few that noise is learned by heart
     probe = structural.StructuralProbe(3, 10, 10, seed=0)
-    curve = structural.fit(probe, states, apart, few, held_out, Schedule(60, 0.05, patience=100), Progress())
+    losses = structural.fit(probe, states, apart, few, held_out, Schedule(60, 0.05, patience=100), Progress())
     maps = probe.maps.detach().double().numpy().tolist()
     kept = [
         np.mean([oracle.structural_loss(states[i][layer].tolist(), maps[layer], trees[i].tolist()) for i in held_out])
         for layer in range(3)
     ]
-    assert len(curve.validation_loss) == 60
-    assert np.mean(kept) <= min(curve.validation_loss) + 1e-4 < curve.validation_loss[-1]
+    assert len(losses) == 60
+    assert np.mean(kept) <= min(losses) + 1e-4 < losses[-1]
     assert kept[1] < kept[0]
     stopped = structural.StructuralProbe(1, 10, 10, seed=0)
     noise = [both[:1] for both in planted]
     short = structural.fit(stopped, noise, apart, few, held_out, Schedule(60, 0.05, patience=2), Progress())
-    assert len(short.validation_loss) < 60
+    assert len(short) < 60
 
 
 def test_the_structural_probe_learns_planted_trees():
     trees, states = planted_trees()
     probe = structural.StructuralProbe(2, 10, 10, seed=0)
     apart = [structural.tree_distances(governors) for governors in trees]
-    curve = structural.fit(probe, states, apart, np.arange(60), np.arange(0), Schedule(60, 0.02), Progress())
-    assert curve.train_loss[-1] < 0.5 * curve.train_loss[0]
+    progress = Progress()
+    structural.fit(probe, states, apart, np.arange(60), np.arange(0), Schedule(60, 0.02), progress)
+    assert progress.losses[-1] < 0.5 * progress.losses[0]
     test = np.arange(60, 80)
-    found = structural.edges(probe, states, test, [np.ones(7, dtype=bool)] * 80)
+    found = structural.spanning_trees(probe, states, test, [np.ones(7, dtype=bool)] * 80)
     gold = [{(int(g) - 1, w) for w, g in enumerate(trees[i]) if g} for i in test]
     right = [
         np.mean([len(tree & set(found[i][layer])) / 6 for i, tree in zip(test, gold, strict=True)]) for layer in (0, 1)
@@ -292,12 +295,12 @@ def test_features_and_scores_are_those_of_norms(network, tiny, source):
     heads = model.layers * model.heads
     probe = filled(AttentionOnly(ProbeSettings(heads)))
     w, u = probe.weights.tolist()
-    features = Features(encoded, [np.zeros(len(example.sentence.words), dtype=np.int64) for example in encoded], heads)
+    sentences = [example.sentence for example in encoded]
+    features = Features(sentences, [np.zeros(len(sentence), dtype=np.int64) for sentence in sentences], heads)
     fill(features, model, encoded)
     for number, example in enumerate(encoded):
         expected = maps_by_loops(model, example)
-        index, row = features.row[number]
-        group = features.groups[index]
+        group, row = features.places[number]
         inner = np.array(expected)[:, 1:-1, 1:-1]  # [CLS] is the first word, [SEP] the last
         np.testing.assert_allclose(group.maps[row].transpose(2, 0, 1), inner, atol=5e-4)  # kept as float16
         array = np.array(expected)
