@@ -4,9 +4,8 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.sep_gradients.figure import no_op_figure, shares_figure
-from bertviz_core.analyses.sep_gradients.result import SepGradients, sink, sinks
-from bertviz_core.plotting.palette import TOKENS
+from bertviz_core.analyses.sep_gradients import SepGradients, no_op_figure, shares_figure, sink, sinks
+from bertviz_core.plotting.style import TOKENS
 from pages.shared import page
 from pages.shared.frame import header
 from pages.shared.frame.selection import Selection

@@ -7,8 +7,8 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.surface_patterns import lengths_sentence, norms_sentence, sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, NORM_LABELS, paper_figure
-from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence, sinks
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import Weights
 from pages.shared import page, services

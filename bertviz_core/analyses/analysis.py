@@ -18,7 +18,7 @@ from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.plotting.style import map_figure
+from bertviz_core.plotting.head_map import map_figure
 from bertviz_core.settings import Settings, Weights
 
 Kind = Literal["text", "treebank", "coreference", "random"]

@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from bertviz_core.comparison.result import Comparison
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import p_value
-from bertviz_core.plotting.palette import finish
+from bertviz_core.plotting.style import finish
 
 COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
 UNMARKED = "#8c8c8c"

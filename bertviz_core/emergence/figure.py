@@ -15,8 +15,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview.head_summary import Column, behavior_counts
-from bertviz_core.plotting.palette import finish
-from bertviz_core.plotting.style import BEHAVIORS, RING
+from bertviz_core.plotting.style import BEHAVIORS, RING, finish
 
 BEST, FOLLOWED, GRAY = "#4c6ef5", "#e8890c", "#8c8c8c"
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")

@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
 from bertviz_core.analyses.proportions import best_heads, counts_of_best, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.analyses.surface_patterns.findings import SINKS, ranked_sinks
+from bertviz_core.analyses.surface_patterns import SINKS, ranked_sinks
 from bertviz_core.heads import Head, all_heads
 
 BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step

@@ -21,7 +21,7 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, Results, head_frame, result_of
-from bertviz_core.analyses.surface_patterns.findings import sinks
+from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
 

@@ -18,7 +18,7 @@ from bertviz_core.overview.head_summary import clearest, relation_heads
 from bertviz_core.paper import CITATION
 from bertviz_core.paper_report.request import Report
 from bertviz_core.paper_report.tables import tables
-from bertviz_core.plotting.drawing import WIDTH, bullets, code, heading, html_page, paragraph, picture, table
+from bertviz_core.plotting.drawing import WIDTH, bullets, element, html_page, picture, table
 from bertviz_core.viewer.figure import lines_figure
 
 STYLE = """
@@ -75,10 +75,10 @@ def contents(report: Report) -> Iterator[str]:
     """Every block of the report as HTML, in order."""
     name = report.checkpoint.label
     decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
-    yield heading(f"What does {name} look at?", 1)
-    yield paragraph(_about(report))
+    yield element("h1", f"What does {name} look at?")
+    yield element("p", _about(report))
     if report.checkpoint.note:
-        yield paragraph(f"About this model: {report.checkpoint.note}")
+        yield element("p", f"About this model: {report.checkpoint.note}")
     yield from _findings(decided, name)
     for analysis in ANALYSES.values():
         if analysis.name in report.results:
@@ -86,9 +86,9 @@ def contents(report: Report) -> Iterator[str]:
     yield from _clearest(report)
     yield from _skipped(report)
     yield from _origin(report)
-    yield heading("How to cite")
-    yield paragraph(CITATION)
-    yield code(BIBTEX)
+    yield element("h2", "How to cite")
+    yield element("p", CITATION)
+    yield element("pre", BIBTEX)
 
 
 def _about(report: Report) -> str:
@@ -103,13 +103,13 @@ def _about(report: Report) -> str:
 
 def _findings(decided: list[Finding], name: str) -> Iterator[str]:
     """Table of every decided statement, with a count of the paper's."""
-    yield heading("Which of the paper's statements this model shows")
+    yield element("h2", "Which of the paper's statements this model shows")
     of_paper = Counter(finding.state for finding in decided if finding.statement)
     counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
-    yield paragraph(
+    yield element(
+        "p class=strong",
         f"Of {of_paper.total()} statements of the paper: {counts} for {name} on these corpora. Statements are "
         "undecided if their 95% interval contains the threshold, or if there is too little text.",
-        strong=True,
     )
     rows = [
         (each.section, each.statement or "beyond the paper", each.rule, each.sentence, _marked(each.state))
@@ -124,7 +124,7 @@ def _marked(state: str) -> str:
 
 def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     """One analysis; all of it follows from the analysis itself."""
-    yield heading(f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
+    yield element("h2", f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
     found = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(found or [analysis.summary])
     for title, figure in analysis.figures(result).items():
@@ -135,7 +135,7 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
 
 def _clearest(report: Report) -> Iterator[str]:
     """Figures 1 and 5 of the paper for this model, and a table of their heads."""
-    yield heading("The clearest heads")
+    yield element("h2", "The clearest heads")
     rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
         rows += [
@@ -156,7 +156,7 @@ def _clearest(report: Report) -> Iterator[str]:
 
 
 def _skipped(report: Report) -> Iterator[str]:
-    yield heading("What was skipped or modified")
+    yield element("h2", "What was skipped or modified")
     lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
     listed = set()
     for name, result in report.results.items():
@@ -169,9 +169,9 @@ def _skipped(report: Report) -> Iterator[str]:
 
 
 def _origin(report: Report) -> Iterator[str]:
-    yield heading("Where these numbers come from")
+    yield element("h2", "Where these numbers come from")
     for name, result in report.results.items():
-        yield heading(ANALYSES[name].title, 3)
+        yield element("h3", ANALYSES[name].title)
         lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
         versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
-        yield paragraph(f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
+        yield element("p", f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")

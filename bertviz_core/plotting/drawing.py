@@ -24,13 +24,11 @@ from plotly.offline import get_plotlyjs
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.plotting.palette import ON_WHITE, written_out
-from bertviz_core.plotting.style import RING
+from bertviz_core.plotting.style import LOOK, ON_WHITE, RING
 
 FOOT, LINE = 24, 58  # pixels, for the line that says what a figure was made from; its characters in half a narrow page
 Spec = dict[str, Any]
 WIDTH, HEIGHT = 900, 450  # pixels, of a figure that has no size of its own
-HINT = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class FigureSpec:
 
     @classmethod
     def of(cls, figure: go.Figure) -> FigureSpec:
-        """The drawing of a figure."""
+        """The drawing of a figure, with the shared look in its own layout: Streamlit puts margins over a template's."""
         points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
             if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
@@ -53,7 +51,11 @@ class FigureSpec:
                     if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
                         points.setdefault(named[0], []).append((index, x, y))
         spec = json.loads(figure.to_json())
-        return cls(tuple(spec["data"]), written_out(spec["layout"]), points)
+        layout = spec["layout"]
+        shared = layout.get("template", {}).get("layout", {})
+        look = {name: shared[name] for name in LOOK if name in shared}
+        own = {name: value | layout.get(name, {}) for name, value in look.items() if isinstance(value, dict)}
+        return cls(tuple(spec["data"]), look | layout | own, points)
 
     def spec(self, chosen: Head | None = None, origin: str = "", shapes: Sequence[Spec] = ()) -> Spec:
         """The figure for one reader: the dots of the chosen head get a circle, the origin is printed at the bottom, so
@@ -61,32 +63,34 @@ class FigureSpec:
         data = list(self.data)
         for index, x, y in self.points.get(chosen.label(), ()) if chosen else ():
             data.append(_circle(data[index], x, y))
-        return {"data": data, "layout": self._layout(origin, shapes)}
-
-    def _layout(self, origin: str, shapes: Sequence[Spec]) -> Spec:
-        margin = self.layout.get("margin", {})
-        position = {"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"}
-        font = {"size": 11, "color": "#6b7280", "weight": "normal"}
         lines = wrap(origin.replace("<", "&lt;"), LINE)
         more = 14 * len(lines[1:])  # pixels
-        foot = FOOT + more
-        return self.layout | {
-            "title": {"text": "<br>".join(lines), "font": font, "pad": {"b": 5 + more}, **position},
-            "height": self.layout.get("height", 450) + foot,
-            "margin": margin | {"b": margin.get("b", 45) + foot},
+        title = {
+            "text": "<br>".join(lines),
+            "font": {"size": 11, "color": "#6b7280", "weight": "normal"},
+            "pad": {"b": 5 + more},
+            **{"x": 1, "xanchor": "right", "xref": "container", "y": 0, "yanchor": "bottom", "yref": "container"},
+        }
+        margin = self.layout.get("margin", {})
+        layout = self.layout | {
+            "title": title,
+            "height": self.layout.get("height", HEIGHT) + FOOT + more,
+            "margin": margin | {"b": margin.get("b", 45) + FOOT + more},
             "shapes": [*self.layout.get("shapes", ()), *shapes],
         }
+        return {"data": data, "layout": layout}
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:
-    size = trace["marker"]["size"]
+    """The ring round one dot of a trace."""
+    size = trace["marker"]["size"] + max(7, trace["marker"]["size"] // 2 + 3)
     return {
         "type": "scatter",
         "mode": "markers",
         "x": [x],
         "y": [y],
         **{axis: trace[axis] for axis in ("xaxis", "yaxis") if axis in trace},
-        "marker": {"symbol": "circle-open", "size": size + max(7, size // 2 + 3), "color": RING, "line": {"width": 2}},
+        "marker": {"symbol": "circle-open", "size": size, "color": RING, "line": {"width": 2}},
         "hoverinfo": "skip",
         "showlegend": False,
     }
@@ -95,34 +99,34 @@ def _circle(trace: Spec, x: float, y: float) -> Spec:
 def check_svg() -> None:
     """Raise SettingsError where kaleido is not installed; called ahead of any work."""
     if find_spec("kaleido") is None:
-        raise SettingsError("A figure is written as .svg by kaleido, which is not installed.", hint=HINT)
+        hint = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."
+        raise SettingsError("A figure is written as .svg by kaleido, which is not installed.", hint=hint)
 
 
 def to_svg(figure: go.Figure, origin: str = "") -> bytes:
     """Draw a figure on white, with what it was made from at its foot; raises SettingsError where kaleido is not
     installed, or finds no browser."""
     check_svg()
+    from kaleido import Kaleido
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError
 
     spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
+    size = {side: spec["layout"].get(side) or usual for side, usual in (("width", WIDTH), ("height", HEIGHT))}
+
+    async def draw() -> bytes:
+        async with Kaleido(mathjax=False) as browser:  # which kaleido would fetch from the network
+            drawn: bytes = await browser.calc_fig(spec, opts={"format": "svg", **size})
+            return drawn
+
     try:
         with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop that is running
-            return thread.submit(asyncio.run, _drawn(spec)).result()
+            return thread.submit(asyncio.run, draw()).result()
     except (ChromeNotFoundError, BrowserFailedError) as error:
-        hint = f"Install Chromium, or name its file in BROWSER_PATH. {HINT.partition(', or ')[2].capitalize()}"
         raise SettingsError(
-            "A figure is written as .svg by a browser, and none could be started.", hint=hint
+            "A figure is written as .svg by a browser, and none could be started.",
+            hint="Install Chromium, or name its file in BROWSER_PATH. Choose .html: its figures are saved as SVG from "
+            "the browser.",
         ) from error
-
-
-async def _drawn(spec: Spec) -> bytes:
-    """Draw the figure without MathJax, which kaleido would fetch from the network."""
-    from kaleido import Kaleido
-
-    size = {side: spec["layout"].get(side) or usual for side, usual in (("width", WIDTH), ("height", HEIGHT))}
-    async with Kaleido(mathjax=False) as browser:
-        drawn: bytes = await browser.calc_fig(spec, opts={"format": "svg", **size})
-        return drawn
 
 
 STYLE = """
@@ -150,39 +154,28 @@ def figure_html(figure: go.Figure) -> str:
     return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
 
 
-def heading(text: str, level: int = 2) -> str:
-    """A heading: `level` is 1 for the title, 2 for a section, 3 inside one."""
-    return f"<h{level}>{escape(text)}</h{level}>"
-
-
-def paragraph(text: str, strong: bool = False) -> str:
-    """A paragraph; `strong` if it is the main finding of a section."""
-    return f"<p{' class=strong' if strong else ''}>{escape(text)}</p>"
-
-
-def bullets(items: Sequence[str]) -> str:
-    """A list of items; nothing where there are none."""
-    return f"<ul>{''.join(f'<li>{escape(item)}</li>' for item in items)}</ul>" if items else ""
-
-
-def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table with its caption above; `rows` are cells as they are shown, each row as long as the header."""
-    above = f'<p class="caption">{escape(caption)}</p>' if caption else ""
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
-    return f'{above}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-
-
 def picture(figure: go.Figure, caption: str) -> str:
     """A figure with its caption."""
     return f"<figure>{figure_html(figure)}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
-def code(text: str) -> str:
-    """Lines that readers copy."""
-    return f"<pre>{escape(text)}</pre>"
+def element(name: str, text: str) -> str:
+    """A text in an element, as of "h2" or "p class=strong"."""
+    return f"<{name}>{escape(text)}</{name.partition(' ')[0]}>"
 
 
-def _cell(text: str) -> str:
-    number = re.fullmatch(r"[+\-–]?[\d,.]*%?", text) is not None
-    return f"<td{' class=number' if number else ''}>{escape(text)}</td>"
+def bullets(items: Sequence[str]) -> str:
+    """A list of items; nothing where there are none."""
+    return f"<ul>{''.join(element('li', item) for item in items)}</ul>" if items else ""
+
+
+def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table with its caption above; `rows` are cells as they are shown, each row as long as the header."""
+    above = element('p class="caption"', caption) if caption else ""
+    head = "".join(element("th", name) for name in header)
+    cells = [
+        "".join(element("td class=number" if re.fullmatch(r"[+\-–]?[\d,.]*%?", text) else "td", text) for text in row)
+        for row in rows
+    ]
+    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    return f'{above}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

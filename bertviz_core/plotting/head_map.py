@@ -1,4 +1,4 @@
-"""The map of heads, described once: pages draw it in the browser, files with plotly (`style.map_figure`)."""
+"""The map of heads, described once: pages draw it in the browser, files with plotly."""
 
 import json
 from collections.abc import Iterable
@@ -7,10 +7,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import plotly.graph_objects as go
 
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number, quantity
-from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL, Scale
+from bertviz_core.plotting.style import COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
 INK = (76, 110, 245)  # of small pictures
 FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are near 0
@@ -18,7 +19,7 @@ FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are 
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads, by their labels from 1, that share a marker as in `palette`, an entry of the legend; a small one stands
+    """Heads, by their labels from 1, that share a marker as in `style`, an entry of the legend; a small one stands
     back behind the others."""
 
     name: str
@@ -116,3 +117,46 @@ def data_uri(pixels: np.ndarray) -> str:
 
     image = px.imshow(pixels, binary_string=True, binary_backend="pypng", binary_compression_level=4)
     return str(image.data[0].source)
+
+
+def map_figure(described: HeadMap) -> go.Figure:
+    """The map of values for a file: squares. `customdata[0]` is the label counted from 1."""
+    assert described.values is not None, "a map of markers or pictures is drawn in the browser alone"
+    heads = all_heads(described.layers, described.heads)
+    lowest, highest = described.limits
+    figure = go.Figure(
+        go.Scatter(
+            x=[head.layer + 1 for head in heads],
+            y=[head.head + 1 for head in heads],
+            mode="markers",
+            customdata=[[head.label(), text] for head, text in zip(heads, described.hover, strict=True)],
+            hovertemplate="%{customdata[1]}<extra></extra>",
+            marker={
+                "symbol": "square",
+                "size": square_size(described.layers),
+                "color": described.values.reshape(-1),
+                "colorscale": [list(stop) for stop in described.scale],
+                "cmin": lowest,
+                "cmax": highest,
+                "colorbar": COLORBAR | {"title": {"text": described.unit, "side": "bottom"}},
+                "opacity": 1,
+            },
+        )
+    )
+    return map_axes(figure, described.layers, described.heads, described.base)
+
+
+def square_size(layers: int) -> int:
+    """Pixels: squares that nearly touch in a map about 300 pixels wide."""
+    return max(6, min(34, 240 // layers))
+
+
+def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Figure:
+    """Layers 1..L from left to right, heads 1..H from top to bottom, no grid."""
+    look = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    for axis, count, title in ((figure.layout.xaxis, layers, "layer"), (figure.layout.yaxis, heads, "head")):
+        ticks = list(range(1, count + 1))
+        axis.update(title=title, tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], **look)
+    figure.update_layout(xaxis_range=[0.4, layers + 0.6], yaxis_range=[heads + 0.6, 0.4])
+    height = int(heads * square_size(layers) * 1.1) + 140
+    return finish(figure, height, margin={"t": 10, "b": 90}, showlegend=False)

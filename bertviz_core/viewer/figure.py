@@ -11,8 +11,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import PICTURES, Units, isolated
-from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL, finish
-from bertviz_core.plotting.style import BEST, COLORBAR, RING
+from bertviz_core.plotting.style import BEST, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 from bertviz_core.viewer.view import InputAttention, shorten
 

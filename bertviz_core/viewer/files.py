@@ -17,7 +17,7 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper import CITATION
 from bertviz_core.plotting.drawing import to_svg
-from bertviz_core.plotting.palette import OVERLAY
+from bertviz_core.plotting.style import OVERLAY
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
 from bertviz_core.viewer.figure import Panel, lines_figure

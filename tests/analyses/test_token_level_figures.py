@@ -9,8 +9,7 @@ from bertviz_core.analyses.head_averages import HeadAverages, averages_of
 from bertviz_core.analyses.surface_patterns import figure as surface_patterns
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
-from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.style import map_figure
+from bertviz_core.plotting.head_map import map_figure, value_map
 from tests import shipped
 
 

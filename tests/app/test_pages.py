@@ -3,8 +3,8 @@
 import pytest
 
 from bertviz_core.analyses.registry import ANALYSES, findings
+from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
-from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.paper_report.request import Report
 from pages.shared.frame import catalogue

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.surface_patterns.findings import SINKS, sinks
+from bertviz_core.analyses.surface_patterns import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.overview.head_summary import (

@@ -12,7 +12,7 @@ from bertviz_core.cli.commands import app
 from bertviz_core.errors import SettingsError
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
-from bertviz_core.plotting.drawing import bullets, heading, paragraph, table
+from bertviz_core.plotting.drawing import bullets, element, table
 
 HOSTILE = "</td><script>alert(1)</script> | `x` *y* [z](http://q) \n# h $a$ &amp; \u202e"
 
@@ -41,7 +41,7 @@ def test_no_address_in_it_leads_anywhere(report):
 
 
 def test_text_stays_text():
-    for block in (heading(HOSTILE), paragraph(HOSTILE), bullets([HOSTILE]), table(HOSTILE, [HOSTILE], [[HOSTILE]])):
+    for block in (element("p", HOSTILE), bullets([HOSTILE]), table(HOSTILE, [HOSTILE], [[HOSTILE]])):
         assert "<script" not in block and "&lt;script&gt;" in block
 
 

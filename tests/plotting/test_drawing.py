@@ -8,23 +8,18 @@ import plotly.graph_objects as go
 import pytest
 
 from bertviz_core.heads import Head
-from bertviz_core.plotting import palette
+from bertviz_core.plotting import style
 from bertviz_core.plotting.drawing import FigureSpec
-from bertviz_core.plotting.style import RING, Series, by_layer
+from bertviz_core.plotting.style import RING, Series
 
 VALUES = np.random.default_rng(0).random((3, 2))
 
 
 def dots() -> FigureSpec:
     """Two panels, as most figures of the paper are."""
-    from plotly.subplots import make_subplots
-
-    figure = make_subplots(2, 1)
-    by_layer(
-        figure, [Series("to_cls", VALUES, "[CLS]", palette.CLS), Series("to_sep", 1 - VALUES, "[SEP]", palette.SEP)], 1
-    )
-    by_layer(figure, [Series("next", 2 * VALUES, "next", palette.NEXT)], 2)
-    return FigureSpec.of(figure)
+    above = [Series("to_cls", VALUES, "[CLS]", style.CLS), Series("to_sep", 1 - VALUES, "[SEP]", style.SEP)]
+    below = [Series("next", 2 * VALUES, "next", style.NEXT)]
+    return FigureSpec.of(style.layer_figure([above, below], base=1, height=400))
 
 
 @pytest.mark.parametrize("head", [Head(0, 0), Head(2, 1)])

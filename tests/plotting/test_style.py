@@ -2,13 +2,12 @@
 
 import numpy as np
 import pytest
-from plotly.subplots import make_subplots
 
 from bertviz_core.heads import all_heads
 from bertviz_core.overview.figure import head_rows
 from bertviz_core.overview.head_summary import Column
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.style import Series, by_layer, layer_axes, percent
+from bertviz_core.plotting.style import Series, layer_figure, percent
 
 
 @pytest.mark.parametrize(
@@ -30,8 +29,7 @@ def test_a_head_has_one_rank_in_the_hover_and_in_the_table():
 
 def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
     values = np.random.default_rng(0).random((20, 64))
-    figure = make_subplots(1, 1)
-    by_layer(figure, [Series("next", values, "next token", ("#e03131", "circle"))], 1)
+    figure = layer_figure([[Series("next", values, "next token", ("#e03131", "circle"))]], base=1, height=400)
     band, dots, line = figure.data
     assert dots.y.tolist() == values.max(1).tolist() and line.y.tolist() == values.mean(1).tolist()
     assert [labels[0] for labels in dots.customdata] == [
@@ -43,7 +41,6 @@ def test_many_heads_are_a_band_with_a_dot_for_the_highest_head_of_each_layer():
 
 def test_of_many_layers_few_are_named():
     for layers, named in ((12, list(range(1, 13))), (80, list(range(1, 81, 4)))):
-        figure = make_subplots(1, 1)
-        layer_axes(figure, layers, 1, base=0)
+        figure = layer_figure([[Series("next", np.ones((layers, 2)), "next", ("red", "circle"))]], base=0, height=400)
         assert list(figure.layout.xaxis.tickvals) == named
         assert list(figure.layout.xaxis.ticktext) == [str(layer - 1) for layer in named]

@@ -10,25 +10,29 @@ from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
 from bertviz_core.plotting.head_map import HeadMap, value_map
-from bertviz_core.plotting.palette import DIVERGING, NEUTRAL, SEQUENTIAL, TOKENS, finish
-from bertviz_core.plotting.style import BEHAVIORS, Series, by_layer, layer_axes
+from bertviz_core.plotting.style import (
+    BEHAVIORS,
+    DIVERGING,
+    NEUTRAL,
+    SEQUENTIAL,
+    TOKENS,
+    Series,
+    finish,
+    layer_figure,
+)
 
 LINE = "#4c6ef5"
 
 
 def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
     """The change of the loss by layer, a dot for each head: without the head, and without its attention to the sink."""
-    figure = go.Figure().set_subplots(1, 1)
     series = [Series("loss_change", result["loss_change"], "without the head", (LINE, "circle"), "loss change, nats")]
     if result.sink:
         name, marker = TOKENS[result.sink]
         values = result["to_sink_loss_change"]
         label = f"loss change without attention to {name}, nats"
         series.append(Series("to_sink_loss_change", values, f"without attention to {name}", marker, label))
-    by_layer(figure, series, 1, base=base)
-    layer_axes(figure, len(result.mean[0]), 1, base)
-    figure.update_yaxes(title="change of the loss, nats")
-    return finish(figure, 400)
+    return layer_figure([series], base=base, height=400).update_yaxes(title="change of the loss, nats")
 
 
 def more_figures(result: Ablation) -> dict[str, go.Figure]:

@@ -16,7 +16,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.analyses.surface_patterns.findings import ranked_sinks
+from bertviz_core.analyses.surface_patterns import ranked_sinks
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress

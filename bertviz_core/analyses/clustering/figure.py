@@ -11,8 +11,7 @@ from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
 from bertviz_core.analyses.clustering.matrix import AS_IS, hover_data, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head
-from bertviz_core.plotting.palette import finish
-from bertviz_core.plotting.style import BEHAVIORS, COLORBAR
+from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background

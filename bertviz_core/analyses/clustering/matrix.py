@@ -10,8 +10,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.import_lock import IMPORTING
-from bertviz_core.plotting.palette import SEQUENTIAL, finish
-from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING
+from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING, SEQUENTIAL, finish
 
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
 AS_IS = {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
@@ -12,16 +11,18 @@ from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, 
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
-from bertviz_core.plotting import palette
-from bertviz_core.plotting.style import by_layer, layer_axes
+from bertviz_core.plotting import style
 
 QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
 COLUMNS = (
-    averaged_column("entropy", "entropy, nats", name="all tokens", marker=palette.BROAD),
-    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=palette.CLS),
+    averaged_column("entropy", "entropy, nats", name="all tokens", marker=style.BROAD),
+    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=style.CLS),
     averaged_column("max_weight", "largest weight of a row"),
 )
 LABELS = {"uniform": "entropy of uniform attention, nats"}
+PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles
+BROAD = 0.1  # the largest weight of a broad head's rows
+EARLY = 1 / 3  # of the layers
 
 
 @dataclass(frozen=True)
@@ -40,32 +41,16 @@ class Entropy(HeadAverages):
         return super().arrays() | {"uniform": self.uniform}
 
 
-TITLES = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}
-
-
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
-    shown = [column for column in COLUMNS if column.quantity in TITLES and column.quantity in result.present]
-    titles = [TITLES[column.quantity] for column in shown]
-    figure = make_subplots(len(shown), 1, shared_xaxes=True, vertical_spacing=0.12, subplot_titles=titles)
-    for row, column in enumerate(shown, start=1):
-        by_layer(figure, [column.series(result)], row, base=base)
-        figure.add_hline(
-            y=result.uniform,
-            line={"dash": "dash", "color": "#8c8c8c", "width": 1},
-            annotation={"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12},
-            annotation_position="top right",
-            row=row,
-            col=1,
-        )
-    figure.update_annotations(selector={"yref": "paper"}, x=0, xanchor="left", font_size=14)
-    figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])
-    layer_axes(figure, result["entropy"].shape[0], len(shown), base)
-    return figure.update_layout(height=330 * len(shown), showlegend=False)
-
-
-BROAD = 0.1  # the largest weight of a broad head's rows
-EARLY = 1 / 3  # of the layers
+    shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result.present]
+    panels, titles = [[column.series(result)] for column in shown], [PANELS[column.quantity] for column in shown]
+    figure = style.layer_figure(panels, titles, base=base, height=330 * len(shown), gap=0.12)
+    figure.update_annotations(yshift=0).update_layout(showlegend=False)
+    line = {"dash": "dash", "color": style.NEUTRAL[0], "width": 1}
+    note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}
+    figure.add_hline(result.uniform, line=line, annotation=note, annotation_position="top right")
+    return figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
@@ -99,25 +84,6 @@ def broad_from_cls(result: Entropy, base: int) -> Answer:
     )
 
 
-STATEMENTS = (
-    Statement(
-        "broad",
-        "3.3",
-        "Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one token.",
-        f"In the first third of the layers one head's mean largest weight is below {BROAD:.0%}, with an interval "
-        "corrected for the number of these heads.",
-        broad_early_head,
-    ),
-    Statement(
-        "from_cls",
-        "3.3",
-        f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
-        "The last layer's mean entropy from [CLS] is above the mean of all layers, with the intervals of both.",
-        broad_from_cls,
-    ),
-)
-
-
 class EntropyAnalysis(Analysis):
     """Document averages of the entropy of attention."""
 
@@ -129,7 +95,23 @@ class EntropyAnalysis(Analysis):
     result_class = Entropy
     columns = COLUMNS
     labels = LABELS
-    statements = STATEMENTS
+    statements = (
+        Statement(
+            "broad",
+            "3.3",
+            "Some heads of the lower layers attend very broadly: at most 10% of their attention goes to any one token.",
+            f"In the first third of the layers one head's mean largest weight is below {BROAD:.0%}, with an interval "
+            "corrected for the number of these heads.",
+            broad_early_head,
+        ),
+        Statement(
+            "from_cls",
+            "3.3",
+            f"From [CLS] the last layer attends very broadly: {paper.FROM_CLS_LAST_LAYER} nats.",
+            "The last layer's mean entropy from [CLS] is above the mean of all layers, with the intervals of both.",
+            broad_from_cls,
+        ),
+    )
     main_figure = staticmethod(paper_figure)
     control = "of"
     formula = r"H = -\frac{1}{N}\sum_{i=1}^{N}\sum_{j=1}^{N} A_{ij}\log A_{ij}"

@@ -5,7 +5,6 @@ from functools import partial
 from typing import ClassVar
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.findings import Answer, Statement, decide, head_intervals, present
@@ -13,8 +12,7 @@ from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.heads import highest
 from bertviz_core.models.random_sequences import INPUTS
 from bertviz_core.numbers import half_width
-from bertviz_core.plotting.palette import BROAD, PREVIOUS, SEP
-from bertviz_core.plotting.style import by_layer, layer_axes, stack_legends
+from bertviz_core.plotting.style import BROAD, PREVIOUS, SEP, layer_figure
 
 KINDS = {  # quantity -> its words, name and marker
     "prefix": ("to the token after the first occurrence", "prefix matching", SEP),
@@ -22,12 +20,19 @@ KINDS = {  # quantity -> its words, name and marker
     "previous": ("to the previous token", "previous token", PREVIOUS),
 }
 CONTROL = "{}_control"  # the same positions in sequences that repeat nothing
+# A head attends to the previous token whether anything is repeated or not: it is compared with another position.
+CONTROLS = {
+    "prefix": ("prefix", "to the same position where nothing is repeated"),
+    "duplicate": ("duplicate", "to the same position where nothing is repeated"),
+    "previous": ("duplicate", "to the token one sequence before where nothing is repeated"),
+}
+_share = partial(averaged_column, maximum=1.0)
 COLUMNS = (
-    *(averaged_column(name, f"attention {label} ({short})", name=short, marker=marker, maximum=1.0,
-                      overview=name != "previous")  # surface patterns have it on text
+    *(_share(name, f"attention {label} ({short})", name=short, marker=marker,
+             overview=name != "previous")  # surface patterns have it on text
       for name, (label, short, marker) in KINDS.items()),
-    *(averaged_column(CONTROL.format(name), f"without repetition, attention {label}", name=f"{short}, control",
-                      marker=marker, maximum=1.0, overview=False)
+    *(_share(CONTROL.format(name), f"without repetition, attention {label}", name=f"{short}, control", marker=marker,
+             overview=False)
       for name, (label, short, marker) in KINDS.items()),
 )  # fmt: skip
 
@@ -42,48 +47,24 @@ class Induction(HeadAverages):
 
 def paper_figure(result: Induction, base: int = 1) -> go.Figure:
     """The three quantities, a dot for each head, a line through the layers' means."""
-    figure = make_subplots(1, 1)
-    by_layer(figure, [column.series(result) for column in COLUMNS[: len(KINDS)]], 1, base=base)
-    figure.update_yaxes(title="mean attention", range=[-0.02, 1.02])
-    layer_axes(figure, len(result.mean[0]), 1, base)
-    stack_legends(figure, 1, 0.17)
-    return figure.update_layout(height=420)
-
-
-# A head attends to the previous token whether anything is repeated or not: it is compared with another position.
-CONTROLS = {
-    "prefix": ("prefix", "to the same position where nothing is repeated"),
-    "duplicate": ("duplicate", "to the same position where nothing is repeated"),
-    "previous": ("duplicate", "to the token one sequence before where nothing is repeated"),
-}
+    figure = layer_figure([[column.series(result) for column in COLUMNS[: len(KINDS)]]], base=base, height=420)
+    return figure.update_yaxes(title="mean attention", range=[-0.02, 1.02])
 
 
 def strongest(result: Induction, base: int, quantity: str) -> Answer:
     """The head with the highest value, and whether it is above its own control."""
-    control_name, words = CONTROLS[quantity]
-    values, control = (present(result, name) for name in (quantity, CONTROL.format(control_name)))
+    position, words = CONTROLS[quantity]
+    control = CONTROL.format(position)
+    values, controls = present(result, quantity), present(result, control)
     head, (label, *_) = highest(values), KINDS[quantity]
-    gain = head_intervals(result, quantity).minus(head_intervals(result, CONTROL.format(control_name)))
+    gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     return Answer(
         decide(gain.at(head)),
         f"Head {head.label(base)} gives the most attention {label}: {values[head]:.1%} ± "
-        f"{half_width(result.interval(quantity)[head], '.1%')} in repeated sequences; {control[head]:.1%} {words}.",
+        f"{half_width(result.interval(quantity)[head], '.1%')} in repeated sequences; {controls[head]:.1%} {words}.",
         head,
         quantity,
     )
-
-
-STATEMENTS = tuple(
-    Statement(
-        quantity,
-        "",
-        "",
-        f"The head with the highest attention {label} gives less {CONTROLS[quantity][1]}, with the intervals of both "
-        "corrected for the number of heads.",
-        partial(strongest, quantity=quantity),
-    )
-    for quantity, (label, *_) in KINDS.items()
-)
 
 
 class InductionAnalysis(Analysis):
@@ -100,7 +81,17 @@ class InductionAnalysis(Analysis):
     result_class = Induction
     corpus = "random"
     columns = COLUMNS
-    statements = STATEMENTS
+    statements = tuple(
+        Statement(
+            quantity,
+            "",
+            "",
+            f"The head with the highest attention {label} gives less {CONTROLS[quantity][1]}, with the intervals of "
+            "both corrected for the number of heads.",
+            partial(strongest, quantity=quantity),
+        )
+        for quantity, (label, *_) in KINDS.items()
+    )
     main_figure = staticmethod(paper_figure)
     formula = (
         r"\frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n+1} \qquad \frac{1}{n}\sum_{i=n+1}^{2n} A_{i,\,i-n} \qquad"

@@ -1,10 +1,208 @@
 """Sink gradients: does attention to the sink ([SEP] in BERT) matter to the loss? (section 3.2; Figure 3)."""
 
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, layer_intervals, present
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result
-from bertviz_core.analyses.sep_gradients.figure import more_figures, paper_figure
-from bertviz_core.analyses.sep_gradients.result import COLUMNS, STATEMENTS, SepGradients, sink, sinks
+from bertviz_core.heads import highest
+from bertviz_core.plotting.style import TOKENS, Series, finish_layers, layer_figure
+
+CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens of a segment
+GRADIENT, SENSITIVITY, ATTENTION = "to_{}", "to_{}_times_attention", "attention_to_{}"
+QUANTITIES = tuple(form.format(name) for form in (GRADIENT, SENSITIVITY, ATTENTION) for name in CLASSES)
+LABELS = {GRADIENT: "gradient to {}", SENSITIVITY: "attention × gradient to {}", ATTENTION: "attention to {}"}
+OVERVIEW = ("to_sep", "to_first", "to_other", "to_sep_times_attention", "to_first_times_attention")
+COLUMNS = tuple(
+    averaged_column(
+        quantity := form.format(token),
+        title.format(name) + (", nats" if form == GRADIENT else ""),
+        name=title.format(name),
+        marker=marker,
+        overview=quantity in OVERVIEW,
+        maximum=1.0 if form == ATTENTION else None,
+    )
+    for form, title in LABELS.items()
+    for token, (name, marker) in TOKENS.items()
+)
+SINKS = ("sep", "cls", "first")  # classes of special tokens, and the first token where it is none of them
+NO_OP = 0.5  # of the gradient to other tokens
+WRITTEN = 0.1  # colored bars from this share on carry it as text
+
+
+@dataclass(frozen=True)
+class LossAverages(HeadAverages):
+    """Averages that rest on the loss of a model that predicts words: the mean over segments, in nats, of the whole
+    model; of `predicted` tokens it predicts `right` ones right."""
+
+    loss: float
+    right: int
+    predicted: int
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the tokens to predict that the model predicts right."""
+        return self.right / self.predicted
+
+    def counts(self) -> dict[str, Any]:
+        """Numbers of right predictions and of tokens to predict, as `arrays` lists them."""
+        return {"accuracy": self.accuracy, "right_tokens": self.right, "predicted_tokens": self.predicted}
+
+    @property
+    def input_name(self) -> str:
+        """What the model reads: attention differs from that to the same text without masks."""
+        return "text" if self.provenance["model"]["causal"] else "masked text"
+
+    @property
+    def loss_name(self) -> str:
+        return "next-word loss" if self.provenance["model"]["causal"] else "masked-word loss"
+
+
+@dataclass(frozen=True)
+class SepGradients(LossAverages):
+    """Gradients for each class of target tokens j (by the original token, before masking), over the segments that have
+    the class; `first` is the first token where it is no special token of another class.
+
+    `to_CLASS`: the mean of G = |dL/dA| over the pairs (i, j) that a mask allows, in nats for a unit of attention.
+    `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
+    `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
+    """
+
+    analysis: ClassVar[str] = "sep_gradients"
+
+    def classes(self, form: str) -> dict[str, np.ndarray]:
+        """Class -> (layer, head) values of a quantity, without the classes that no segment has."""
+        return {name: self[form.format(name)] for name in CLASSES if form.format(name) in self.present}
+
+    def shares(self, form: str) -> dict[str, np.ndarray]:
+        """Class -> (layer,) share, from 0 to 1, of a layer's ATTENTION or SENSITIVITY, summed over its heads."""
+        sums = {name: values.sum(1) for name, values in self.classes(form).items()}
+        total = np.sum(list(sums.values()), axis=0)
+        return {name: share(values, total) for name, values in sums.items()}
+
+    def arrays(self) -> dict[str, Any]:
+        return super().arrays() | {"loss": self.loss} | self.counts()
+
+
+class Sink(NamedTuple):
+    """The special token, or first token, that receives the most attention of a layer: its class, that layer (from 0),
+    the share of the layer's attention, and the mean gradient there over that to other tokens (NaN where no attention
+    has one)."""
+
+    token: str
+    layer: int
+    attention: float
+    ratio: float
+
+
+def sinks(result: SepGradients) -> list[str]:
+    """The classes among which the sink is."""
+    return [name for name in SINKS if f"to_{name}" in result.present]
+
+
+def sink(result: SepGradients) -> Sink:
+    """Find the sink of a result; raises KeyError where no input has a special token."""
+    means = {name: result[ATTENTION.format(name)].mean(1) for name in sinks(result)}
+    if not means:
+        raise KeyError("special tokens")
+    token = max(means, key=lambda name: float(means[name].max()))
+    layer = int(means[token].argmax())
+    gradient, other = (present(result, name)[layer].mean() for name in (f"to_{token}", "to_other"))
+    return Sink(token, layer, float(means[token][layer]), float(share(gradient, other)))
+
+
+def no_op(result: SepGradients, base: int) -> Answer:
+    token, layer, attention, ratio = sink(result)
+    there, other = (layer_intervals(result, quantity).at(layer) for quantity in (f"to_{token}", "to_other"))
+    ends = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
+    matters = f"the gradient there is {ratio:.2f} times that to other tokens"
+    return Answer(
+        decide(ends) if other.high > 0 else decide(Interval(np.nan, np.nan)),
+        f"Layer {layer + base} puts {attention:.0%} of its attention on {TOKENS[token][0]} ({result.input_name}), the "
+        f"most that a layer puts on a special token; {'no attention has a gradient' if np.isnan(ratio) else matters}.",
+        highest(result[ATTENTION.format(token)]),
+        f"to_{token}",
+    )
+
+
+def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
+    series = [_series(result, GRADIENT, name) for name in result.classes(GRADIENT)]
+    return _log_axis(layer_figure([series], base=base, height=420), 1, series)
+
+
+def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Attention to the sink over its gradient, layer by layer: a no-op is high above and low below. The gradient to
+    other tokens stands beside it, for all gradients may fall or rise from layer to layer."""
+    token = sink(result).token
+    shown = [name for name in (token, "other") if name in result.classes(GRADIENT)]
+    titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
+    gradients = [_series(result, GRADIENT, name) for name in shown]
+    figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, base=base, height=560)
+    figure.update_yaxes(title="share of attention", range=[-0.02, 1.02], row=1, col=1)
+    return _log_axis(figure, 2, gradients)
+
+
+def _series(result: SepGradients, form: str, token: str) -> Series:
+    """The dots of one class of tokens, named by it alone."""
+    column = next(column for column in COLUMNS if column.quantity == form.format(token))
+    return replace(column.series(result), name=TOKENS[token][0])
+
+
+def _log_axis(figure: go.Figure, row: int, series: list[Series]) -> go.Figure:
+    """Labels at powers of ten; at 2 and 5 as well where there are few powers."""
+    shown = np.concatenate([each.values[each.values > 0] for each in series])
+    figure.update_yaxes(title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick=1, row=row, col=1)
+    if shown.size and shown.max() / shown.min() < 100:
+        lowest, highest = np.floor(np.log10(shown.min())), np.ceil(np.log10(shown.max()))
+        ticks = [float(f"{digit}e{power:.0f}") for power in np.arange(lowest, highest + 1) for digit in (1, 2, 5)]
+        figure.update_yaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], row=row, col=1)
+    return figure
+
+
+def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
+    """Of each layer's attention, and of its attention × gradient, the share of each class: stacked bars, to 100%."""
+    panels = {"Of the attention": ATTENTION, "Of the attention × gradient": SENSITIVITY}
+    gap = 0.255  # for legends of two lines
+    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=list(panels))
+    for row, (panel, form) in enumerate(panels.items(), start=1):
+        for name, values in result.shares(form).items():
+            title, (color, _) = TOKENS[name]
+            figure.add_bar(
+                x=np.arange(1, len(values) + 1),
+                y=values,
+                name=title,
+                marker={"color": color, "opacity": 0.3 if name == "other" else 1},
+                text=[f"{value:.0%}" if value >= WRITTEN and name != "other" else "" for value in values],
+                textposition="inside",
+                insidetextanchor="middle",
+                insidetextfont={"color": "white", "size": 12},
+                textangle=0,
+                constraintext="none",
+                legendgroup=name,
+                legend=f"legend{row if row > 1 else ''}",
+                hovertemplate=f"layer %{{x}}: %{{y:.1%}} {panel.lower()} to {title}<extra></extra>",
+                row=row,
+                col=1,
+            )
+    figure.update_yaxes(range=[0, 1], tickformat=".0%").update_layout(barmode="stack", bargap=0.25)
+    return finish_layers(figure, len(result.mean[0]), 2, base=base, height=560, gap=gap)
+
+
+def more_figures(result: SepGradients) -> dict[str, go.Figure]:
+    """Attention to the sink over its gradient, and the shares of attention and of attention × gradient."""
+    shares = {"Shares by layer": shares_figure(result)}
+    if not sinks(result):
+        return shares
+    return {f"Is attention to {TOKENS[sink(result).token][0]} a no-op?": no_op_figure(result)} | shares
 
 
 class SepGradientsAnalysis(Analysis):
@@ -17,7 +215,17 @@ class SepGradientsAnalysis(Analysis):
     icon = ":material/trending_down:"
     result_class = SepGradients
     columns = COLUMNS
-    statements = STATEMENTS
+    statements = (
+        Statement(
+            "no_op",
+            "3.2",
+            f"From layer {paper.NO_OP_FROM_LAYER} on, where attention to [SEP] is high, its gradient is very small: it "
+            "is a no-op.",
+            "In the layer that attends most to a special token, the mean gradient to that token is below "
+            f"{NO_OP} times that to other tokens, with the intervals of both.",
+            no_op,
+        ),
+    )
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     control = "gradient"

@@ -13,7 +13,7 @@ from torch import Tensor
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.sep_gradients.result import QUANTITIES, SepGradients
+from bertviz_core.analyses.sep_gradients import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.progress import Progress

@@ -1,8 +1,177 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+
+from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.surface_patterns.figure import COLUMNS, NORM_LABELS, paper_figure
-from bertviz_core.analyses.surface_patterns.findings import STATEMENTS
+from bertviz_core.analyses.findings import (
+    NOT_SHOWN,
+    SHOWN,
+    UNDECIDED,
+    Answer,
+    Interval,
+    Statement,
+    decide,
+    head_intervals,
+    layer_intervals,
+    present,
+)
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, CLASSES, COLUMNS, NORM_LABELS, paper_figure
+from bertviz_core.heads import highest
+from bertviz_core.numbers import half_width
+from bertviz_core.plotting.style import TOKENS
+
+HALF, SEP_TO_SEP = 0.5, 0.9
+TO_ITSELF, MOST_HEADS = 0.1, 0.5
+SINKS = ("to_sep", "to_cls", "to_first")  # quantities of the tokens that may be the sink, the paper's first
+PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls", "to_sep", "to_punct")}
+ONE_HEAD = f"One head is above {HALF}, with an interval corrected for the number of heads."
+ONE_LAYER = "with an interval corrected for the number of layers."
+
+
+def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
+    """The head with the most attention to a neighbor, and how many put over half of their attention there."""
+    values = present(result, quantity)
+    head, over = highest(values), int((values > HALF).sum())
+    return Answer(
+        decide(head_intervals(result, quantity), HALF)[head],
+        f"Head {head.label(base)} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} of "
+        f"its attention on the {quantity} token; {over} of {values.size} heads put more than {HALF} there.",
+        head,
+        quantity,
+    )
+
+
+def little_to_itself(result: HeadAverages, base: int) -> Answer:
+    values = present(result, "current")
+    heads = head_intervals(result, "current")
+    share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
+    return Answer(
+        decide(share, MOST_HEADS),
+        f"{(values < TO_ITSELF).mean():.0%} of the heads put less than {TO_ITSELF} on the token itself.",
+        highest(values),
+        "current",
+    )
+
+
+def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
+    """The layer with the highest mean of a quantity."""
+    values = present(result, quantity)
+    layer, label = int(values.mean(1).argmax()), BY_QUANTITY[quantity].label
+    return Answer(
+        decide(layer_intervals(result, quantity), threshold)[layer],
+        f"{label[0].upper()}{label[1:]} is highest in layer {layer + base}, with a mean of {values[layer].mean():.2f}.",
+        highest(values),
+        quantity,
+    )
+
+
+def sinks(result: HeadAverages) -> list[str]:
+    """`ranked_sinks` of a result."""
+    return ranked_sinks({name: result[name] for name in SINKS if name in result.present})
+
+
+def ranked_sinks(values: Mapping[str, np.ndarray]) -> list[str]:
+    """Quantities of the special tokens, the first token included: that with the highest mean of a layer first. Of
+    `values` (layer, head), those are NaN or missing that no input has."""
+    means = {name: values[name].mean(1).max() for name in SINKS if name in values}
+    own_first = np.isnan(means.get("to_cls", np.nan))  # else the first token is CLS
+    names = [name for name in means if not np.isnan(means[name]) and (own_first or name != "to_first")]
+    return sorted(names, key=lambda name: -means[name])
+
+
+def sink(result: HeadAverages, base: int) -> Answer:
+    """The special token that receives the most attention, in which layers, and how much."""
+    if not (ranked := sinks(result)):
+        raise KeyError("special tokens")
+    mean = result[quantity := ranked[0]].mean(1)
+    layer = int(mean.argmax())
+    over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
+    where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
+    return Answer(
+        decide(layer_intervals(result, quantity, len(ranked)), HALF)[layer],
+        f"The sink, the special token that receives the most attention, is {BY_QUANTITY[quantity].short}: "
+        f"{mean[layer]:.2f} in layer {layer + base}, the highest mean of a layer, and {mean.mean():.2f} over all "
+        f"layers; more than {HALF} in {where}.",
+        highest(result[quantity]),
+        quantity,
+    )
+
+
+def order_of_layers(result: HeadAverages, base: int) -> Answer:
+    """Whether the peaks stand in order, whichever of the layers that may be the highest are."""
+    peaks, candidates = [], []
+    for name in PEAKS:
+        peaks.append(int(present(result, name).mean(1).argmax()) + base)
+        low, high, enough = layer_intervals(result, name, len(PEAKS))
+        known = bool(np.all(enough)) and not np.isnan(low).any()
+        candidates.append(np.flatnonzero(high >= low.max()) if known else np.arange(len(low)))
+    cls, sep, punct = candidates
+    possible = any(cls.min() < layer < punct.max() for layer in sep)
+    in_order = cls.max() < sep.min() and sep.max() < punct.min()
+    return Answer(
+        SHOWN if in_order else UNDECIDED if possible else NOT_SHOWN,
+        f"Attention to [CLS] is highest in layer {peaks[0]}, to [SEP] in layer {peaks[1]}, to full stops and commas in "
+        f"layer {peaks[2]}.",
+    )
+
+
+STATEMENTS = (
+    *(
+        Statement(
+            name,
+            "3.1",
+            f"Some heads attend mostly to the {name} token: {count} put over half of their attention there.",
+            ONE_HEAD,
+            partial(head_over_half, quantity=name),
+        )
+        for name, count in paper.HEADS_OVER_HALF.items()
+    ),
+    Statement(
+        "current",
+        "3.1",
+        "Most heads put little attention on the current token.",
+        f"More than {MOST_HEADS:.0%} of the heads are below {TO_ITSELF}, with intervals corrected for their number.",
+        little_to_itself,
+    ),
+    Statement(
+        "sink",
+        "3.2",
+        f"One special token, [SEP], receives most of the attention: up to {max(paper.LAYER_MEANS['to_sep'])} of a "
+        f"layer's attention, in layer {PEAKS['to_sep']}.",
+        f"The special token with the highest mean of a layer, the first token included, is above {HALF} there, with an "
+        "interval corrected for the number of layers and tokens.",
+        sink,
+    ),
+    Statement(
+        "to_sep",
+        "3.2",
+        "In layers 6 to 10 more than half of the attention goes to [SEP], up to "
+        f"{max(paper.LAYER_MEANS['to_sep'])} in a layer's mean; by chance a token that occurs twice in 128 would get "
+        "about 1/64.",
+        f"The mean of one layer is above {HALF}, {ONE_LAYER}",
+        partial(layer_over, quantity="to_sep", threshold=HALF),
+    ),
+    Statement(
+        "sep_to_sep",
+        "3.2",
+        "Heads that process [SEP] attend almost entirely (more than 90%) to themselves and the other [SEP].",
+        f"The mean of one layer, from [SEP] to [SEP], is above {SEP_TO_SEP}, {ONE_LAYER}",
+        partial(layer_over, quantity="sep_to_sep", threshold=SEP_TO_SEP),
+    ),
+    Statement(
+        "order",
+        "3.2",
+        f"Early heads attend to [CLS], middle ones to [SEP], deep ones to full stops and commas: highest in layers "
+        f"{PEAKS['to_cls']}, {PEAKS['to_sep']} and {PEAKS['to_punct']}.",
+        "The layers with the highest means stand in this order, and so do all layers that the intervals allow.",
+        order_of_layers,
+    ),
+)
 
 
 class SurfacePatternsAnalysis(Analysis):
@@ -21,3 +190,28 @@ class SurfacePatternsAnalysis(Analysis):
     formula = r"\frac{1}{N}\sum_{i=1}^{N} A_{i,i-1} \qquad \frac{1}{N}\sum_{i=1}^{N}\sum_{j \in \text{class}} A_{ij}"
     shared = True
     prefix = ""
+
+
+def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) -> str:
+    """One sentence: what the sink, or punctuation where there is none, receives of the weights and of the norms."""
+    quantity = (*sinks(weights), "to_punct")[0]
+    name, before, after = BY_QUANTITY[quantity].short, weights[quantity], norms[quantity]
+    layer = int(np.nanargmax(before.mean(1)))
+    return (
+        f"{name[0].upper()}{name[1:]} receives {before.mean():.0%} of the weights and {after.mean():.0%} of the norms; "
+        f"in layer {layer + base}, which attends to it most, {before[layer].mean():.0%} and {after[layer].mean():.0%}"
+    )
+
+
+def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
+    """What the lengths of the vectors have to do with attention."""
+    correlation = norms["norm_correlation"]
+    lowest = highest(-correlation)
+    means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms.present}
+    ratios = [f"{TOKENS[name][0]} {mean / means['other']:.2f} times" for name, mean in means.items() if name != "other"]
+    compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. " if "other" in means else ""
+    return (
+        f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
+        f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "
+        f"({correlation[lowest]:z.2f})"
+    )

@@ -1,4 +1,4 @@
-"""The quantities of surface patterns, and their columns.
+"""The quantities of surface patterns, their columns, and Figure 2.
 
 Of every head the shares of attention, 0 to 1, for QUANTITIES. Where norms were read, these are shares of norms, and
 NORM_QUANTITIES follow: the mean length |f(x_j)| of what the tokens of each class pass on, and Spearman's correlation,
@@ -7,15 +7,12 @@ section 11).
 """
 
 from collections.abc import Sequence
-from functools import partial
 
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
-from bertviz_core.plotting import palette
-from bertviz_core.plotting.palette import NEUTRAL, TOKENS
-from bertviz_core.plotting.style import by_layer, layer_axes, layer_line, stack_legends
+from bertviz_core.plotting import style
+from bertviz_core.plotting.style import NEUTRAL, TOKENS
 
 QUANTITIES = (
     *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
@@ -26,29 +23,30 @@ NORM_LABELS = {
     "norm_correlation": "correlation of length and attention weight",
 }
 NORM_QUANTITIES = tuple(NORM_LABELS)
-
-_share = partial(averaged_column, maximum=1.0)
-COLUMNS = (
-    _share("previous", "attention to the previous token", name="the previous token", marker=palette.PREVIOUS),
-    _share("next", "attention to the next token", name="the next token", marker=palette.NEXT),
-    _share("current", "attention to the token itself", name="the token itself"),
-    _share("to_cls", "attention to [CLS]", name="[CLS]", marker=palette.CLS),
-    _share("to_sep", "attention to [SEP]", name="[SEP]", marker=palette.SEP),
-    _share("to_punct", "attention to full stops and commas", name="full stops and commas", marker=palette.PUNCTUATION),
-    _share("sep_to_sep", "attention from [SEP] to [SEP]", name="[SEP] to [SEP]", marker=palette.SEP, overview=False),
-    _share(
-        "other_to_sep",
-        "attention from other tokens to [SEP]",
-        name="other tokens to [SEP]",
-        marker=palette.OTHER_TO_SEP,
-        overview=False,
-    ),
-    _share("to_first", "attention from later tokens to the first token", name="the first token", marker=palette.FIRST),
+NAMES = (  # in the order of the page's choice: quantity, "attention" and where it goes, short name, marker
+    ("previous", "to the previous token", "the previous token", style.PREVIOUS),
+    ("next", "to the next token", "the next token", style.NEXT),
+    ("current", "to the token itself", "the token itself", NEUTRAL),
+    ("to_cls", "to [CLS]", "[CLS]", style.CLS),
+    ("to_sep", "to [SEP]", "[SEP]", style.SEP),
+    ("to_punct", "to full stops and commas", "full stops and commas", style.PUNCTUATION),
+    ("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", style.SEP),
+    ("other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", style.OTHER_TO_SEP),
+    ("to_first", "from later tokens to the first token", "the first token", style.FIRST),
+)
+COLUMNS = tuple(
+    averaged_column(
+        key,
+        f"attention {where}",
+        name=name,
+        marker=marker,
+        overview=key not in ("sep_to_sep", "other_to_sep"),
+        maximum=1.0,
+    )
+    for key, where, name, marker in NAMES
 )
 BY_QUANTITY = {column.quantity: column for column in COLUMNS}
 
-
-GAP = 0.13  # between panels, as a share of the figure
 Panel = tuple[str, tuple[str, ...]]  # title, quantities
 PANELS: tuple[Panel, ...] = (
     ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct", "to_first")),
@@ -63,22 +61,18 @@ def paper_figure(
     """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out. The
     layer means of another result, `beside`, are added as dashed lines."""
     drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
-    panels = [(title, shown) for title, keys in panels if (shown := tuple(key for key in keys if key in drawn))]
-    titles = [title for title, _ in panels]
-    figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=GAP, subplot_titles=titles)
-    for row, (_, keys) in enumerate(panels, start=1):
-        by_layer(figure, [BY_QUANTITY[key].series(result) for key in keys], row, base=base)
-        if beside is not None:
-            for key in (key for key in keys if key in beside.present):
-                layer_line(figure, BY_QUANTITY[key].series(beside), row, base, dash="dash")
+    shown = {title: [key for key in keys if key in drawn] for title, keys in panels}
+    shown = {title: keys for title, keys in shown.items() if keys}
+    series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in shown.values()]
+    figure = style.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)
     if beside is not None:
+        for row, keys in enumerate(shown.values(), start=1):
+            for key in (key for key in keys if key in beside.present):
+                style.add_means(figure, BY_QUANTITY[key].series(beside), row, base, dash="dash")
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_maps(beside)}"
         figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)
-    stack_legends(figure, len(panels), GAP)
-    figure.update_yaxes(title=f"average {_maps(result)}", range=[-0.02, 1.02])
-    layer_axes(figure, result["current"].shape[0], len(panels), base)
-    return figure.update_layout(height=290 * len(panels))
+    return figure.update_yaxes(title=f"average {_maps(result)}", range=[-0.02, 1.02])
 
 
 def _maps(result: HeadAverages) -> str:

@@ -15,7 +15,7 @@ from bertviz_core.heads import all_heads
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction
 from bertviz_core.plotting.head_map import HeadMap, picture_map
-from bertviz_core.plotting.palette import OVERLAY
+from bertviz_core.plotting.style import OVERLAY
 from bertviz_core.viewer.files import FOLDER, input_html, input_origin, overlay, pack, sides
 from bertviz_core.viewer.predictions import ablated_heads, predictions_frame, switches
 from bertviz_core.viewer.query_key import QueryKey

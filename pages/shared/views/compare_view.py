@@ -18,7 +18,7 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.numbers import number, p_value
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.palette import DIVERGING, SEQUENTIAL
+from bertviz_core.plotting.style import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
 from pages.shared import page, preview, services, stored
 from pages.shared.frame import address, choices, uploads

@@ -20,8 +20,8 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
 from bertviz_core.analyses.results import Results
+from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
-from bertviz_core.analyses.surface_patterns.findings import sinks
 from bertviz_core.heads import highest
 from bertviz_core.models.tokens import SPACE_MARKS
 from bertviz_core.numbers import number

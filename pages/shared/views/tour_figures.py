@@ -24,7 +24,7 @@ from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, result_of
-from bertviz_core.analyses.sep_gradients.figure import no_op_figure
+from bertviz_core.analyses.sep_gradients import no_op_figure
 from bertviz_core.analyses.surface_patterns.figure import PANELS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
 from bertviz_core.heads import DirectedHead

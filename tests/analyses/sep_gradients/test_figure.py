@@ -5,8 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.sep_gradients.figure import no_op_figure, paper_figure, shares_figure
-from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients
+from bertviz_core.analyses.sep_gradients import (
+    CLASSES,
+    QUANTITIES,
+    SepGradients,
+    no_op_figure,
+    paper_figure,
+    shares_figure,
+)
 
 LAYERS, HEADS = 3, 2
 
@@ -46,7 +52,7 @@ def test_figure_3_has_a_dot_for_each_head_and_a_line_through_the_means(result: S
 def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> None:
     figure = no_op_figure(result, base=0)
     dots = traces(figure, "markers")
-    np.testing.assert_array_equal(dots["1-to_sep"].y, result["attention_to_sep"].reshape(-1))
+    np.testing.assert_array_equal(dots["1-attention_to_sep"].y, result["attention_to_sep"].reshape(-1))
     np.testing.assert_array_equal(dots["2-to_sep"].y, result["to_sep"].reshape(-1))
     assert (figure.layout.yaxis.type, figure.layout.yaxis2.type) == (None, "log")
     assert list(dots["2-to_sep"].customdata[2]) == ["2-1", "1-0", dots["2-to_sep"].customdata[2][2]]

@@ -9,8 +9,8 @@ import pytest
 
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.sep_gradients import CLASSES, QUANTITIES, SepGradients
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
-from bertviz_core.analyses.sep_gradients.result import CLASSES, QUANTITIES, SepGradients
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.surface_patterns import lengths_sentence, norms_sentence
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES, paper_figure
-from bertviz_core.analyses.surface_patterns.findings import lengths_sentence, norms_sentence
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
