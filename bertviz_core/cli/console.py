@@ -18,7 +18,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import find_sources, sample
-from bertviz_core.corpora.readers import check_beginning
+from bertviz_core.corpora.readers import opened
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import Store
@@ -70,7 +70,7 @@ class Console:
         drawn, settings = analysis.corpus == "random", analysis.relevant(self.settings())
         source = sample("random") if drawn else self.source()
         if not drawn:
-            check_beginning(analysis.corpus, source)
+            opened(analysis.corpus, source)
         return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
 
     def opened_store(self) -> Store | None:

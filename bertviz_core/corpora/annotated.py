@@ -1,20 +1,70 @@
-"""Treebanks, and corpora with chains of mentions that refer to the same thing, in any of the formats of
-corpora/formats.py, recognized from their content."""
+"""Treebanks, and corpora with chains of mentions that refer to the same thing: their formats, in one table, recognized
+from the content. docs/formats.md has an example of each."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any, Literal
 
-from bertviz_core.corpora import formats
-from bertviz_core.corpora.coreference import CoreferenceDocument
-from bertviz_core.corpora.formats import Format
+from bertviz_core.corpora.coreference import CoreferenceDocument, columns, spans
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 
 FORMAT_SAMPLE = 50  # sentences of a treebank, lines of a coreference corpus, from which the format is recognized
-TREEBANK = f"Give {formats.names('treebank')}; the columns of the first two are separated by tabs."
-COREFERENCE = f"Give {formats.names('coreference')}."
+CONLLU = "CoNLL-U"  # the format of Universal Dependencies
+Kind = Literal["treebank", "coreference"]
+
+
+@dataclass(frozen=True)
+class Format:
+    """One way to write a corpus.
+
+    Attributes:
+        kind: What is written.
+        name: Name for people and in provenance.
+        recognize: From the first lines of a file, whether it has this format. The first format that says so counts.
+        read: A treebank's: from the number of a sentence and its lines to the Sentence. A coreference corpus's: from
+            the source and what it skips to the documents.
+    """
+
+    kind: Kind
+    name: str
+    recognize: Callable[[Sequence[Line]], bool]
+    read: Callable[..., Any]
+
+
+def _any_begins(start: str) -> Callable[[Sequence[Line]], bool]:
+    return lambda lines: any(text.startswith(start) for _, text in lines)
+
+
+FORMATS = (
+    Format("treebank", CONLLU, conll.is_universal, conll.read_universal),
+    Format("treebank", "CoNLL-X", conll.has_rows, conll.read_x),
+    Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
+    Format("coreference", "CorefUD", columns.is_corefud, columns.corefud_documents),
+    Format("coreference", "jsonlines", _any_begins("{"), spans.jsonlines_documents),
+    Format("coreference", "GAP", _any_begins(spans.GAP_HEADER), spans.gap_documents),
+    Format("coreference", "LitBank", columns.recognizer(13, 13, blank=True), columns.documents),
+    Format("coreference", "CoNLL-2012", columns.recognizer(11), columns.documents),
+    Format("coreference", "3 columns (index, token, chains)", columns.recognizer(3, 3), columns.documents),
+    Format("coreference", "5 columns", columns.recognizer(5, 5), columns.documents),
+)
+
+
+def recognize(kind: Kind, lines: Sequence[Line]) -> Format | None:
+    """The format of a file that begins with these lines."""
+    return next((form for form in FORMATS if form.kind == kind and form.recognize(lines)), None)
+
+
+def names(kind: Kind) -> str:
+    """The formats of one kind, for people."""
+    *first, last = (form.name for form in FORMATS if form.kind == kind)
+    return f"{', '.join(first)} or {last}"
+
+
+TREEBANK = f"Give {names('treebank')}; the columns of the first two are separated by tabs."
+COREFERENCE = f"Give {names('coreference')}."
 
 
 @dataclass
@@ -68,15 +118,13 @@ class CoreferenceCorpus:
         documents: Iterator[CoreferenceDocument] = self.form.read(self.source, skipped)
         return documents
 
-
-def check_coreference(source: Source) -> None:
-    """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""
-    corpus = CoreferenceCorpus(source)
-    chained = False
-    for document in corpus.documents(Skipped()):
-        chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
-    if not chained:
-        raise source.error(f"Read as {corpus.form.name}, the file has no chain of two mentions.", COREFERENCE)
+    def check(self) -> None:
+        """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""
+        chained = False
+        for document in self.documents(Skipped()):
+            chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
+        if not chained:
+            raise self.source.error(f"Read as {self.form.name}, the file has no chain of two mentions.", COREFERENCE)
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:
@@ -115,10 +163,8 @@ def _treebank_format(source: Source) -> Format:
         first = next(number for number, text in lines if conll.is_row(text))
         hint = "Put the ten columns into the order of the format."
         raise source.error(f"Columns are swapped: {problem}.", hint, first)
-    return formats.recognize("treebank", lines) or _refuse_treebank(source, lines)
-
-
-def _refuse_treebank(source: Source, lines: list[Line]) -> Format:
+    if recognized := recognize("treebank", lines):
+        return recognized
     number, text = next((line for line in lines if not line[1].startswith("#")), lines[0])
     if text.lstrip().startswith("<"):
         raise source.error("This is an HTML or XML page, not a treebank.", TREEBANK, number)
@@ -140,6 +186,6 @@ def _coreference_format(source: Source) -> Format:
             break
     if not rows:
         raise source.error("The file contains no words.", COREFERENCE)
-    if (recognized := formats.recognize("coreference", lines)) is None:
+    if (recognized := recognize("coreference", lines)) is None:
         raise source.error("This is not a coreference file.", COREFERENCE)
     return recognized

@@ -47,20 +47,15 @@ class ExampleCorpus:
         if len(present) != 1:
             what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
             raise InputError(what, where=where, hint="Give exactly one of them.")
-        form = present[0]
-        if not _well_formed(form, value[form]):
-            shape = "a string" if form == "text" else "a list of strings with at least one entry"
+        form, content = present[0], value.pop(present[0])
+        if form == "text":
+            is_valid, shape = isinstance(content, str), "a string"
+        else:
+            is_valid = isinstance(content, list) and bool(content) and all(isinstance(entry, str) for entry in content)
+            shape = "a list of strings with at least one entry"
+        if not is_valid:
             raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
-        other = {name: entry for name, entry in value.items() if name != form}
-        content = value[form]
-        clean = whole(content) if form == "text" else [whole(entry) for entry in content]
-        return Record(number, line, form, clean, other)
-
-
-def _well_formed(form: str, value: Any) -> bool:
-    if form == "text":
-        return isinstance(value, str)
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, str) for entry in value)
+        return Record(number, line, form, whole(content) if form == "text" else list(map(whole, content)), value)
 
 
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:
@@ -68,47 +63,44 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
     window = _Window(source, source.text())
     if window.next_character() != "[":
         raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
-    window.position += 1
+    window.move(1)
     while (character := window.next_character()) != "]":
-        line = window.line()
+        line = window.line
         yield line, window.value()
         character = window.next_character()
         if character == ",":
-            window.position += 1
+            window.move(1)
             if window.next_character() == "]":
                 raise window.error(BROKEN, "Remove the comma before ].")
         elif character != "]":
             raise window.error(BROKEN, "Close the list with ].")
-    window.position += 1
+    window.move(1)
     if window.next_character():
         raise window.error("There is text after the end of the JSON list.", "Give one list.")
 
 
 @dataclass
 class _Window:
-    """The part of the text that is looked at. `position` is in `text`; `counted` is how far its lines are counted;
-    `last` is the line on which the last value ended."""
+    """The part of the text that is looked at, from `position` in `text` on, which is on line `line`; `last` is the line
+    on which the last value ended."""
 
     source: Source
     pieces: Iterator[str]
     text: str = ""
     position: int = 0
-    counted: int = 0
-    number: int = 1
+    line: int = 1
     last: int = 1
     decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
 
-    def line(self, position: int | None = None) -> int:
-        """The line of a position, this one where none is given."""
-        if position is not None:
-            return self.number + self.text.count("\n", self.counted, position)
-        self.number, self.counted = self.line(self.position), self.position
-        return self.number
+    def move(self, count: int) -> None:
+        self.line += self.text.count("\n", self.position, self.position + count)
+        self.position += count
 
     def next_character(self) -> str:
         """The character at the next position that is not JSON white space; "" at the end of the text."""
         while True:
-            self.position = SPACE.match(self.text, self.position).end()  # type: ignore[union-attr]  # matches anything
+            match = SPACE.match(self.text, self.position)
+            self.move(len(match[0]) if match else 0)
             if self.position < len(self.text) or not self._read_on():
                 return self.text[self.position : self.position + 1]
 
@@ -118,32 +110,33 @@ class _Window:
             try:
                 value, end = self.decoder.raw_decode(self.text, self.position)
                 if end < len(self.text) or not self._read_on():
-                    self.position, self.last = end, self.line(end)
+                    self.move(end - self.position)
+                    self.last = self.line
                     return value
             except json.JSONDecodeError as error:
-                whole = error.pos < len(self.text) - NEAR and not error.msg.startswith("Unterminated string")
-                at = error.pos - self.position
-                if whole or not self._read_on():
-                    raise self.error(BROKEN, "Save it again.", self.position + at) from error
+                is_final = error.pos < len(self.text) - NEAR and not error.msg.startswith("Unterminated string")
+                after = error.pos - self.position
+                if is_final or not self._read_on():
+                    raise self.error(BROKEN, "Save it again.", after) from error
             except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands
                 raise self.error(BROKEN, "Save it again.") from error
 
-    def error(self, what: str, hint: str, position: int | None = None) -> InputError:
-        at, end = self.position if position is None else position, len(self.text.rstrip())
+    def error(self, what: str, hint: str, after: int = 0) -> InputError:
+        """An error so many characters after the position."""
+        end = len(self.text.rstrip())
         # Line ends at the end of the text begin no line: what breaks off there breaks off where the last value ends.
-        line = self.last if at >= end and end <= self.counted else self.line(min(at, end))
-        return self.source.error(what, hint, line)
+        line = self.line + self.text.count("\n", self.position, min(self.position + after, end))
+        return self.source.error(what, hint, self.last if self.position >= end else line)
 
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
-        if len(self.text) - self.position >= LONGEST_LINE - AT_ONCE:
+        rest, length = len(self.text) - self.position, 0
+        if rest >= LONGEST_LINE - AT_ONCE:
             raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Split it into several entries.")
-        size, more, length = max(len(self.text) - self.position, AT_ONCE), [], 0
-        while length < size and (piece := next(self.pieces, None)) is not None:
-            more.append(piece)
+        parts = [self.text[self.position :]]
+        while length < max(rest, AT_ONCE) and (piece := next(self.pieces, None)) is not None:
+            parts.append(piece)
             length += len(piece)
-        if more:
-            self.line()
-            self.text = self.text[self.position :] + "".join(more)
-            self.position = self.counted = 0
-        return bool(more)
+        if length:
+            self.text, self.position = "".join(parts), 0
+        return length > 0

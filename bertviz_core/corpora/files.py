@@ -5,15 +5,15 @@ the caller has in memory, as the files that would hold them: equal content, equa
 import glob
 import hashlib
 import json
-from codecs import BOM_UTF8
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 from bertviz_core.corpora.source import Source, from_bytes, from_path
-from bertviz_core.corpora.unpacking import CHUNK, as_file
+from bertviz_core.corpora.unpacking import as_file, joined
 from bertviz_core.errors import InputError
 
 FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
@@ -26,23 +26,33 @@ SAMPLES: dict[str, dict[str, str]] = {
 }
 
 
+@cache  # hashed once: a page asks for each sample many times
+def sample(name: str) -> Source:
+    """The sample called `name`; raises KeyError for another name."""
+    files = {known: file for kind in SAMPLES.values() for known, file in kind.items()}
+    return replace(from_path(FOLDER / files[name]), name=name)
+
+
+def find_source(name: str) -> Source:
+    """A sample by its name, else a file; raises InputError when there is neither."""
+    known = any(name in kind for kind in SAMPLES.values())
+    return sample(name) if known and not Path(name).exists() else from_path(name)
+
+
 def find_sources(names: Sequence[str]) -> Source:
     """A sample by its name, a file, or all files that the names stand for as one source: files, folders (all files in
     them, hidden ones left out), or patterns such as `news/*.txt.gz`.
 
     Files come in the order in which they are named, those of a folder or a pattern by their paths. Each is unpacked on
-    its own; between two files is a blank line, which ends a document. Raises InputError for a name that stands for no
-    file, and for a file that cannot be read."""
+    its own; between two files is a blank line, which ends a document. The digest is over theirs. Raises InputError for
+    a name that stands for no file, and for a file that cannot be read."""
     paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
-    return find_source(str(paths[0])) if len(paths) == 1 else joined(list(map(from_path, paths)))
-
-
-def joined(sources: Sequence[Source]) -> Source:
-    """Several sources as one, with one digest over all."""
-    digests = "\n".join(source.digest for source in sources)
-    digest = hashlib.sha256(digests.encode()).hexdigest()
-    name = sources[0].name + (f" and {len(sources) - 1:,} more" if len(sources) > 1 else "")
-    return Source(name, digest, sum(source.size for source in sources), lambda: as_file(lambda: _pieces(sources)))
+    if len(paths) == 1:
+        return find_source(str(paths[0]))
+    sources = list(map(from_path, paths))
+    digest = hashlib.sha256("\n".join(source.digest for source in sources).encode()).hexdigest()
+    name, size = f"{sources[0].name} and {len(sources) - 1:,} more", sum(source.size for source in sources)
+    return Source(name, digest, size, lambda: as_file(lambda: joined(source.unpacked for source in sources)))
 
 
 def expanded(name: str) -> list[Path]:
@@ -58,31 +68,6 @@ def expanded(name: str) -> list[Path]:
     if not files:
         raise InputError("There is no file.", where=name, hint="Name a file, a folder of files, or a pattern.")
     return files
-
-
-def _pieces(sources: Iterable[Source]) -> Iterator[bytes]:
-    """The text of one after the other, a blank line between."""
-    for number, source in enumerate(sources):
-        if number:
-            yield b"\n\n"
-        with source.unpacked() as stream:
-            first = stream.read(CHUNK)
-            yield first.removeprefix(BOM_UTF8)
-            while piece := stream.read(CHUNK):
-                yield piece
-
-
-@cache  # hashed once: a page asks for each sample many times
-def sample(name: str) -> Source:
-    """The sample called `name`; raises KeyError for another name."""
-    files = {known: file for kind in SAMPLES.values() for known, file in kind.items()}
-    return replace(from_path(FOLDER / files[name]), name=name)
-
-
-def find_source(name: str) -> Source:
-    """A sample by its name, else a file; raises InputError when there is neither."""
-    known = any(name in kind for kind in SAMPLES.values())
-    return sample(name) if known and not Path(name).exists() else from_path(name)
 
 
 Tree = tuple[Sequence[str], Sequence[int], Sequence[str]]  # words, governors (from 1, 0 for the root), relations
@@ -113,7 +98,12 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
     if corpus is None:
         return sample(next(iter(SAMPLES[kind])))
     if isinstance(corpus, str | Path):
-        return _named(corpus)
+        try:
+            return find_source(str(corpus))
+        except InputError as error:
+            is_text = isinstance(corpus, str) and (" " in corpus or "\n" in corpus)
+            hint = "A text itself is given in a list: [text]." if is_text else ACCEPTED
+            raise InputError(error.what, where=error.where, hint=hint) from error
     try:
         entries = list(corpus)
     except TypeError as error:
@@ -123,21 +113,12 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
     forms: tuple[tuple[Any, Callable[[list[Any]], str], str], ...] = (
         (str, _documents, "texts"),
         (dict, lambda dicts: _json(dicts, kind), "records"),
-        (tuple | list, _treebank, "trees"),
+        (tuple | list, lambda trees: "\n".join(map(_sentence, count(1), trees)), "trees"),
     )
     for form, write, unit in forms:
         if all(isinstance(entry, form) for entry in entries):
             return from_bytes(write(entries).encode("utf-8", "surrogatepass"), f"{len(entries):,} {unit} in memory")
     raise InputError("The entries of the list are of different kinds.", hint=ACCEPTED)
-
-
-def _named(name: str | Path) -> Source:
-    try:
-        return find_source(str(name))
-    except InputError as error:
-        text = isinstance(name, str) and (" " in name or "\n" in name)
-        hint = "A text itself is given in a list: [text]." if text else ACCEPTED
-        raise InputError(error.what, where=error.where, hint=hint) from error
 
 
 def _documents(texts: Sequence[str]) -> str:
@@ -154,20 +135,14 @@ def _json(records: Sequence[dict[str, Any]], kind: str) -> str:
     return "".join(f"{line}\n" for line in lines) if kind == "coreference" else f"[{', '.join(lines)}]"
 
 
-def _treebank(trees: Sequence[Any]) -> str:
-    """The authors' lines, `word head-label`."""
-    return "\n".join(_sentence(number, tree) for number, tree in enumerate(trees, start=1))
-
-
 def _sentence(number: int, tree: Any) -> str:
+    """A tree in the authors' lines, `word head-label`."""
     try:
         words, governors, relations = tree
         rows = [(str(w), int(g), str(r)) for w, g, r in zip(words, governors, relations, strict=True)]
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"Entry {number} of the list is not (words, governors, relations) of one length.",
-            hint="Count governors from 1, with 0 for the root.",
-        ) from error
+        what = f"Entry {number} of the list is not (words, governors, relations) of one length."
+        raise InputError(what, hint="Count governors from 1, with 0 for the root.") from error
     for word, _, relation in rows:
         if not word.strip() or len(relation.split()) != 1:
             raise InputError(f"Entry {number} of the list has an empty word or an empty relation.", hint="Name each.")

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 import numpy as np
 
-from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks, check_coreference
+from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.recognition import kinds
 from bertviz_core.corpora.skipped import Skipped
@@ -40,27 +40,25 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     return {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}[kinds(source)[0]](source)
 
 
-def check_beginning(kind: str, source: Source) -> None:
-    """Read the beginning of a source as this kind: raises InputError for a file that is clearly of another kind."""
-    openers: dict[str, Callable[[Source], object]] = {
-        "text": read_text,
-        "treebank": Treebank,
-        "coreference": CoreferenceCorpus,
-    }
-    openers[kind](source)
+def opened(kind: str, source: Source) -> TextCorpus | ExampleCorpus | Treebank | CoreferenceCorpus:
+    """The corpus of this kind; raises InputError for a file whose beginning is clearly of another kind."""
+    if kind == "text":
+        return read_text(source)
+    return Treebank(source) if kind == "treebank" else CoreferenceCorpus(source)
 
 
 def check(kind: str, source: Source) -> None:
     """Read a source of this kind, or of "vectors", to its end, so that an unreadable file is refused before it is
     stored."""
-    if kind == "coreference":
-        check_coreference(source)
-    elif kind == "vectors":
+    if kind == "vectors":
         read_vectors(source, frozenset())
-    elif kind == "treebank":
-        deque(Treebank(source).sentences(Skipped()), maxlen=0)
+        return
+    corpus = opened(kind, source)
+    if isinstance(corpus, CoreferenceCorpus):
+        corpus.check()
+    elif isinstance(corpus, Treebank):
+        deque(corpus.sentences(Skipped()), maxlen=0)
     else:
-        corpus = read_text(source)
         deque(corpus.paragraphs() if isinstance(corpus, TextCorpus) else corpus.records(), maxlen=0)
 
 
@@ -115,7 +113,8 @@ class TreebankText(TextCorpus):
             if rows:
                 number += 1
                 sentence = next((match[1] for match in map(SENTENCE_TEXT.match, comments) if match), "")
-                yield Paragraph(document, rows[0][0], sentence or " ".join(_word(text) for _, text in rows).strip())
+                words = (_word(text) for _, text in rows)
+                yield Paragraph(document, rows[0][0], sentence or " ".join(words).strip())
         if not number:
             raise self.source.error("The treebank has no sentence.")
 
@@ -145,12 +144,8 @@ SHOWN = 8  # names of files in a message
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Fixed vectors for a corpus's words.
-
-    Attributes:
-        rows: The row of each known word.
-        matrix: (row, dimension) float32; row 0, zeros, stands for every unknown word.
-    """
+    """Fixed vectors for a corpus's words: the row of each known word in a matrix (row, dimension) of float32, whose row
+    0, zeros, stands for every unknown word."""
 
     rows: dict[str, int]
     matrix: np.ndarray
@@ -180,7 +175,10 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
             if number == 1 and len(fields) == 2 and None not in map(small_int, fields):
                 continue
             dimension = len(fields) - 1
-            _require_one_file(source)
+            if len(files := source.text_files()) > 1:
+                listed = ", ".join(files[:SHOWN]) + (f" and {len(files) - SHOWN:,} more" if files[SHOWN:] else "")
+                what = f"The archive has {len(files):,} files: {listed}. Word vectors are read from one."
+                raise source.error(what, "Unpack it, and give one of them.")
         if len(fields) != dimension + 1 or not dimension:
             what = f"The line has {len(fields) - 1} numbers, the first had {dimension}."
             raise source.error(what, EXPECTED, number)
@@ -190,15 +188,6 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
     if not dimension:
         raise source.error("The file is empty.", EXPECTED)
     return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *selected]))
-
-
-def _require_one_file(source: Source) -> None:
-    names = source.text_files()
-    if len(names) > 1:
-        more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-        listed = ", ".join(names[:SHOWN]) + more
-        what = f"The archive has {len(names):,} files: {listed}. Word vectors are read from one."
-        raise source.error(what, "Unpack it, and give one of them.")
 
 
 def _numbers(fields: list[str], source: Source, line: int) -> np.ndarray:

@@ -3,13 +3,13 @@
 import codecs
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import BinaryIO, Literal, Self
+from typing import BinaryIO, Literal
 
-from bertviz_core.corpora import formats
+from bertviz_core.corpora import annotated
 from bertviz_core.corpora.coreference import columns
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import conll
@@ -35,7 +35,20 @@ def kinds(source: Source) -> tuple[Kind, ...]:
         return ("treebank", "coreference", "text") if any(map(ENTITY.search, lines)) else ("treebank", "text")
     if rows and _corefers(lines, rows):
         return "coreference", "text"
-    return ("treebank", "text") if len(rows) > 1 and _is_plain_treebank(start) else ("text",)
+    blocks = [[row for row in block.splitlines() if not row.startswith("#")] for block in BLANK.split(start.strip())]
+    sentences = [block for block in blocks if block]
+    is_plain = sum(map(conll.is_plain_sentence, sentences)) * 2 >= len(sentences)
+    return ("treebank", "text") if len(rows) > 1 and is_plain else ("text",)
+
+
+def _corefers(lines: list[str], rows: list[str]) -> bool:
+    if rows[0].startswith("{"):
+        return '"sentences"' in rows[0] and "clusters" in rows[0]
+    form = annotated.recognize("coreference", [(1, row) for row in rows])
+    if form is None or form.name in ("jsonlines", "CorefUD"):
+        return False
+    # "3 apples (red)" is text; in a corpus of three columns tabs stand between them, or a line that begins a document.
+    return not form.name.startswith("3") or "\t" in rows[0] or any(map(columns.BEGIN.match, lines[:5]))
 
 
 def is_prose(source: Source) -> bool:
@@ -54,23 +67,6 @@ def _start(source: Source) -> str:
         if len(head) > START_LENGTH:
             return head[: head.rfind("\n") + 1 or None]
     return head
-
-
-def _corefers(lines: list[str], rows: list[str]) -> bool:
-    if rows[0].startswith("{"):
-        return '"sentences"' in rows[0] and "clusters" in rows[0]
-    form = formats.recognize("coreference", [(1, row) for row in rows])
-    if form is None or form.name in ("jsonlines", "CorefUD"):
-        return False
-    # "3 apples (red)" is text; in a corpus of three columns tabs stand between them, or a line that begins a document.
-    return not form.name.startswith("3") or "\t" in rows[0] or any(map(columns.BEGIN.match, lines[:5]))
-
-
-def _is_plain_treebank(start: str) -> bool:
-    """Whether at least half of the blocks of lines are sentences in the authors' format."""
-    blocks = [[row for row in block.splitlines() if not row.startswith("#")] for block in BLANK.split(start.strip())]
-    sentences = [block for block in blocks if block]
-    return sum(map(conll.is_plain_sentence, sentences)) * 2 >= len(sentences)
 
 
 def join_sources(sources: Sequence[Source]) -> tuple[bytes, str, str]:
@@ -135,24 +131,16 @@ def _words(text: str, columns: bool) -> int:
     return len(text.split()) + len(CJK.findall(text))
 
 
-@dataclass(frozen=True)
-class PositionedSource(Source):
-    """A source that tracks how far its latest reading has come."""
+def positioned(source: Source) -> tuple[Source, Callable[[], float]]:
+    """The same source, and how far its latest reading has come: the share of the bytes, above 0 and up to 1."""
+    streams: deque[BinaryIO] = deque(maxlen=1)
 
-    streams: deque[BinaryIO] = field(default_factory=deque, repr=False, compare=False)
+    def opener() -> BinaryIO:
+        streams.append(source.opener())
+        return streams[0]
 
-    @classmethod
-    def of(cls, source: Source) -> Self:
-        """The same source, positioned."""
-        streams: deque[BinaryIO] = deque(maxlen=1)
+    def share() -> float:
+        position = 0 if not streams or streams[0].closed else streams[0].tell()
+        return min(1.0, max(1, position) / max(1, source.size))
 
-        def opener() -> BinaryIO:
-            streams.append(source.opener())
-            return streams[0]
-
-        return cls(**vars(source) | {"opener": opener, "streams": streams})
-
-    def share(self) -> float:
-        """Share of the bytes that are read, above 0 and up to 1."""
-        position = 0 if not self.streams or self.streams[0].closed else self.streams[0].tell()
-        return min(1.0, max(1, position) / max(1, self.size))
+    return replace(source, opener=opener), share

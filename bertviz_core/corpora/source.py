@@ -64,33 +64,27 @@ class Source:
         Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
         than LONGEST_LINE and a file that unpacks to more than it may.
         """
-        before = b""
-        number = 1
+        line, number = b"", 1
         for number, piece in self._pieces():
-            line = before + piece if before else piece
+            line += piece
             if len(line) > LONGEST_LINE:
                 what = f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB."
                 raise self.error(what, "Split it into lines.", number)
-            before = b"" if line.endswith(b"\n") else line
-            if not before:
-                yield number, self._decode(line, number)
-        if before:
-            yield number, self._decode(before, number)
+            if line.endswith(b"\n"):
+                yield number, self._decoded(line, number)[0].rstrip("\r\n")
+                line = b""
+        if line:
+            yield number, self._decoded(line, number)[0].rstrip("\r")
 
     def text(self) -> Iterator[str]:
         """The whole text in pieces, with the same checks as `lines`: a file may be a single line. Line ends stay."""
-        decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        number, before = 1, 0  # bytes of the line ahead of this piece
+        rest, before, number = b"", 0, 1  # rest: of a letter that is cut; before: bytes of the line that are decoded
         for number, piece in self._pieces():
-            pending = len(decoder.getstate()[0])
-            try:
-                text = decoder.decode(piece)
-            except UnicodeDecodeError as error:
-                raise self._not_utf8(number, before - pending + error.start + 1) from error
+            data, is_end = rest + piece, piece.endswith(b"\n")
+            text, count = self._decoded(data, number, before, is_end)
             yield text
-            before = 0 if piece.endswith(b"\n") else before + len(piece)
-        if pending := len(decoder.getstate()[0]):
-            raise self._not_utf8(number, before - pending + 1)
+            rest, before = data[count:], 0 if is_end else before + count
+        self._decoded(rest, number, before)
 
     def unpacked(self) -> BinaryIO:
         """The bytes of the text."""
@@ -101,7 +95,7 @@ class Source:
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return as_file(lambda: recoded(self._decompressed()))
         if unpacking.is_zip(start):
-            return unpacking.joined(self._decompressed, self.name)
+            return unpacking.unzipped(self._decompressed, self.name)
         if start[TAR.start : TAR.stop] == b"ustar":
             raise self.error("This is a tar archive, not text.", "Unpack it, or pack its files as a .zip.")
         return self._decompressed()
@@ -118,25 +112,26 @@ class Source:
         return unpacking.text_files(self._decompressed, self.name) if unpacking.is_zip(self._start()) else []
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
-        """(line number, a line, or a part of a long one)."""
+        """(line number, a line, or a part of a long one), without the byte order mark."""
         number, total = 1, 0
         try:
-            limit = self._limit()
+            limit = self.max_unpacked
+            if limit is None and self.is_packed:
+                limit = max(MINIMUM, TIMES * self.size)
             stream = self.unpacked()
             while piece := stream.readline(CHUNK):
-                total += len(piece)
-                if total > limit:
-                    raise self._too_large(limit, number)
+                first, total = not total, total + len(piece)
+                if limit is not None and total > limit:
+                    what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."
+                    raise self.error(what, "Unpack it, and give the text.", number)
                 if b"\0" in piece:
                     raise self.error("There is a NUL byte: this is not a text file.", "Save it as plain text.", number)
-                yield number, piece
+                yield number, piece.removeprefix(codecs.BOM_UTF8) if first else piece
                 number += piece.endswith(b"\n")
         except DAMAGE as error:
-            raise InputError(
-                f"The compressed file is truncated or damaged ({error}).",
-                where=f"{self.name}, after line {number - 1}",
-                hint="Compress or download it again.",
-            ) from error
+            what = f"The compressed file is truncated or damaged ({error})."
+            where = f"{self.name}, after line {number - 1}"
+            raise InputError(what, where=where, hint="Compress or download it again.") from error
 
     def _start(self) -> bytes:
         with self._decompressed() as stream:
@@ -153,25 +148,14 @@ class Source:
         stream.close()
         return as_file(lambda: unxz(self.opener()))
 
-    def _limit(self) -> float:
-        """How many bytes the text may have."""
-        if self.max_unpacked is not None:
-            return self.max_unpacked
-        return max(MINIMUM, TIMES * self.size) if self.is_packed else float("inf")
-
-    def _too_large(self, limit: float, line: int | None = None) -> InputError:
-        what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."
-        return self.error(what, "Unpack it, and give the text.", line)
-
-    def _decode(self, raw: bytes, number: int) -> str:
+    def _decoded(self, data: bytes, number: int, before: int = 0, is_end: bool = True) -> tuple[str, int]:
+        """The text, and how many bytes it takes: all, unless the last letter is cut before the line's end."""
         try:
-            return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+            return codecs.utf_8_decode(data, "strict", is_end)
         except UnicodeDecodeError as error:
-            raise self._not_utf8(number, error.start + 1) from error
-
-    def _not_utf8(self, number: int, byte: int) -> InputError:
-        hint = "Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8."
-        return self.error(f"Byte {byte} of the line is not UTF-8.", hint, number)
+            what = f"Byte {before + error.start + 1} of the line is not UTF-8."
+            hint = "Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8."
+            raise self.error(what, hint, number) from error
 
 
 def whole(text: str) -> str:
@@ -190,10 +174,8 @@ def from_path(path: Path | str) -> Source:
     try:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        return Source(
-            path.name, digest, path.stat().st_size, lambda: path.open("rb"), locator=f"file:{path.absolute()}"
-        )
+        size, locator = path.stat().st_size, f"file:{path.absolute()}"
     except OSError as error:
-        raise InputError(
-            f"The file cannot be read ({error.strerror}).", where=str(path), hint="Check the path."
-        ) from error
+        what = f"The file cannot be read ({error.strerror})."
+        raise InputError(what, where=str(path), hint="Check the path.") from error
+    return Source(path.name, digest, size, lambda: path.open("rb"), locator=locator)

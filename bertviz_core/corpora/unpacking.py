@@ -1,5 +1,5 @@
-"""Bytes of a text on their way in: UTF-16, xz within a limit of memory, zip archives of text files (whose
-members are only read, never written anywhere), pieces of bytes as a file."""
+"""Bytes of a text on their way in: UTF-16, xz within a limit of memory, zip archives of text files (whose members are
+only read, never written anywhere), pieces of bytes as a file."""
 
 import codecs
 import io
@@ -7,7 +7,8 @@ import lzma
 import struct
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO, cast
@@ -17,33 +18,16 @@ from bertviz_core.errors import InputError
 CHUNK = 1 << 20  # bytes
 XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
+MAX_MEMBERS = 10_000
+MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
+BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
 
-
-def recoded(stream: BinaryIO) -> Iterator[bytes]:
-    """UTF-16 bytes as UTF-8 pieces."""
-    decoder = codecs.getincrementaldecoder("utf-16")()
-    with stream:
-        while piece := stream.read(CHUNK):
-            yield decoder.decode(piece).encode("utf-8", "replace")
-        yield decoder.decode(b"", True).encode()
-
-
-def unxz(packed: BinaryIO) -> Iterator[bytes]:
-    """What `lzma.open` reads, with a limit to the memory that the file's own header may ask for."""
-    rest = packed.read(XZ_READ)
-    while rest:
-        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
-        while not unpacker.eof:
-            if unpacker.needs_input and not rest and not (rest := packed.read(XZ_READ)):
-                raise EOFError("it ends before its end mark")
-            yield unpacker.decompress(rest, CHUNK)
-            rest = b""
-        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
+Open = Callable[[], BinaryIO]
 
 
 class PieceFile(io.RawIOBase):
-    """Pieces of bytes, for which `open_pieces` is called at each start, as a file that can be read forward, and again
-    from its start."""
+    """Pieces of bytes as a file that can be read forward, and again from its start."""
 
     def __init__(self, open_pieces: Callable[[], Iterator[bytes]]) -> None:
         self._open_pieces = open_pieces
@@ -77,18 +61,41 @@ class PieceFile(io.RawIOBase):
 
 
 def as_file(open_pieces: Callable[[], Iterator[bytes]]) -> BinaryIO:
-    """Pieces of bytes as a buffered file; `open_pieces` as in `PieceFile`."""
+    """Pieces of bytes as a buffered file; `open_pieces` is called at each start."""
     return cast(BinaryIO, io.BufferedReader(PieceFile(open_pieces)))
 
 
-MAX_MEMBERS = 10_000
-MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
-PIECE = 1 << 16
-BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
+def recoded(stream: BinaryIO) -> Iterator[bytes]:
+    """UTF-16 bytes as UTF-8 pieces."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    with stream:
+        while piece := stream.read(CHUNK):
+            yield decoder.decode(piece).encode("utf-8", "replace")
+        yield decoder.decode(b"", True).encode()
 
-Member = tuple[str, Callable[[], Iterator[bytes]]]  # its name, and its bytes in pieces
-Open = Callable[[], BinaryIO]
+
+def unxz(packed: BinaryIO) -> Iterator[bytes]:
+    """What `lzma.open` reads, with a limit to the memory that the file's own header may ask for."""
+    rest = packed.read(XZ_READ)
+    while rest:
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+        while not unpacker.eof:
+            if unpacker.needs_input and not rest and not (rest := packed.read(XZ_READ)):
+                raise EOFError("it ends before its end mark")
+            yield unpacker.decompress(rest, CHUNK)
+            rest = b""
+        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
+
+
+def joined(files: Iterable[Open]) -> Iterator[bytes]:
+    """Texts one after the other, without byte order marks, a blank line between."""
+    for number, open_file in enumerate(files):
+        if number:
+            yield b"\n\n"
+        with open_file() as stream:
+            yield stream.read(CHUNK).removeprefix(codecs.BOM_UTF8)
+            while piece := stream.read(CHUNK):
+                yield piece
 
 
 def is_zip(start: bytes) -> bool:
@@ -96,27 +103,20 @@ def is_zip(start: bytes) -> bool:
     return start.startswith(b"PK\x03\x04")
 
 
-def joined(open_archive: Open, name: str) -> BinaryIO:
-    """The text files of an archive one after the other, a blank line between, in one stream.
-
-    Files of the most common ending are read; a README, a licence and hidden files are passed over.
-
-    Raises:
-        InputError: The archive has no text file, too many, or is of a kind that cannot be read.
-    """
+def unzipped(open_archive: Open, name: str) -> BinaryIO:
+    """The `text_files` of an archive as one text that ends in a blank line; raises InputError as they do."""
     chosen = set(text_files(open_archive, name))
 
     def pieces() -> Iterator[bytes]:
-        for member, read in _members(open_archive, name):
-            if member in chosen:
-                yield from _ended(read())
+        yield from joined(read for member, read in _members(open_archive, name) if member in chosen)
+        yield b"\n\n"
 
     return as_file(pieces)
 
 
 def text_files(open_archive: Open, name: str) -> list[str]:
-    """Names of the files that `joined` puts one after the other, in their order: of the most common ending, .txt among
-    equals. Raises InputError as `joined` does."""
+    """Names of an archive's files of the most common ending, .txt among equals, without a README, a licence and hidden
+    files. Raises InputError for an archive that has none, or too many, or that cannot be read."""
     names = []
     for member, _ in _members(open_archive, name):
         names.append(member)
@@ -132,14 +132,8 @@ def text_files(open_archive: Open, name: str) -> list[str]:
     return [member for member in shown if PurePosixPath(member).suffix.lower() == ending]
 
 
-def _ended(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """A member without a byte order mark, and a blank line after it."""
-    for number, piece in enumerate(pieces):
-        yield piece.removeprefix(codecs.BOM_UTF8) if number == 0 else piece
-    yield b"\n\n"
-
-
-def _members(open_archive: Open, name: str) -> Iterator[Member]:
+def _members(open_archive: Open, name: str) -> Iterator[tuple[str, Open]]:
+    """Each file's name, and what opens it while the next one has not been asked for."""
     with open_archive() as stream:
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(0, size - (1 << 16) - 22))
@@ -153,16 +147,7 @@ def _members(open_archive: Open, name: str) -> Iterator[Member]:
                 raise InputError("Files of the archive overlap, or begin before it.", where=name, hint="Pack it again.")
             for info in archive.infolist():
                 if info.compress_type not in METHODS or info.flag_bits & 1:
-                    raise InputError(
-                        f"{info.filename[:60]!r} is encrypted or packed in an unusual way.",
-                        where=name,
-                        hint="Pack it as an ordinary zip without a password.",
-                    )
+                    what = f"{info.filename[:60]!r} is encrypted or packed in an unusual way."
+                    raise InputError(what, where=name, hint="Pack it as an ordinary zip without a password.")
                 if not info.is_dir():
-                    yield info.filename, lambda info=info: _pieces(archive.open(info))  # type: ignore[misc]
-
-
-def _pieces(stream: Any) -> Iterator[bytes]:
-    with stream:
-        while piece := stream.read(PIECE):
-            yield piece
+                    yield info.filename, cast(Open, partial(archive.open, info))

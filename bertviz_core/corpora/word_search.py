@@ -47,16 +47,24 @@ def has(words: Sequence[str], searched: Sequence[str]) -> bool:
 def search(source: Source, text: str, first: int, count: int) -> tuple[int, list[Hit]]:
     """The lines of a text corpus that have the searched words, from number `first` on, `count` of them, and how many
     there are. The corpus is read once to its end; no more than the hits that are given stays in memory."""
-    searched = [piece for part in searched_words(text) for piece in _pieces(part)]
-    total, part, last, hits = 0, 0, 0, []
+    searched = []
+    for part in searched_words(text):  # as a text is cut into words, with its `*` at the end
+        pieces = WORD.findall(part.rstrip("*"))
+        searched += [*pieces[:-1], pieces[-1] + "*"] if pieces and part.endswith("*") else pieces
+    total, restarts, last, hits = 0, 0, 0, []
     for line, record, passage in _passages(source) if searched else ():
-        part, last = part + (line <= last and record is None), line
-        if (span := _span(passage, searched)) is not None:
-            if first <= total < first + count:
-                start, end = span
-                around = passage[max(0, start - AROUND) : start], passage[start:end], passage[end : end + AROUND]
-                hits.append(Hit(line, part, record, *around))
-            total += 1
+        restarts, last = restarts + (line <= last and record is None), line
+        if searched[0].rstrip("*") not in passage.casefold():
+            continue
+        words = list(WORD.finditer(passage))
+        at = _first([word[0] for word in words], searched)
+        if at is None:
+            continue
+        if first <= total < first + count:
+            start, end = words[at].start(), words[at + len(searched) - 1].end()
+            around = passage[max(0, start - AROUND) : start], passage[start:end], passage[end : end + AROUND]
+            hits.append(Hit(line, restarts, record, *around))
+        total += 1
     return total, hits
 
 
@@ -71,26 +79,12 @@ def _passages(source: Source) -> Iterator[tuple[int, int | None, str]]:
             yield paragraph.line, None, paragraph.text
 
 
-def _pieces(part: str) -> list[str]:
-    """A searched word as a text is cut into words, with its `*` at the end."""
-    pieces = WORD.findall(part.rstrip("*"))
-    return [*pieces[:-1], pieces[-1] + "*"] if pieces and part.endswith("*") else pieces
-
-
-def _span(passage: str, searched: Sequence[str]) -> tuple[int, int] | None:
-    """(start, end) of the first match of the searched words in a passage, in characters; None without one."""
-    if searched[0].rstrip("*") not in passage.casefold():
-        return None
-    words = list(WORD.finditer(passage))
-    start = _first([word[0] for word in words], searched)
-    return None if start is None else (words[start].start(), words[start + len(searched) - 1].end())
-
-
 def _first(words: Sequence[str], searched: Sequence[str]) -> int | None:
+    """The number of the first word of the first match."""
     lower = [word.casefold() for word in words]
-    starts = range(len(lower) - len(searched) + 1)
-    return next((at for at in starts if all(_is(lower[at + i], word) for i, word in enumerate(searched))), None)
 
+    def matches(at: int) -> bool:
+        pairs = zip(lower[at:], searched, strict=False)
+        return all(word.startswith(s[:-1]) if s.endswith("*") else word == s for word, s in pairs)
 
-def _is(word: str, searched: str) -> bool:
-    return word.startswith(searched[:-1]) if searched.endswith("*") else word == searched
+    return next(filter(matches, range(len(lower) - len(searched) + 1)), None)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bertviz_core.corpora.recognition import PositionedSource
+from bertviz_core.corpora.recognition import positioned
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.encoding import Encoded
@@ -64,7 +64,7 @@ class CorpusReading:
     def __init__(self, examples: Examples[Any]) -> None:
         self.examples, self.reading = examples, Reading()
         self.count, self.is_complete = 0, False
-        self._source = PositionedSource.of(examples.source)
+        self._source, self._share_read = positioned(examples.source)
 
     def __iter__(self) -> Iterator[Encoded]:
         """Every example; raises InputError where there is none, or the corpus is broken."""
@@ -86,7 +86,7 @@ class CorpusReading:
         if self.is_complete:
             return self.count
         limit = self.examples.settings.limit
-        estimate = max(self.count, round(self.count / self._source.share()))
+        estimate = max(self.count, round(self.count / self._share_read()))
         return estimate if limit is None else min(limit, estimate)
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.formats import CONLLU
+from bertviz_core.corpora.annotated import CONLLU, Treebank
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError

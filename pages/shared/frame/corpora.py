@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from bertviz_core.analyses.analysis import Kind
-from bertviz_core.corpora import formats
+from bertviz_core.corpora import annotated
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
@@ -21,9 +21,9 @@ UPLOAD_FORMS: dict[str, tuple[str, str]] = {
         "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
         "One paragraph or sentence per line.",
     ),
-    "treebank": (f"A treebank: {formats.names('treebank')}", "He 2-nsubj\nsat 0-root"),
+    "treebank": (f"A treebank: {annotated.names('treebank')}", "He 2-nsubj\nsat 0-root"),
     "coreference": (
-        f"Documents with chains: {formats.names('coreference')}",
+        f"Documents with chains: {annotated.names('coreference')}",
         "One word per line, its chains in the last column.",
     ),
 }

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from bertviz_core import paper
-from bertviz_core.corpora.annotated import Treebank
+from bertviz_core.corpora.annotated import CONLLU, Treebank
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.corpora.formats import CONLLU
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank import TOTALS, Sentence, function_heads
 from bertviz_core.corpora.treebank.glossary import RELATIONS, explained, meaning
