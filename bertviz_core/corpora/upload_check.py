@@ -27,6 +27,8 @@ from bertviz_core.errors import BertvizError, InputError
 
 AT_ONCE = 2  # checks; each takes one core and 500 MB at most, and others wait
 PATIENCE = 10  # times its seconds of a core, after which a check ends whatever it does
+MEMORY = 500 << 20  # bytes beyond what the process has when it begins
+NICE = 19  # pages come first
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.corpora.upload_check")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
@@ -64,15 +66,9 @@ class UploadCheck:
     """
 
     def __init__(
-        self,
-        files: Sequence[tuple[str, bytes]],
-        kind: str,
-        *,
-        fixed: bool,
-        max_size: int,
-        max_unpacked: int,
-        seconds: int = 10,
-    ) -> None:
+        self, files: Sequence[tuple[str, bytes]], kind: str, *,
+        fixed: bool, max_size: int, max_unpacked: int, seconds: int = 10,
+    ) -> None:  # fmt: skip
         self.name = files[0][0]
         self._files = files
         self._ended = threading.Event()
@@ -110,20 +106,21 @@ class UploadCheck:
 
     def _run(self, task: dict[str, Any]) -> CheckedFiles:
         files, self._files = self._files, ()
-        if self._ended.is_set():
-            raise self._error()
-        if sum(len(data) for _, data in files) > task["max_size"]:
-            what = f"The file is over {task['max_size'] >> 20} MB."
-            raise InputError(what, where=self.name, hint="Use the command line.")
+        _check_size(sum(len(data) for _, data in files), self.name, task)
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
-            found = self._ask(folder, task | {"names": [name for name, _ in files]})
-            if "error" in found:
-                raise InputError(found["error"], where=found["where"], hint=found["hint"])
-            return CheckedFiles(Path(folder, "out").read_bytes(), found["name"], found["kind"], found["encoding"])
+            answer = self._ask(folder, task | {"names": [name for name, _ in files]})
+            if answer is None:
+                ended = self._ended.is_set()
+                what = "The upload was interrupted." if ended else "It takes too much time or memory to read."
+                raise InputError(what, where=self.name, hint="Unpack or split it, or use the command line.")
+            if "error" in answer:
+                raise InputError(answer["error"], where=answer["where"], hint=answer["hint"])
+            return CheckedFiles(Path(folder, "out").read_bytes(), **answer)
 
-    def _ask(self, folder: str, task: dict[str, Any]) -> dict[str, str]:
+    def _ask(self, folder: str, task: dict[str, Any]) -> dict[str, str] | None:
+        """What the process answers; None where it was ended."""
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         with subprocess.Popen(
             [*COMMAND, folder],
@@ -135,16 +132,12 @@ class UploadCheck:
             try:
                 if self._ended.is_set():
                     self._process.kill()
-                answer, _ = self._process.communicate(json.dumps(task).encode(), PATIENCE * task["seconds"])
-                found: dict[str, str] = json.loads(answer)
-                return found
+                output, _ = self._process.communicate(json.dumps(task).encode(), PATIENCE * task["seconds"])
+                answer: dict[str, str] = json.loads(output)
+                return answer
             except (subprocess.TimeoutExpired, ValueError):
                 self._process.kill()
-        raise self._error()
-
-    def _error(self) -> InputError:
-        what = "The upload was interrupted." if self._ended.is_set() else "It takes too much time or memory to read."
-        return InputError(what, where=self.name, hint="Unpack or split it, or use the command line.")
+                return None
 
 
 def bytes_in_memory() -> int:
@@ -154,8 +147,9 @@ def bytes_in_memory() -> int:
     return sum(check.size for check in checks)
 
 
-MEMORY = 500 << 20  # bytes beyond what the process has when it begins
-NICE = 19  # pages come first
+def _check_size(size: int, name: str, task: dict[str, Any]) -> None:
+    if size > task["max_size"]:
+        raise InputError(f"The file is over {task['max_size'] >> 20} MB.", where=name, hint="Use the command line.")
 
 
 def main(folder: Path) -> None:
@@ -170,33 +164,32 @@ def main(folder: Path) -> None:
     os._exit(0)  # a large file's objects need no tidying
 
 
-def _check(folder: Path, task: dict[str, Any]) -> dict[str, Any]:
-    def bounded(data: bytes, name: str) -> Source:
+def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
+    """The fields of `CheckedFiles` but for the data, which it writes as `out`."""
+
+    def source(data: bytes, name: str) -> Source:
         return replace(from_bytes(data, name), max_unpacked=task["max_unpacked"])
 
-    given = [bounded(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
-    own, data, name, encoding = task["kind"], b"", task["names"][0], ""
-    if task["fixed"]:
-        data = Path(folder, "0").read_bytes()
-    else:
-        data, name, encoding = join_sources(given)
+    files = [(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
+    kind, (data, name), encoding = task["kind"], files[0], ""
+    if not task["fixed"]:
+        data, name, encoding = join_sources([source(*file) for file in files])
         if not data.strip():
             raise InputError("The file is empty or contains only blank lines.", where=name, hint="Choose another file.")
-    if len(data) > task["max_size"]:
-        raise InputError(f"The file is over {task['max_size'] >> 20} MB.", where=name, hint="Use the command line.")
-    source = bounded(data, name)
+    _check_size(len(data), name, task)
+    joined = source(data, name)
     if not task["fixed"]:
-        possible = kinds(source)
-        own = own if own in possible[: max(1, len(possible) - 1)] or possible == ("text",) else possible[0]
+        possible = kinds(joined)
+        kind = kind if kind in possible[: max(1, len(possible) - 1)] or possible == ("text",) else possible[0]
     try:
-        check(own, source)
+        check(kind, joined)
     except InputError:
-        if own == "text" or not is_prose(source):
+        if kind == "text" or not is_prose(joined):
             raise
-        own = "text"
-        check(own, source)
+        kind = "text"
+        check(kind, joined)
     Path(folder, "out").write_bytes(data)
-    return {"kind": own, "name": name, "encoding": encoding}
+    return {"name": name, "kind": kind, "encoding": encoding}
 
 
 def _limit(size: int, seconds: int) -> None:
