@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,25 +12,36 @@ import pandas as pd
 import typer
 
 from bertviz_core import exports
+from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.provenance import origin
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import View
 from bertviz_core.analyses.results import read_header
-from bertviz_core.cli.combined import combined_app
 from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
+from bertviz_core.comparison.result import Comparison, compare
+from bertviz_core.corpora.files import find_sources
 from bertviz_core.corpora.source import from_path
+from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.store import Entry, Store
 from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import BertvizError
+from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.overview import stored_results
+from bertviz_core.paper_report.pages import check_out, write_report
+from bertviz_core.paper_report.request import ReportRequest
 
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
 NOT_COMPUTED = (  # options that make no difference where nothing is computed
     *("input", "device", "dtype", "max_length", "limit", "seed", "batch_tokens"),
     *("workers", "ray", "no_store", "quiet"),
 )
+MANY = "a file, folder or pattern, repeatable"
+OR_NONE = f"{MANY}, or `none`; default: the sample"
+NONE = "none"
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -42,7 +53,12 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
         view = analysis.view(**_field_values(analysis.view, values))
         chosen = _field_values(analysis.options, values)
         files = {name: from_path(path) for name, path in chosen.items() if isinstance(path, Path)}
-        console.analyze(analysis, analysis.options(**chosen), view, files)
+        options = analysis.options(**chosen)
+        options.check()
+        view.check()
+        console.check_out(analysis.name)
+        request = console.request(analysis, options, files)
+        console.write(view.show(console.computed(request), request, partial(requests.find, console.opened_store())))
 
     command.__name__, command.__doc__ = analysis.name, analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
@@ -52,10 +68,11 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
 
 
 def _field_values(options: type, values: dict[str, Any]) -> dict[str, Any]:
-    defaults = {field.name: field.default for field in fields(options)}
+    """The values of a dataclass's fields; a tuple is given as one option with commas between."""
+    own = {field.name: (values[field.name], isinstance(field.default, tuple)) for field in fields(options)}
     return {
-        name: tuple(part.strip() for part in values[name].split(",")) if isinstance(default, tuple) else values[name]
-        for name, default in defaults.items()
+        name: tuple(part.strip() for part in value.split(",")) if several else value
+        for name, (value, several) in own.items()
     }
 
 
@@ -67,14 +84,105 @@ for analysis in ANALYSES.values():
 @partial(with_console, without=NOT_COMPUTED)
 def overview(console: Console) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
-    for path in console.out or []:
+    for path in console.out:
         exports.check_path(path, stored_results.SUFFIXES)
     found = checkpoint.find(console.model, console.revision)
     table = stored_results.overview(Store(console.store), found, console.settings())
-    for path in console.out or []:
+    for path in console.out:
         exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
     if not console.out:
         print(table.to_text())
+
+
+@app.command("emergence")
+@partial(with_console, without=("input", "model", "revision"))
+def emergence(
+    console: Console,
+    folder: Annotated[Path, typer.Argument(help="A folder of checkpoints: step-0000500, checkpoint-500, ...")],
+    text: Annotated[
+        list[str] | None, typer.Option(help=f"Text for surface patterns, entropy and the loss; {MANY}.")
+    ] = None,
+    treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
+) -> None:
+    """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
+    console.check_out(Emergence.analysis)
+    texts = find_sources(text or ["encyclopedia"])
+    trees = find_sources(treebank or ["treebank"])
+    series = Series(find_training(folder), texts, trees, console.settings())
+    with console.working_store() as store:
+        try:
+            requests.compute_all(series.requests(), store, console.execution(), console.progress())
+        except ModelError as error:  # of single checkpoints, which are skipped and counted
+            print(f"warning: {error}", file=sys.stderr)
+        console.write(series.assemble(partial(requests.find, store)))
+
+
+@app.command("compare")
+@partial(with_console, without=("input",))
+def compare_runs(
+    console: Console,
+    analysis: Annotated[str, typer.Argument(help="An analysis by the name of its command, such as surface-patterns.")],
+    input: Annotated[list[str], typer.Argument(help="Files, folders, patterns, or the name of a built-in sample.")],
+    other_model: Annotated[str | None, typer.Option(help="Run B's model; default: run A's.")] = None,
+    other_input: Annotated[list[str] | None, typer.Option(help="Run B's file or sample; repeatable.")] = None,
+    other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
+    other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
+    other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
+    view: Annotated[str | None, typer.Option(help="The --view of dependency-heads, for both runs.")] = None,
+) -> None:
+    """Compare two runs of one analysis: run A as given by the options, run B with the --other options changed."""
+    name = analysis.replace("-", "_")
+    if name not in ANALYSES:
+        commands = ", ".join(each.command for each in ANALYSES.values())
+        raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
+    console.check_out(Comparison.analysis)
+    if view is not None and not any(field.name == "view" for field in fields(ANALYSES[name].view)):
+        hint = "It selects trees for dependency-heads."
+        raise SettingsError(f"--view is not an option of {ANALYSES[name].command}.", hint=hint)
+    shown = View() if view is None else ANALYSES[name].view(view=view)  # type: ignore[call-arg]
+    shown.check()
+    changed: dict[str, Any] = {"model": other_model, "input": other_input or None, "mode": other_mode}
+    changed |= {"weights": other_weights, "seed": other_seed}
+    first = replace(console, input=input)
+    second = replace(first, **{option: value for option, value in changed.items() if value is not None})
+    if other_model is not None:
+        second.revision = None
+    a, b = (run.request(ANALYSES[name], ANALYSES[name].options()) for run in (first, second))
+    if a.key() == b.key():
+        raise SettingsError(
+            "Both runs are the same, or differ in nothing that this analysis reads.",
+            hint="Give --other-model, --other-input, --other-mode, --other-weights or --other-seed.",
+        )
+    results = (shown.show(console.computed(run), run, lambda _: None) for run in (a, b))
+    console.write(compare(*results))
+
+
+@app.command("report")
+@partial(with_console, without=("input",))
+def report(
+    console: Console,
+    text: Annotated[list[str] | None, typer.Option(help=f"Text for sections 3 and 6: {OR_NONE}.")] = None,
+    treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for sections 4.2 and 5: {OR_NONE}.")] = None,
+    coreference: Annotated[list[str] | None, typer.Option(help=f"Corpus for section 4.3: {OR_NONE}.")] = None,
+) -> None:
+    """Write the paper's figures and tables for one model, and which of its statements the model shows, to --out
+    x.html, one self-contained page."""
+    if not console.out:
+        raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
+    for path in console.out:
+        check_out(path)
+    named = {"text": text or ["encyclopedia"], "treebank": treebank or ["treebank"]}
+    named |= {"coreference": coreference or ["coreference"], "random": ["random"]}
+    corpora = {kind: find_sources(names) for kind, names in named.items() if names != [NONE]}
+    request = ReportRequest(console.checkpoint(), corpora, console.settings())
+    request.settings.check(request.checkpoint.max_length)
+    with console.working_store() as store:
+        if announcement := request.announcement(store):
+            console.say(announcement)
+        failed = request.compute(store, console.execution(), console.progress())
+        written = request.read(store, failed)
+    for path in console.out:
+        write_report(written, path)
 
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
@@ -92,12 +200,16 @@ def store_size(store: Folder = None) -> None:
 def store_list(store: Folder = None) -> None:
     """List every result and upload with its model, corpus, settings, date and size."""
     opened = Store(store)
-    heads = dict(opened.heads())
-    rows = [_entry_row(opened, entry, heads.get(entry.key, b"")) | _location(entry) for entry in opened.entries()]
+    heads, rows = dict(opened.heads()), []
+    for entry in opened.entries():
+        date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
+        place = {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
+        rows.append(_described(opened, entry, heads.get(entry.key, b"")) | place)
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 
-def _entry_row(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
+def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
+    """What an entry is, and of a result what it was computed from."""
     if entry.kind == "upload":
         upload = Uploads(store).find(entry.key)
         return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}
@@ -106,26 +218,15 @@ def _entry_row(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
     if entry.kind == "detail":
         return {"what": "guesses of a result"}
     try:
-        return _result_row(head)
+        what, provenance, _ = read_header(head) or ("", {}, set())
+        about, options = origin(provenance), provenance["options"]
+        settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
+        settings += [f"limit {about['limit']}"] if about["limit"] else []
+        settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
+        model = Path(about["model"]).name
+        return {"what": what, "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return {"what": "unreadable"}
-
-
-def _result_row(head: bytes) -> dict[str, str]:
-    header = read_header(head)
-    if header is None:
-        return {"what": "unreadable"}
-    about, options = origin(header[1]), header[1]["options"]
-    settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
-    settings += [f"limit {about['limit']}"] if about["limit"] else []
-    settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
-    model = Path(about["model"]).name
-    return {"what": header[0], "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}
-
-
-def _location(entry: Entry) -> dict[str, str]:
-    date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
-    return {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
 
 
 @store_app.command("clear")
@@ -135,7 +236,6 @@ def store_clear(store: Folder = None) -> None:
 
 
 app.add_typer(inputs_app)
-app.add_typer(combined_app)
 app.add_typer(store_app, name="store")
 
 

@@ -4,10 +4,10 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import MISSING, dataclass, fields
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 from typing_extensions import Doc
@@ -15,13 +15,13 @@ from typing_extensions import Doc
 from bertviz_core import exports
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.request import Options, Request, View
+from bertviz_core.analyses.request import Options, Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import find_sources, sample
 from bertviz_core.corpora.readers import opened
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.progress import Progress
-from bertviz_core.engine.store import Store
+from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Execution, Settings
@@ -46,7 +46,9 @@ class Console:
     weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention"
     store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not read or write the store.")] = False
-    out: Annotated[list[Path] | None, typer.Option(help="Output file, format by extension; repeatable.")] = None
+    out: Annotated[list[Path], typer.Option(help="Output file, format by extension; repeatable.")] = field(
+        default_factory=list
+    )
     quiet: Annotated[bool, typer.Option("--quiet", help="Hide progress on standard error.")] = False
 
     def checkpoint(self) -> checkpoint.Checkpoint:
@@ -61,32 +63,27 @@ class Console:
             raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
         return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
-    def source(self) -> Source:
-        return find_sources(self.input)
-
     def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
         """The request of an analysis with these options, and the further `files` that it reads, by role. Raises
         InputError for an input that it cannot read, before a model is downloaded or loaded."""
-        drawn, settings = analysis.corpus == "random", analysis.relevant(self.settings())
-        source = sample("random") if drawn else self.source()
-        if not drawn:
+        settings = analysis.relevant(self.settings())
+        if analysis.corpus == "random":
+            source = sample("random")
+        else:
+            source = find_sources(self.input)
             opened(analysis.corpus, source)
         return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
 
     def opened_store(self) -> Store | None:
         return None if self.no_store else Store(self.store)
 
-    def analyze(self, analysis: Analysis, options: Options, view: View, files: Mapping[str, Source]) -> None:
-        """Find or compute one analysis, then write every --out, or print the table as `view` shows it."""
-        options.check()
-        view.check()
-        self.check_out(analysis.name)
-        request = self.request(analysis, options, files)
-        self.write(view.show(self.computed(request), request, partial(requests.find, self.opened_store())))
+    def working_store(self) -> AbstractContextManager[Store]:
+        """The store, or an empty one that is deleted at the end."""
+        return temporary_store() if self.no_store else nullcontext(Store(self.store))
 
     def check_out(self, analysis: str) -> None:
         """Raises SettingsError for an --out that this analysis cannot write."""
-        for path in self.out or []:
+        for path in self.out:
             exports.check_path(path, exports.suffixes(analysis))
 
     def computed(self, request: Request) -> Result:
@@ -104,7 +101,7 @@ class Console:
 
     def write(self, result: Result) -> None:
         """Write a result to every --out, or print its table where there is none."""
-        for path in self.out or []:
+        for path in self.out:
             exports.write(result, path)
         if not self.out:
             print(exports.to_text(result))
@@ -127,9 +124,8 @@ class PrintedProgress(Progress):
         terminal = sys.stderr.isatty()
         if time.monotonic() - self.last_shown > (0.2 if terminal else 10) or (count and self.done == self.total):
             self.last_shown = time.monotonic()
-            print(
-                f"\r\033[K{self}" if terminal else str(self), end="" if terminal else "\n", file=sys.stderr, flush=True
-            )
+            line, end = (f"\r\033[K{self}", "") if terminal else (str(self), "\n")
+            print(line, end=end, file=sys.stderr, flush=True)
 
 
 def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
@@ -150,26 +146,20 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
 
 
 def parameters(options: type) -> list[inspect.Parameter]:
-    """Typer's parameters for the fields of a dataclass; a tuple of strings is one option with commas between."""
-    hints = get_type_hints(options, include_extras=True)
-    return [
-        inspect.Parameter(
-            f.name, inspect.Parameter.KEYWORD_ONLY, default=_default(f), annotation=_annotated(hints, f.name)
+    """Typer's parameters for the fields of a dataclass: Console has typer's own annotations, an analysis documents its
+    options with Doc. A tuple of strings is one option with commas between."""
+    hints, found = get_type_hints(options, include_extras=True), []
+    for each in fields(options):
+        kind, doc = get_args(hints[each.name])
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if isinstance(default, tuple):
+            kind, default = str, ",".join(default)
+        if isinstance(doc, Doc):
+            flags = ["--" + each.name.replace("_", "-")] if kind is bool else []
+            doc = typer.Option(*flags, help=doc.documentation)
+        default = inspect.Parameter.empty if default is MISSING else default
+        annotation = Annotated[kind, doc]  # type: ignore[valid-type]
+        found.append(
+            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         )
-        for f in fields(options)
-    ]
-
-
-def _default(entry: Any) -> Any:
-    if entry.default is MISSING:
-        return inspect.Parameter.empty
-    return ",".join(entry.default) if isinstance(entry.default, tuple) else entry.default
-
-
-def _annotated(hints: Mapping[str, Any], name: str) -> Any:
-    """An analysis documents its options with Doc, Console has typer's own annotations."""
-    kind, doc = get_args(hints[name])
-    if not isinstance(doc, Doc):
-        return hints[name]
-    flags = ["--" + name.replace("_", "-")] if kind is bool else []
-    return Annotated[str if get_origin(kind) is tuple else kind, typer.Option(*flags, help=doc.documentation)]
+    return found

@@ -5,15 +5,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
-from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from bertviz_core import exports
 from bertviz_core.cli.console import Console, with_console
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.files import expanded
+from bertviz_core.corpora.files import expanded, find_sources
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.stream import extract as write_maps
 from bertviz_core.errors import SettingsError
@@ -29,7 +29,7 @@ from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, input_origin, write_input
 from bertviz_core.viewer.query_key import TERMS, measure
-from bertviz_core.viewer.view import InputAttention, InputView, apply_view
+from bertviz_core.viewer.view import InputView, apply_view
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
@@ -42,7 +42,7 @@ inputs_app = typer.Typer()
 @partial(with_console, without=(*UNUSED, "model", "revision", "max_length", "seed", "mode"))
 def treebank(console: Console) -> None:
     """A treebank to JSON: words, heads and relns of every sentence (the release's preprocess_depparse)."""
-    bank = Treebank(console.source())
+    bank = Treebank(find_sources(console.input))
     _write_json(console, lambda skipped: (s.to_json() for s in islice(bank.sentences(skipped), console.limit)))
 
 
@@ -67,11 +67,14 @@ def extract(
 ) -> None:
     """Attention maps to x.safetensors, one entry for each input, which x.inputs.json describes (the release's
     extract_attention)."""
-    paths = console.out or []
-    if len(paths) != 1:
+    if len(console.out) != 1:
         raise SettingsError("`extract` writes one file.", hint="Give --out maps.safetensors.")
-    exports.check_path(paths[0], (".safetensors",))
-    beside = _beside(paths[0], console.input)
+    (out,) = console.out
+    exports.check_path(out, (".safetensors",))
+    beside = out.with_suffix(".inputs.json")
+    if beside.resolve() in {file.resolve() for name in console.input for file in expanded(name)}:
+        what = "The description of the maps would overwrite an input."
+        raise SettingsError(what, where=str(beside), hint="Give another --out.")
     inputs = segments_of(console)
     without = next((example for example in inputs if example.words is None), None) if word_level else None
     if without is not None:
@@ -80,9 +83,13 @@ def extract(
     model = observing(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
     metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
-    write_maps(model, inputs, paths[0], console.progress(), console.batch_tokens, metadata, level)
+    write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
     reading = Reading()
-    exports.write_records(beside, (_describe(inputs, example) for example in inputs.read(reading)))
+    descriptions = (
+        {**each.other, "entry": str(each.number), "where": each.where, "tokens": inputs.tokens.names(each.ids)}
+        for each in inputs.read(reading)
+    )
+    exports.write_records(beside, descriptions)
     _say_skipped(console, reading.skipped)
 
 
@@ -105,27 +112,31 @@ def attention(
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
     --pair: all heads, sorted by their weight from one token to another (.csv). With --query: the products of query and
     key that make one token's weights in the head (.csv)."""
-    for path in console.out or []:
+    for path in console.out:
         exports.check_path(path, (".csv",) if pair or query else SUFFIXES)
-    view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
-    if pair:
-        for option, value in (("--head", head), ("--min-weight", min_weight)):
-            if value is not None:
-                what = f"--pair shows all heads as a table and reads no {option}."
-                raise SettingsError(what, hint=f"Omit {option}.")
-        _write_pair(console, _positions(pair), item, view)
-        return
-    if head is None:
+    for option, value in (("--head", head), ("--min-weight", min_weight)):
+        if pair and value is not None:
+            what = f"--pair shows all heads as a table and reads no {option}."
+            raise SettingsError(what, hint=f"Omit {option}.")
+    positions = _positions(pair) if pair else (0, 0)
+    if not pair and head is None:
         raise SettingsError("There is no head.", hint="Give --head 3-5, or --pair 3:7 for all heads.")
-    chosen = Head.parse(head)
-    if query:
-        _write_products(console, chosen, item, query - 1)
+    chosen = Head(0, 0) if head is None else Head.parse(head)
+    model, single, origin = _model_and_input(console, chosen, item)
+    if query and not pair:
+        _write_products(console, model, single, chosen, query - 1, origin)
         return
-    shown, origin = _attention_and_origin(console, chosen, item, view)
-    for path in console.out or []:
+    view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
+    shown = apply_view(single.layout, maps_of(model, single.example), view)
+    if pair:
+        query, key = shown.pair(*positions)
+        title = f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}\n"
+        _write_rows(console, shown.pair_to_csv(query, key, origin), title, shown.pair_frame(query, key))
+        return
+    for path in console.out:
         write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
     if not console.out:
-        print(shown.to_frame(chosen).nlargest(HEAVIEST, "weight").to_string(index=False, float_format="{:.3f}".format))
+        _write_rows(console, b"", "", shown.to_frame(chosen).nlargest(HEAVIEST, "weight"))
 
 
 def _positions(pair: str) -> tuple[int, int]:
@@ -135,44 +146,31 @@ def _positions(pair: str) -> tuple[int, int]:
     return query, key
 
 
-def _write_pair(console: Console, positions: tuple[int, int], item: int, view: InputView) -> None:
-    shown, origin = _attention_and_origin(console, Head(0, 0), item, view)
-    query, key = shown.pair(*positions)
-    for path in console.out or []:
-        exports.write_bytes(path, shown.pair_to_csv(query, key, origin))
-    if not console.out:
-        print(f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}")
-        print(shown.pair_frame(query, key).head(HEAVIEST).to_string(index=False, float_format="{:.3f}".format))
-
-
-def _write_products(console: Console, head: Head, item: int, position: int) -> None:
-    model, single, origin = _model_and_input(console, head, item)
+def _write_products(
+    console: Console, model: AttentionModel, single: OneInput, head: Head, position: int, origin: dict[str, Any]
+) -> None:
     if not 0 <= position < len(single.example):
-        raise SettingsError(
-            f"There is no token {position + 1}.", hint=f"Choose a position from 1 to {len(single.example)}."
-        )
+        hint = f"Choose a position from 1 to {len(single.example)}."
+        raise SettingsError(f"There is no token {position + 1}.", hint=hint)
     products, tokens = measure(model, single.example, head, position), single.layout.tokens
-    for path in console.out or []:
-        exports.write_bytes(path, products.to_csv(tokens, position, {"head": head.label(), **origin}))
+    csv = products.to_csv(tokens, position, {"head": head.label(), **origin})
+    shown = products.to_frame(tokens).iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
+    _write_rows(console, csv, f"{tokens.labels[position]} ->\n", shown.nlargest(HEAVIEST, "weight"))
+
+
+def _write_rows(console: Console, csv: bytes, title: str, rows: pd.DataFrame) -> None:
+    """Write a table to every --out, or print a title and its first rows where there is none."""
+    for path in console.out:
+        exports.write_bytes(path, csv)
     if not console.out:
-        print(f"{tokens.labels[position]} ->")
-        shown = products.to_frame(tokens).iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
-        print(shown.nlargest(HEAVIEST, "weight").to_string(index=False, float_format="{:.3f}".format))
+        print(title + rows.head(HEAVIEST).to_string(index=False, float_format="{:.3f}".format))
 
 
 def segments_of(console: Console) -> Segments:
     """The encoded examples of the command's input; raises BertvizError for settings the model cannot use."""
     checkpoint = console.checkpoint()
     console.settings().check(checkpoint.max_length)
-    return Segments(console.source(), load_tokens(checkpoint), console.settings())
-
-
-def _attention_and_origin(
-    console: Console, head: Head, item: int, view: InputView
-) -> tuple[InputAttention, dict[str, Any]]:
-    """What the view shows of one input, and what it was computed from."""
-    model, single, origin = _model_and_input(console, head, item)
-    return apply_view(single.layout, maps_of(model, single.example), view), origin
+    return Segments(find_sources(console.input), load_tokens(checkpoint), console.settings())
 
 
 def _model_and_input(console: Console, head: Head, item: int) -> tuple[AttentionModel, OneInput, dict[str, Any]]:
@@ -186,26 +184,6 @@ def _model_and_input(console: Console, head: Head, item: int) -> tuple[Attention
     return model, single, input_origin(checkpoint, inputs.settings, single.digest())
 
 
-def _beside(path: Path, inputs: list[str]) -> Path:
-    """Path of the file that describes a file of maps; raises SettingsError where it is an input, to be overwritten."""
-    beside = path.with_suffix(".inputs.json")
-    if beside.resolve() in {file.resolve() for name in inputs for file in expanded(name)}:
-        raise SettingsError(
-            "The description of the maps would overwrite an input.", where=str(beside), hint="Give another --out."
-        )
-    return beside
-
-
-def _describe(inputs: Any, example: Any) -> dict[str, Any]:
-    """Description of an entry of maps: its name, its tokens, and the user's own fields."""
-    return {
-        **example.other,
-        "entry": str(example.number),
-        "where": example.where,
-        "tokens": inputs.tokens.names(example.ids),
-    }
-
-
 def _say_skipped(console: Console, skipped: Skipped) -> None:
     for entry in skipped.to_json():
         console.say(f"{entry['count']:,} times: {entry['reason']} ({', '.join(entry['where'][:3])} ...)")
@@ -214,9 +192,9 @@ def _say_skipped(console: Console, skipped: Skipped) -> None:
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
     """The records, read again for each --out, as a JSON list; then what the last reading left out."""
     skipped = Skipped()
-    for path in console.out or []:
+    for path in console.out:
         exports.check_path(path, (".json",))
-    for path in console.out or []:
+    for path in console.out:
         skipped = Skipped()
         exports.write_records(path, records(skipped))
     if not console.out:
