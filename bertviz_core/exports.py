@@ -95,15 +95,13 @@ def to_section(result: Result) -> str:
     """Title, findings, figures, table and origin as a part of an HTML page; texts of files are escaped."""
     analysis = ANALYSES.get(result.analysis)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
-    shown = "".join(
-        f"<figure><h2>{escape(name)}</h2>{figure_html(figure)}</figure>" for name, figure in figures.items()
-    )
+    shown = (f"<figure><h2>{escape(name)}</h2>{figure_html(figure)}</figure>" for name, figure in figures.items())
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
     origins = (f"<h2>Where {name} come from</h2>{bullets(described_origin(run))}" for name, run in result.runs.items())
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
     return (
-        f"<section><h1>{escape(title_of(result))}</h1><div "
-        f"class=findings>{bullets(sentences(result))}</div>{bullets(result.notes)}{shown}<h2>Table</h2>"
+        f"<section><h1>{escape(title_of(result))}</h1><div class=findings>{bullets(sentences(result))}</div>"
+        f"{bullets(result.notes)}{''.join(shown)}<h2>Table</h2>"
         f"<div class=scroll>{table}</div><h2>Skipped or modified</h2>{bullets(skipped or ['Nothing.'])}"
         f"{''.join(origins)}</section>"
     )
@@ -210,10 +208,8 @@ def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
     cannot be written."""
     suffix = next((suffix for suffix in allowed if path.name.lower().endswith(suffix)), None)
     if suffix is None:
-        raise SettingsError(
-            f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}.",
-            hint="Choose one of these extensions.",
-        )
+        what = f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}."
+        raise SettingsError(what, hint="Choose one of these extensions.")
     if not path.parent.is_dir() or path.is_dir():
         what = "This is a folder, not a file" if path.is_dir() else f"There is no folder {str(path.parent)!r}"
         raise SettingsError(f"{what}.", where=str(path), hint="Give a file in an existing folder.")
