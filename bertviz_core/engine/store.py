@@ -140,8 +140,8 @@ class Store:
             return
         self._used[key] = now
         with suppress(*ERRORS), closing(sqlite3.connect(self.folder / DBNAME, timeout=0.1)) as database, database:
-            query = "UPDATE Cache SET access_time = ? WHERE key = ? AND raw = 1"
-            database.execute(query, (now, f"result/{key}"))
+            query = "UPDATE Cache SET access_time = ? WHERE key = ? AND raw = 1 AND access_time < ?"
+            database.execute(query, (now, f"result/{key}", now - RECENT))
 
     def entries(self) -> Iterator[Entry]:
         """What is stored; the results that ship are not counted, nor what is not bytes."""

@@ -57,9 +57,16 @@ def run(
     for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
         groups = [group]
         while groups:
-            part = groups.pop(0)
-            sums = _sums(model, part, accumulators, passing or forward)
-            if sums is None:
+            part, sums = groups.pop(0), [accumulator.new_empty() for accumulator in accumulators]
+            has_room = True
+            try:
+                batch = collate(part, model.tokens, model.device)
+                (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
+            except RuntimeError as error:
+                _check_smaller(error, model, part)
+                has_room = False
+            if not has_room:  # after the error, which keeps the blocks of the failed try
+                _free(model)
                 groups[:0] = part[: len(part) // 2], part[len(part) // 2 :]
                 continue
             for accumulator, each in zip(accumulators, sums, strict=True):
@@ -74,28 +81,22 @@ def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[En
         yield example
 
 
-def _sums(
-    model: AttentionModel, examples: Sequence[Encoded], accumulators: Sequence[Accumulator], passing: PassFunction
-) -> list[Accumulator] | None:
-    """What each accumulator sums over one batch; None where only a smaller one has room on the device."""
-    sums = [accumulator.new_empty() for accumulator in accumulators]
-    try:
-        batch = collate(examples, model.tokens, model.device)
-        passing(model, batch, *(partial(each.update, batch) for each in sums))
-        return sums
-    except RuntimeError as error:
-        if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
-            raise
-        if len(examples) == 1:
-            raise ModelError(
-                f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
-                hint="Choose a smaller maximum length, or another device.",
-            ) from error
-    if model.device.startswith("cuda"):  # after the error, which keeps the blocks of the failed try
-        import torch
+def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
+    """Raise the error unless smaller batches can fix it."""
+    if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
+        raise error
+    if len(examples) == 1:
+        raise ModelError(
+            f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
+            hint="Choose a smaller maximum length, or another device.",
+        ) from error
 
+
+def _free(model: AttentionModel) -> None:
+    import torch
+
+    if model.device.startswith("cuda"):
         torch.cuda.empty_cache()
-    return None
 
 
 def extract(

@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import json
 import logging
+import math
 import os
 import queue
 import signal
@@ -26,7 +27,7 @@ from bertviz_core.analyses.model_pass import LastModelCache
 from bertviz_core.engine.jobs import outcome
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled, Unexpected
-from bertviz_core.tasks.tasks import Task, perform
+from bertviz_core.tasks import Task, perform
 
 PATIENCE = 0.3  # seconds that a stage has to react to a cancel before it is ended with its process
 POLL = 0.05
@@ -55,7 +56,11 @@ class Worker:
         """
         if not self._process or self._process.poll() is not None:
             progress.start("Starting a worker process")
-            self._start()
+            path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+            environment, pipe = os.environ | {"PYTHONPATH": path}, subprocess.PIPE
+            self._process = subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, env=environment)
+            self._messages = queue.Queue()
+            threading.Thread(target=_listen, args=(self._process.stdout, self._messages), daemon=True).start()
         try:
             self._send(task=task)
             self._follow(progress)
@@ -73,13 +78,6 @@ class Worker:
             self._process.stdin.close()
         return status
 
-    def _start(self) -> None:
-        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        environment, pipe = os.environ | {"PYTHONPATH": path}, subprocess.PIPE
-        self._process = subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, env=environment)
-        self._messages = queue.Queue()
-        threading.Thread(target=_listen, args=(self._process.stdout, self._messages), daemon=True).start()
-
     def _send(self, **message: Any) -> None:
         """Send one message; raises OSError where the process has ended."""
         assert self._process and self._process.stdin
@@ -88,9 +86,9 @@ class Worker:
 
     def _follow(self, progress: Progress) -> None:
         """Show the progress of a task to its end; raises the error that it ended with, or Cancelled."""
-        ends = float("inf")
+        ends = math.inf
         while time.monotonic() <= ends:
-            if ends == float("inf") and progress.cancelled.is_set():
+            if ends == math.inf and progress.cancelled.is_set():
                 self._send(cancel=True)
                 ends = time.monotonic() + PATIENCE
             try:
@@ -101,15 +99,15 @@ class Worker:
                 raise EOFError
             if "progress" in message:
                 progress.restore(message["progress"])
-            elif message.get("end") == "done":
-                return
-            elif message.get("end") == "failed":
-                if message["broken"]:
-                    self.close()
+                continue
+            if message["broken"]:
+                self.close()
+            if message["end"] == "failed":
                 what, where, hint = message["error"]
                 raise BertvizError(what, where=where, hint=hint)
-            elif "end" in message:
+            if message["end"] == "cancelled":
                 raise Cancelled()
+            return
         self.close()
         raise Cancelled()
 
@@ -144,7 +142,11 @@ NICE = 19  # pages come first
 def main() -> None:
     """Perform tasks until the server has ended."""
     read, write = _streams()
-    _step_back()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
+    with contextlib.suppress(AttributeError, OSError):
+        os.nice(NICE)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     tasks: queue.Queue[tuple[Task, Progress]] = queue.Queue()
     threading.Thread(target=_receive, args=(read, tasks), daemon=True).start()
     models = LastModelCache()
@@ -193,15 +195,6 @@ def _streams() -> tuple[IO[str], IO[str]]:
     os.dup2(2, 1)
     os.write(write, b"\n")  # ends a line that an import has begun
     return open(read, encoding="utf-8"), open(write, "w", encoding="utf-8")  # noqa: PTH123
-
-
-def _step_back() -> None:
-    """Give way to the server: ignore Ctrl-C, run at a lower priority, and be the first killed when memory runs out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with contextlib.suppress(AttributeError, OSError):
-        os.nice(NICE)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/oom_score_adj").write_text("500")
 
 
 if __name__ == "__main__":

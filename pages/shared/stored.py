@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from bertviz_core import tasks
 from bertviz_core.analyses import chunks, runtime_estimate
 from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.model_pass import check_model
@@ -15,7 +16,6 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.errors import ModelError
-from bertviz_core.tasks import tasks
 from pages.shared import messages, services
 from pages.shared.frame import address, uploads
 from pages.shared.frame.selection import Selection

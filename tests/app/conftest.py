@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.analyses.model_pass import LastModelCache
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.loading import LoadedModels
-from bertviz_core.tasks.tasks import Task, perform
+from bertviz_core.tasks import Task, perform
 from tests.app.driving import ROOT
 
 MODELS = LoadedModels()  # known by their fingerprints, so that tests can share them

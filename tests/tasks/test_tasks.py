@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from bertviz_core import tasks
 from bertviz_core.access import from_environment
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.model_pass import LastModelCache
@@ -18,8 +19,7 @@ from bertviz_core.errors import DownloadNeeded, InputError, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import paper_model
 from bertviz_core.settings import Settings
-from bertviz_core.tasks import tasks
-from bertviz_core.tasks.tasks import perform
+from bertviz_core.tasks import perform
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
 SETTINGS = Settings(max_length=32)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core import tasks
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.jobs import Job, JobQueue
@@ -19,7 +20,7 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
-from bertviz_core.tasks import tasks, workers
+from bertviz_core.tasks import workers
 from bertviz_core.tasks.workers import Worker
 from tests.waiting import until
 

@@ -5,13 +5,13 @@ from functools import partial
 
 import streamlit as st
 
+from bertviz_core import tasks
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
 from bertviz_core.engine.jobs import Job, JobQueue
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.paper_report.request import ReportRequest
-from bertviz_core.tasks import tasks
-from bertviz_core.tasks.tasks import Task
+from bertviz_core.tasks import Task
 from pages.shared import services, session
 
 REMEMBERED = 50  # of this reader's jobs
