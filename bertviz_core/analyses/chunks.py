@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
@@ -85,12 +85,11 @@ class ChunkSums:
         self.total, self.done, self.waiting = total, done, waiting
 
 
-@dataclass
 class ChunkedPass:
     """Sums over chunks of the requests that share one pass, saved to the store on the way; of a corpus of one chunk
     nothing is saved.
 
-    Attributes:
+    Args:
         together: The requests.
         corpus: Their corpus, read while it is summed.
         model: Gives the shapes of the sums, and where they are.
@@ -98,21 +97,27 @@ class ChunkedPass:
         rounding: What the rounding of sums depends on: the device and the tokens per batch.
     """
 
-    together: Sequence[Request]
-    corpus: CorpusReading
-    model: AttentionModel
-    store: Store | None
-    rounding: str
-
-    def __post_init__(self) -> None:
-        self.work = f"{self.rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
-        shapes = self.model if self.model.encoder is not None else replace(self.model, device="cpu")
-        empty = ((request, ANALYSES[request.analysis].accumulator(shapes, request)) for request in self.together)
-        self.sums = [ChunkSums(request, accumulator, self.store) for request, accumulator in empty]
+    def __init__(
+        self,
+        together: Sequence[Request],
+        corpus: CorpusReading,
+        model: AttentionModel,
+        store: Store | None,
+        rounding: str,
+    ) -> None:
+        self.corpus, self.store = corpus, store
+        self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
         self.sizes: list[int] = []  # of the chunks that have been read, in examples
         self._saved, self._cost, self._is_changed = time.monotonic(), 0.0, False
-        for each in self.sums:
-            self._restore(each)
+        shapes = model if model.encoder is not None else replace(model, device="cpu")
+        self.sums = []
+        for request in together:
+            each = ChunkSums(request, ANALYSES[request.analysis].accumulator(shapes, request), store)
+            with suppress(*DAMAGED):
+                data = store.read(work_name(request)) if store else None
+                if data and metadata_of(data)["work"] == self.work:
+                    each.restore(data)
+            self.sums.append(each)
 
     @property
     def totals(self) -> list[PortableAccumulator]:
@@ -164,12 +169,6 @@ class ChunkedPass:
 
     def _needs(self, number: int) -> bool:
         return any(each.needs(number) for each in self.sums)
-
-    def _restore(self, each: ChunkSums) -> None:
-        with suppress(*DAMAGED):
-            data = self.store.read(work_name(each.request)) if self.store else None
-            if data and metadata_of(data)["work"] == self.work:
-                each.restore(data)
 
 
 def share_done(store: Store, request: Request) -> float | None:

@@ -21,12 +21,7 @@ from bertviz_core.errors import BertvizError, StoreError
 LOADING = 3.0  # seconds of the first pass, before any was timed: libraries and the model
 LOADING_NEXT = 0.8  # seconds, of each further pass: the model or another, the corpus, the results
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf}  # tokens a word; windows overlap
-LENGTHS = {
-    "text": 1.0,
-    "treebank": 0.13,
-    "coreference": 1.0,
-    "random": 1.0,
-}  # of one input, as a share of the maximum length
+SENTENCE = 0.13  # of a treebank, as a share of the maximum length, which other inputs fill
 SPEED = 0.75  # of the multiplication that is measured, what a pass of a wide model reaches
 NARROW = 250.0  # dimensions; so narrow a model reaches half of it
 WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
@@ -34,10 +29,18 @@ WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
 
 def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float | None:
     """Estimated seconds of all passes together, each a group of requests; None where a corpus cannot be read."""
-    try:
-        return sum(_seconds(store, group, LOADING_NEXT if number else LOADING) for number, group in enumerate(groups))
-    except BertvizError:
-        return None
+    total = 0.0
+    for number, together in enumerate(groups):
+        loading, rate = LOADING_NEXT if number else LOADING, 1 / (SPEED * multiplications())
+        with suppress(StoreError, ValueError, TypeError):
+            if store and (data := store.read(_name(together))):
+                loading, rate = json.loads(data)
+        try:
+            overhead, work = _work(together)
+        except BertvizError:
+            return None
+        total += loading + overhead + work * rate
+    return total
 
 
 def text(length: float | None) -> str:
@@ -49,15 +52,26 @@ def text(length: float | None) -> str:
 
 def record(store: Store, together: Sequence[Request], loading: float, running: float) -> None:
     """Store what a pass took, for later estimates; nothing happens where the store cannot be written."""
-    with suppress(StoreError, BertvizError):
-        rate = max(running - _overhead(together), running / 5) / (_corpus_tokens(together[0]) * _work(together))
+    with suppress(BertvizError):
+        overhead, work = _work(together)
+        rate = max(running - overhead, running / 5) / work
         store.write(_name(together), json.dumps([loading, rate]).encode())
+
+
+def _work(together: Sequence[Request]) -> tuple[float, float]:
+    """Seconds of a pass that do not depend on the corpus, and its operations."""
+    request, analyses = together[0], [ANALYSES[each.analysis] for each in together]
+    tokens = estimate_word_count(request.source) * PIECES[analyses[0].corpus]
+    if request.settings.limit is not None:
+        tokens = max(1.0, min(tokens, request.settings.limit * _length(request)))
+    cost = max(analysis.cost(request.checkpoint) for analysis in analyses)
+    return sum(analysis.overhead for analysis in analyses), tokens * cost * operations(request)
 
 
 def operations(request: Request) -> float:
     """Of a token's forward pass: two for each weight of a layer, and two products of attention; then the statistics,
     which take some for each head and key. The narrower a model, the more of its time is spent on other things."""
-    checkpoint, length = request.checkpoint, _tokens_per_input(request)
+    checkpoint, length = request.checkpoint, _length(request)
     width = next((int(checkpoint.config[name]) for name in WIDTHS if name in checkpoint.config), 0)
     weights = 12 * checkpoint.layers * width**2 if width else checkpoint.parameters()
     attention = 4 * checkpoint.layers * width * length
@@ -65,32 +79,10 @@ def operations(request: Request) -> float:
     return float(2 * weights + attention + statistics) * (1 + NARROW / width if width else 1.0)
 
 
-def _seconds(store: Store | None, together: Sequence[Request], loading: float) -> float:
-    """Estimated seconds of one pass, whose loading takes so long where no pass was timed."""
-    rate = 1 / (SPEED * multiplications())
-    with suppress(StoreError, ValueError, TypeError):
-        if store and (data := store.read(_name(together))):
-            loading, rate = json.loads(data)
-    return loading + _overhead(together) + _corpus_tokens(together[0]) * _work(together) * rate
-
-
-def _work(together: Sequence[Request]) -> float:
-    """Operations of a pass per token."""
-    return operations(together[0]) * max(ANALYSES[each.analysis].cost(each.checkpoint) for each in together)
-
-
-def _overhead(together: Sequence[Request]) -> float:
-    return sum(ANALYSES[request.analysis].overhead for request in together)
-
-
-def _tokens_per_input(request: Request) -> float:
-    return max(8.0, LENGTHS.get(ANALYSES[request.analysis].corpus, 1.0) * request.settings.max_length)
-
-
-def _corpus_tokens(request: Request) -> float:
-    tokens = estimate_word_count(request.source) * PIECES[ANALYSES[request.analysis].corpus]
-    limit = request.settings.limit
-    return tokens if limit is None else max(1.0, min(tokens, limit * _tokens_per_input(request)))
+def _length(request: Request) -> float:
+    """Tokens of an input."""
+    is_sentence = ANALYSES[request.analysis].corpus == "treebank"
+    return max(8.0, (SENTENCE if is_sentence else 1.0) * request.settings.max_length)
 
 
 def _name(together: Sequence[Request]) -> str:
@@ -104,11 +96,9 @@ def _name(together: Sequence[Request]) -> str:
 @cache
 def multiplications() -> float:
     """Operations a second of a product of two matrices on this machine, measured once, in hundredths of a second."""
-    matrix = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32)
-    matrix @ matrix
-    best = float("inf")
-    for _ in range(3):
+    matrix, times = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32), []
+    for _ in range(4):  # the first one starts the threads
         start = time.perf_counter()
         matrix @ matrix
-        best = min(best, time.perf_counter() - start)
-    return float(2 * len(matrix) ** 3 / best)
+        times.append(time.perf_counter() - start)
+    return float(2 * len(matrix) ** 3 / min(times))
