@@ -54,7 +54,11 @@ def compute_pass(
 ) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
     started, first = time.monotonic(), together[0]
-    model, analysis = _begin(together, runner, progress), ANALYSES[first.analysis]
+    analysis = ANALYSES[first.analysis]
+    first.settings.check(first.checkpoint.max_length)
+    for request in together:
+        check_model(request)
+    model = runner.start(together, progress)  # its description if workers hold it
     loaded, resumed = time.monotonic(), store is not None and share_done(store, first)
     examples = examples_class(analysis.corpus)(first.source, model.tokens, first.settings)
     corpus = CorpusReading(examples)
@@ -74,8 +78,8 @@ def compute_pass(
         ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
         for request, total in zip(together, totals, strict=True)
     ]
-    for request, result in zip(together, results, strict=True):
-        if store:
+    if store:
+        for request, result in zip(together, results, strict=True):
             store.put(request.key(), result.to_bytes())
     if chunked:
         chunked.finish()
@@ -84,56 +88,37 @@ def compute_pass(
     return results
 
 
-def _begin(together: Sequence[Request], runner: LocalRunner, progress: Progress) -> AttentionModel:
-    """The model, or its description if workers hold it."""
-    first = together[0]
-    first.settings.check(first.checkpoint.max_length)
-    for request in together:
-        check_model(request)
-    return runner.start(together, progress)
-
-
 def _run_whole(
     together: Sequence[Request], corpus: CorpusReading, model: AttentionModel, runner: LocalRunner, progress: Progress
 ) -> list[Any]:
     """The accumulators of analyses that are not sums over chunks: they get all inputs, and may read them several
-    times."""
-    analysis, examples = ANALYSES[together[0].analysis], []
+    times, each time in parts that workers can compute."""
+    inputs, totals = [], []
     for example in corpus:
-        examples.append(example)
+        inputs.append(example)
         progress.advance(1)
-    progress.start("Running the model", len(examples), corpus.examples.unit)
-    totals = [analysis.accumulator(model, request) for request in together]
-    for request, total in zip(together, totals, strict=True):
-        run_stage = partial(_run_stage, request, model, runner, progress)
-        analysis.run_whole(total, examples, run_stage, progress, runner.execution.batch_tokens)
+    progress.start("Running the model", len(inputs), corpus.examples.unit)
+    for request in together:
+        analysis = ANALYSES[request.analysis]
+
+        def run_stage(
+            options: dict[str, Any],
+            examples: Sequence[Encoded],
+            take: Callable[[Any], None],
+            stage: str,
+            request: Request = request,
+        ) -> None:
+            """One pass over examples, for the accumulator and the model that these options ask for; `take` is given
+            the sums of each part, and the progress the name of the stage."""
+            request = replace(request, options=options)
+            progress.start(stage, len(examples), "sentences")
+            empty = ANALYSES[request.analysis].accumulator(model, request)
+            for _, (part,) in runner.map([request], enumerate(cut(examples, PART_TOKENS)), progress):
+                take(empty.from_bytes(part) if isinstance(part, bytes) else part)
+
+        totals.append(total := analysis.accumulator(model, request))
+        analysis.run_whole(total, inputs, run_stage, progress, runner.execution.batch_tokens)
     return totals
-
-
-def _run_stage(
-    request: Request,
-    model: AttentionModel,
-    runner: LocalRunner,
-    progress: Progress,
-    options: dict[str, Any],
-    examples: Sequence[Encoded],
-    take: Callable[[Any], None],
-    stage: str,
-) -> None:
-    """One pass of an analysis that takes several, in parts that workers can compute.
-
-    Args:
-        request: What is asked for; the others up to `progress` are those of the whole run.
-        options: What the pass computes: `Analysis.accumulator` and `Analysis.model_of` are given them in a request.
-        examples: Its inputs.
-        take: Given the accumulator of each part.
-        stage: Name of the stage in the progress.
-    """
-    request = replace(request, options=options)
-    progress.start(stage, len(examples), "sentences")
-    empty = ANALYSES[request.analysis].accumulator(model, request)
-    for _, (part,) in runner.map([request], enumerate(cut(examples, PART_TOKENS)), progress):
-        take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
@@ -191,19 +176,20 @@ class LastModelCache:
     """Loads models and keeps the last one: another pass of the same model does not load it again."""
 
     def __init__(self) -> None:
-        self._last: tuple[Any, AttentionModel] | None = None
+        self._key: object = None
+        self._model: AttentionModel | None = None
 
     def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
         """The model that these requests need; the last one if it fits; never two at once."""
         first = together[0]
         key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
-        if self._last and self._last[0] == key and (self._last[1].language_model or not needs_language_model(together)):
-            return self._last[1]
-        self._last = None
-        gc.collect()  # modules refer to one another in circles
-        model = load_model(together, execution)
-        self._last = key, model
-        return model
+        last = self._model if self._key == key else None
+        if last is None or (needs_language_model(together) and not last.language_model):
+            self._model = last = None
+            gc.collect()  # modules refer to one another in circles
+            last = load_model(together, execution)
+            self._key, self._model = key, last
+        return last
 
 
 class LocalRunner(AbstractContextManager["LocalRunner"]):
@@ -223,12 +209,8 @@ class LocalRunner(AbstractContextManager["LocalRunner"]):
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks one after another."""
-        model, batch_tokens = network_of(self.model, requests[0]), self.execution.batch_tokens
+        """Compute chunks one after another, by the model or by what a staged analysis makes of it."""
+        model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
+        batch_tokens = self.execution.batch_tokens
         compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)
         return map(compute, chunks)
-
-
-def network_of(model: AttentionModel, request: Request) -> AttentionModel:
-    """The model that computes chunks: the given one, or the one that a staged analysis derives from it."""
-    return ANALYSES[request.analysis].model_of(model, request)

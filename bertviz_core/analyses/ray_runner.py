@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 import io
+import logging
+import os
 import platform
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
-from bertviz_core.analyses.model_pass import LastModelCache, Load, LocalRunner, network_of
+from bertviz_core.analyses.model_pass import LastModelCache, Load, LocalRunner
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.engine import ray_cluster
 from bertviz_core.engine.progress import Progress
-from bertviz_core.errors import ModelError
+from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.settings import Execution
 
+ROOT = Path(__file__).parents[2]
 BACKLOG = 3  # chunks for each worker that are under way, or wait to be merged
 POLL = 0.1  # seconds between two looks for a cancel
 SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model, for the command's process
+OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
+TRIES = 3  # a call may end its process so often, and is then not repeated
 
 
 @dataclass(frozen=True)
@@ -35,15 +41,6 @@ class PassTask:
     requests: tuple[Request, ...]
     execution: Execution
     fingerprint: str
-
-    @classmethod
-    def of(cls, requests: Sequence[Request], execution: Execution) -> PassTask:
-        """The task of these requests, in the command's process."""
-        model = requests[0].checkpoint
-        model = replace(model, folder=model.folder.absolute())
-        source = replace(requests[0].source, opener=io.BytesIO)
-        bare = tuple(replace(request, checkpoint=model, source=source, others={}) for request in requests)
-        return cls(bare, execution, model.fingerprint())
 
 
 class ChunkWorker:
@@ -78,7 +75,7 @@ class ChunkWorker:
             )
         requests = [replace(request, checkpoint=model) for request in task.requests]
         loaded = observing(self._models.load(requests, task.execution), first.settings.weights)
-        self._model, self._task = network_of(loaded, requests[0]), task
+        self._model, self._task = ANALYSES[first.analysis].model_of(loaded, requests[0]), task
 
 
 class RayRunner(LocalRunner):
@@ -89,14 +86,18 @@ class RayRunner(LocalRunner):
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
         super().__init__(execution, load)
-        ray_cluster.check_ray()
+        if find_spec("ray") is None:
+            raise SettingsError(
+                "Several workers need Ray, which is not installed.",
+                hint="Install it with `pip install ray`, or compute without workers.",
+            )
         self._is_own = False  # whether the cluster ends with this
 
     @cached_property
     def workers(self) -> list[Any]:
         """The workers."""
-        self._is_own = ray_cluster.connect(self.execution.ray, self.execution.workers) or self._is_own
-        return ray_cluster.actors(ChunkWorker, self.execution.workers, self.execution.device)
+        self._is_own = _connect(self.execution) or self._is_own
+        return _actors(ChunkWorker, self.execution)
 
     def __exit__(self, *error: object) -> None:
         self._end_workers()
@@ -110,11 +111,18 @@ class RayRunner(LocalRunner):
         """Load the model of a pass in every worker; returns its description, without weights."""
         if not ANALYSES[together[0].analysis].chunked:
             return super().start(together, progress)
+        import ray
 
         progress.start("Starting workers")
         progress.start(f"Loading the model in {len(self.workers)} workers")
-        task = PassTask.of(together, self.execution)
-        shapes = self._answers([worker.shape.remote(task) for worker in self.workers], progress)
+        task = self._task(together)
+        calls = [worker.shape.remote(task) for worker in self.workers]
+        while ray.wait(calls, num_returns=len(calls), timeout=POLL)[1]:
+            progress.advance(0)
+        try:
+            shapes = ray.get(calls)
+        except ray.exceptions.RayError as error:
+            raise _failure(error) from error
         if len({shape["device"] for shape in shapes}) > 1:
             raise ModelError(
                 "Some workers have a GPU and some have none: their sums would differ.", hint="Give --device cpu."
@@ -127,7 +135,7 @@ class RayRunner(LocalRunner):
         none is more than BACKLOG chunks for each worker ahead of the first that is missing: memory is bounded."""
         from ray.util import ActorPool
 
-        pool, task = ActorPool(self.workers), PassTask.of(requests, self.execution)
+        pool, task = ActorPool(self.workers), self._task(requests)
         sizes: dict[int, int] = {}  # of the chunks under way, by number, in their order
         try:
             for number, examples in chunks:
@@ -141,6 +149,13 @@ class RayRunner(LocalRunner):
             self._end_workers()  # they may still compute
             raise
 
+    def _task(self, requests: Sequence[Request]) -> PassTask:
+        model = requests[0].checkpoint
+        model = replace(model, folder=model.folder.absolute())
+        source = replace(requests[0].source, opener=io.BytesIO)
+        bare = tuple(replace(request, checkpoint=model, source=source, others={}) for request in requests)
+        return PassTask(bare, self.execution, model.fingerprint())
+
     def _next(self, pool: Any, sizes: dict[int, int], progress: Progress) -> Iterator[tuple[int, list[bytes]]]:
         """The next chunk that is computed, which counts once it has been taken; nothing for a while without one."""
         from ray.exceptions import RayError
@@ -148,23 +163,12 @@ class RayRunner(LocalRunner):
         try:
             number, sums = pool.get_next_unordered(timeout=POLL)
         except RayError as error:
-            raise ray_cluster.failure(error) from error
+            raise _failure(error) from error
         except TimeoutError:
             progress.advance(0)
             return
         yield number, sums
         progress.advance(sizes.pop(number))
-
-    def _answers(self, calls: list[Any], progress: Progress) -> list[Any]:
-        import ray
-
-        while ray.wait(calls, num_returns=len(calls), timeout=POLL)[1]:
-            progress.advance(0)
-        try:
-            answers: list[Any] = ray.get(calls)
-            return answers
-        except ray.exceptions.RayError as error:
-            raise ray_cluster.failure(error) from error
 
     def _end_workers(self) -> None:
         import ray
@@ -172,3 +176,69 @@ class RayRunner(LocalRunner):
         for worker in vars(self).pop("workers", ()):
             with suppress(Exception):
                 ray.kill(worker)
+
+
+def _connect(execution: Execution) -> bool:
+    """Connect to the cluster, or start one with a CPU for each worker where no address is given. Returns whether the
+    connection is new; raises SettingsError where there is no such cluster."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+
+    import ray
+
+    if ray.is_initialized():
+        return False
+    own = {"num_cpus": execution.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE}
+    options: dict[str, Any] = {} if execution.ray else own
+    try:
+        ray.init(execution.ray or "local", log_to_driver=False, logging_level=logging.ERROR, **options)
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        raise SettingsError(
+            f"The Ray cluster at {execution.ray or 'this machine'} cannot be reached ({_reason(error)}).",
+            hint="Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray.",
+        ) from error
+    return True
+
+
+def _actors(worker: type, execution: Execution) -> list[Any]:
+    """Actors of a class, which Ray starts again when their process ends, and whose calls it then repeats: one for each
+    worker, where no number is given on each GPU, or each CPU where there is none. Raises SettingsError where there are
+    fewer CPUs."""
+    import ray
+
+    resources = ray.cluster_resources()
+    cpus, gpus = int(resources.get("CPU", 0)), 0 if execution.device == "cpu" else int(resources.get("GPU", 0))
+    count = execution.workers or gpus or cpus
+    if count > cpus:
+        raise SettingsError(
+            f"{count} workers need {count} CPUs, and the cluster has {cpus}.", hint=f"Choose at most {cpus} workers."
+        )
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
+    remote_class: Any = ray.remote(worker).options(
+        num_cpus=1,
+        num_gpus=min(1.0, gpus / count),
+        runtime_env={"env_vars": environment},
+        max_restarts=-1,
+        max_task_retries=TRIES - 1,
+    )
+    return [remote_class.remote() for _ in range(count)]
+
+
+def _failure(error: BaseException) -> BertvizError:
+    """The error of a failed actor call; a BertvizError is returned as it was raised there."""
+    from ray.exceptions import RayTaskError
+
+    cause = getattr(error, "cause", None)
+    if isinstance(cause, BertvizError):
+        return cause
+    is_task = isinstance(error, RayTaskError)
+    what = f"{type(cause).__name__}: {_reason(error)}" if is_task else _reason(error)
+    kind = "A worker failed" if is_task else f"A worker process ended {TRIES} times"
+    return BertvizError(f"{kind} ({what}).", hint="What was computed is stored: start it again, and it goes on.")
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of what an error says."""
+    cause = getattr(error, "cause", None) or error
+    return (str(cause).strip().splitlines() or [type(cause).__name__])[0][:300]

@@ -20,7 +20,6 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.engine import ray_cluster
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
 from bertviz_core.models import reading
@@ -243,6 +242,6 @@ def test_more_workers_than_the_cluster_has_cpus(local_ray, tiny):
 
 
 def test_without_ray_it_says_how_to_install_it(monkeypatch):
-    monkeypatch.setattr(ray_cluster, "find_spec", lambda name: None)
+    monkeypatch.setattr(ray_runner, "find_spec", lambda name: None)
     with pytest.raises(SettingsError, match="pip install ray"):
         RayRunner(Execution("cpu", workers=1))
