@@ -15,9 +15,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core.analyses import results
-from bertviz_core.analyses.provenance import origin
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number

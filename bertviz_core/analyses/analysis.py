@@ -1,7 +1,7 @@
 """The class that every analysis extends."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -14,7 +14,6 @@ from bertviz_core.analyses.findings import DECIDED, Finding, Statement, column_f
 from bertviz_core.analyses.head_averages import HeadColumn, averages_of
 from bertviz_core.analyses.request import Options, Request, View
 from bertviz_core.analyses.results import Result
-from bertviz_core.engine.progress import Progress
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
@@ -30,65 +29,37 @@ class Analysis:
     Where it is an average of a value over the inputs, it defines `measure`; any other has a `result_class`, and beside
     it a module `measure` with functions `accumulator` and, where the result is not just averages, `finish`. That module
     may import torch: it is loaded when something is computed, so that pages of stored results do without.
-
-    Attributes:
-        name: The stem of its page, its address, and (with hyphens) its command.
-        title: Title of its page, also in the navigation.
-        summary: One sentence, the help of its command.
-        section: Section of the paper, shown beside the title.
-        icon: In the navigation.
-        corpus: Kind of corpus that is read; "random" for sequences that are drawn, of which the settings say how many.
-        options: Its own settings, which are part of a result's key.
-        view: How its command shows a result.
-        columns: Its quantities of every head.
-        quantities: What `measure` returns, in its order, where that is more than the columns.
-        labels: Names on the screen of quantities of every head that have no column.
-        statements: Statements that its results decide; without any, the highest head of each column is reported.
-        main_figure: The paper's figure, from a result and the number that heads are counted from; a map of the first
-            column without it.
-        more_figures: Further figures of its page by title, from a result.
-        latex: The paper's table as LaTeX, from a result.
-        prefix: Of its columns in the exports; its name and an underscore where it is None.
-        control: Address parameter of the quantity that the page's map shows; derived from its name where it is empty.
-        formula: In LaTeX, for its page.
-        forward_passes: Its cost in forward passes; override `cost` if that depends on the model.
-        overhead: Additional seconds, independent of the size of the corpus.
-        limit: Maximum number of inputs where the settings give none; None for all.
-        shared: Whether it is always computed with the other shared analyses of the same kind, because it is cheap
-            beside the forward pass that feeds them all.
-        language_model: Whether it needs the head that predicts masked words.
-        has_own_pass: Whether `run` replaces a plain forward pass.
-        chunked: Whether it is a sum over the inputs, computed chunk by chunk; otherwise `run_whole` is given all
-            inputs.
-        reads_maps: Whether it reads attention maps, so that norms can replace them.
     """
 
-    name: str
-    title: str
-    summary: str
-    section: str = ""
-    icon: str = ":material/extension:"
-    corpus: Kind = "text"
-    options: type[Options] = Options
-    view: type[View] = View
-    columns: tuple[HeadColumn, ...] = ()
-    quantities: tuple[str, ...] = ()
-    labels: Mapping[str, str] = {}
-    statements: tuple[Statement, ...] = ()
-    main_figure: Callable[..., go.Figure] | None = None
-    more_figures: Callable[..., dict[str, go.Figure]] | None = None
-    latex: Callable[..., str] | None = None
-    prefix: str | None = None
-    control: str = ""
-    formula: str = ""
-    forward_passes: float = 1.0
-    overhead: float = 0.0
-    limit: int | None = None
-    shared: bool = False
-    language_model: bool = False
-    has_own_pass: bool = False
-    chunked: bool = True
-    reads_maps: bool = True
+    # What it is called, and what it reads
+    name: str  # the stem of its page, its address, and (with hyphens) its command
+    title: str  # of its page, also in the navigation
+    summary: str  # one sentence, the help of its command
+    section: str = ""  # of the paper, shown beside the title
+    icon: str = ":material/extension:"  # in the navigation
+    corpus: Kind = "text"  # "random" for sequences that are drawn, of which the settings say how many
+    options: type[Options] = Options  # its own settings, which are part of a result's key
+    # What is shown of a result
+    view: type[View] = View  # how its command shows a result
+    columns: tuple[HeadColumn, ...] = ()  # its quantities of every head
+    quantities: tuple[str, ...] = ()  # what `measure` returns, in its order, where that is more than the columns
+    labels: Mapping[str, str] = {}  # names on the screen of quantities of every head that have no column
+    statements: tuple[Statement, ...] = ()  # without any, the highest head of each column is reported
+    main_figure: Callable[..., go.Figure] | None = None  # the paper's figure; without it a map of the first column
+    more_figures: Callable[..., dict[str, go.Figure]] | None = None  # further figures of its page by title
+    latex: Callable[..., str] | None = None  # the paper's table as LaTeX
+    prefix: str | None = None  # of its columns in the exports; its name and an underscore where it is None
+    control: str = ""  # address parameter of the quantity that the page's map shows; from its name where it is empty
+    formula: str = ""  # in LaTeX, for its page
+    # How it is computed
+    forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
+    overhead: float = 0.0  # additional seconds, independent of the size of the corpus
+    limit: int | None = None  # maximum number of inputs where the settings give none; None for all
+    shared: bool = False  # cheap beside the forward pass: always computed with the others that share it
+    language_model: bool = False  # whether it needs the head that predicts masked words
+    has_own_pass: bool = False  # whether `run` replaces a plain forward pass
+    chunked: bool = True  # a sum over the inputs, computed chunk by chunk; otherwise `run` is given all inputs
+    reads_maps: bool = True  # whether it reads attention maps, so that norms can replace them
 
     @property
     def result_class(self) -> type[Result]:
@@ -116,23 +87,12 @@ class Analysis:
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
-    def run(
-        self,
-        model: AttentionModel,
-        settings: Settings,
-        examples: Sequence[Any],
-        accumulators: Sequence[Any],
-        progress: Progress,
-        batch_tokens: int | None,
-    ) -> None:
-        """Feed accumulators from a chunk, for an analysis that `has_own_pass`: by `run` of its module `measure`."""
-        self._module.run(model, settings, examples, accumulators, progress, batch_tokens)
-
-    def run_whole(
-        self, accumulator: Any, examples: Sequence[Any], run_stage: Any, progress: Progress, batch_tokens: int | None
-    ) -> None:
-        """Compute an analysis that is not `chunked`, by `run` of its module; `run_stage` computes a pass in parts."""
-        self._module.run(accumulator, examples, run_stage, progress, batch_tokens)
+    def run(self, *given: Any) -> None:
+        """Compute what is more than a plain forward pass, by `run` of its module `measure`. A chunk, for an analysis
+        that `has_own_pass`, is given as model, settings, examples, accumulators, progress and tokens per batch; the
+        whole, where it is not `chunked`, as accumulator, examples, a function that computes a pass in parts, progress
+        and tokens per batch."""
+        self._module.run(*given)
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
         """The model that a pass of this request runs on: the given one, or what the module `measure` makes of it."""
@@ -153,11 +113,6 @@ class Analysis:
         return None
 
     @property
-    def shares_pass(self) -> bool:
-        """Whether it is computed in a plain forward pass, which other analyses can share."""
-        return self.chunked and not self.has_own_pass
-
-    @property
     def source(self) -> str:
         """Python code of the measure, for the page: the method, or the function or the whole of measure.py beside the
         class, which is read but not imported."""
@@ -176,11 +131,9 @@ class Analysis:
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
-        """The settings that affect it: without norms if it reads no maps, and with its own limit if
-        they have none."""
+        """The settings that affect it: without norms if it reads no maps, and with its own limit if they have none."""
         weights: Weights = settings.weights if self.reads_maps else "attention"
-        limit = self.limit if settings.limit is None else settings.limit
-        return replace(settings, weights=weights, limit=limit)
+        return replace(settings, weights=weights, limit=self.limit if settings.limit is None else settings.limit)
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Number of forward passes that the analysis takes with one model."""
@@ -199,14 +152,14 @@ class Analysis:
         """The column that the page's map shows first; None where the result has none."""
         return next((column for column in self.columns if column.read(result) is not None), None)
 
-    def map_of(self, quantity: str) -> dict[str, str]:
-        """Address parameters that show the map of one quantity on the analysis's page."""
-        return {self.control_key: quantity}
-
     @property
     def control_key(self) -> str:
         """Address parameter of the quantity that the page's map shows."""
         return self.control or f"{self.name}_quantity"
+
+    def map_of(self, quantity: str) -> dict[str, str]:
+        """Address parameters that show the map of one quantity on the analysis's page."""
+        return {self.control_key: quantity}
 
     def export_name(self, quantity: str) -> str:
         """The name of a column in exports of several analyses."""

@@ -117,7 +117,7 @@ def _run_whole(
                 take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
         totals.append(total := analysis.accumulator(model, request))
-        analysis.run_whole(total, inputs, run_stage, progress, runner.execution.batch_tokens)
+        analysis.run(total, inputs, run_stage, progress, runner.execution.batch_tokens)
     return totals
 
 

@@ -70,7 +70,7 @@ def passes(requests: Iterable[Request]) -> list[list[Request]]:
     groups: dict[Any, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
-        alone = "" if analysis.shares_pass else request.analysis
+        alone = "" if analysis.chunked and not analysis.has_own_pass else request.analysis
         shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings, alone)
         groups.setdefault(shared, []).append(request)
     return list(groups.values())

@@ -1,4 +1,4 @@
-"""The base class of results: arrays with named axes, provenance, and serialization without pickle."""
+"""The base class of results: arrays with named axes, serialized without pickle; their provenance, and tables."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of
+from bertviz_core.numbers import plural
 
+UNITS = ("documents", "segments", "sentences", "windows", "words", "tokens")  # of a corpus
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -86,8 +89,8 @@ class Result(ABC):
     @classmethod
     def has_fields(cls, names: set[str]) -> bool:
         """Whether a stored result with these fields is of the present form; those with a default may be missing."""
-        optional = {field.name for field in fields(cls) if field.default is not MISSING}
-        return names | optional == {field.name for field in fields(cls)}
+        defaults = {field.name: field.default for field in fields(cls)}
+        return names | {name for name, default in defaults.items() if default is not MISSING} == set(defaults)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
@@ -169,6 +172,37 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
             if isinstance(value, dict) and value.get("name") in old:
                 about[key] = value | {"name": old[value["name"]]}
     return replace(result, **changes)
+
+
+def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:
+    """Provenance in which what an analysis itself skipped follows what the reading skipped."""
+    own = skipped.to_json()
+    return provenance | {"skipped": [*provenance.get("skipped", []), *own]} if own else provenance
+
+
+def corpus_size(provenance: dict[str, Any]) -> str:
+    """The size of the corpus, as "64 documents, 126 segments, 15,682 tokens"."""
+    return ", ".join(plural(provenance[unit], unit) for unit in UNITS if unit in provenance)
+
+
+def origin(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
+    settings, more = provenance["settings"], dict[str, Any]()
+    for name, value in (provenance["options"] | provenance.get("others", {})).items():
+        is_file = isinstance(value, dict) and "digest" in value
+        more |= {name: value["name"], f"{name}_digest": value["digest"][:16]} if is_file else {name: value}
+    return {
+        "model": provenance["model"]["name"],
+        "model_fingerprint": provenance["model"]["fingerprint"][:16],
+        "corpus": provenance["corpus"]["name"],
+        "corpus_digest": provenance["corpus"]["digest"][:16],
+        "mode": settings["mode"],
+        "weights": settings.get("weights", "attention"),
+        **{name: settings[name] for name in ("max_length", "limit", "seed", "dtype")},
+        **more,
+        "bertviz_core": provenance["versions"]["bertviz_core"],
+        "citation": provenance["citation"],
+    }
 
 
 def to_csv(frame: pd.DataFrame) -> bytes:

@@ -14,10 +14,9 @@ import typer
 from bertviz_core import exports
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.provenance import origin
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import View
-from bertviz_core.analyses.results import read_header
+from bertviz_core.analyses.results import origin, read_header
 from bertviz_core.cli.console import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.comparison.result import Comparison, compare

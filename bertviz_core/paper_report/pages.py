@@ -9,9 +9,8 @@ from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
-from bertviz_core.analyses.provenance import corpus_size
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, result_of
+from bertviz_core.analyses.results import Result, corpus_size, result_of
 from bertviz_core.exports import check_path, described_origin, write_bytes
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.overview.head_summary import clearest, relation_heads

@@ -11,8 +11,7 @@ from typing import Any, ParamSpec
 import streamlit as st
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.provenance import corpus_size
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"

@@ -10,10 +10,10 @@ import torch
 from transformers import AutoModel
 
 from bertviz_core.analyses.model_pass import check_model
-from bertviz_core.analyses.provenance import origin
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
+from bertviz_core.analyses.results import origin
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.analyses.surface_patterns.measure import _spearman, measure_with_lengths
 from bertviz_core.corpora.files import SAMPLES, sample

@@ -14,8 +14,8 @@ from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
 from bertviz_core.analyses.proportions import t_quantile
-from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.progress import Progress
 from bertviz_core.errors import InputError

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.provenance import with_skipped
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.sep_gradients import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped

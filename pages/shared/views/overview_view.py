@@ -15,11 +15,10 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads, Shown
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
-from bertviz_core.analyses.provenance import corpus_size, origin
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes
-from bertviz_core.analyses.results import Results
+from bertviz_core.analyses.results import Results, corpus_size, origin
 from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.heads import highest
