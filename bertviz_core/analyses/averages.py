@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.document_sums import AverageSums
+from bertviz_core.analyses.document_sums import DocumentSums
 from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.proportions import error_of_average
 from bertviz_core.engine.packing import pack, unpack
@@ -22,6 +22,23 @@ Measure = Callable[[Batch, Any], Tensor]
 
 SUMS = ("count", "sum", "square", "cube", "top_values", "top")
 NO_IDS = np.zeros(0, dtype=np.int32)
+
+
+class AverageSums(DocumentSums):
+    """For averages: rows are values (segment, head, quantity), NaN where a segment has none; the sums of a document are
+    its number of values n and their sum s, and the moments 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2, s^3."""
+
+    @staticmethod
+    def expanded(rows: np.ndarray) -> np.ndarray:
+        values = rows.astype(np.float64)
+        return np.stack([~np.isnan(values), np.nan_to_num(values, nan=0.0)], 1)
+
+    @staticmethod
+    def moments(sums: np.ndarray) -> np.ndarray:
+        """(8, head, quantity) from (document, 2, head, quantity)."""
+        n, s = sums[:, 0], sums[:, 1]
+        squares, cubes = (n * n, n * s, s * s), (n**3, n * n * s, n * s * s, s**3)
+        return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
 
 
 class SegmentAverages:
@@ -36,7 +53,7 @@ class SegmentAverages:
         shape = (layers, heads, len(self.quantities))
         self.count = torch.zeros(shape, dtype=torch.float64, device=device)
         self.sum, self.square, self.cube = (torch.zeros_like(self.count) for _ in range(3))
-        self.documents = AverageSums(*shape)
+        self.documents = AverageSums(layers, 2, heads, len(self.quantities))
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
         self.examples: Mapping[int, Encoded] = {}  # by number; after a merge only those of `top`
@@ -70,9 +87,8 @@ class SegmentAverages:
         self.cube += other.cube
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
-        ours, others = self.examples, other.examples
-        chosen = ((number, (ours if number in ours else others).get(number)) for number in self._example_numbers())
-        self.examples = {number: example for number, example in chosen if example is not None}
+        both = {**other.examples, **self.examples}
+        self.examples = {number: both[number] for number in self._example_numbers() if number in both}
 
     def to_bytes(self) -> bytes:
         return pack(self.state())
@@ -113,8 +129,7 @@ class SegmentAverages:
         self.top[layers] = numbers.gather(-1, order)[..., :TOP]
 
     def _example_numbers(self) -> list[int]:
-        top, present = self.top.cpu().numpy(), ~self.top_values.isinf().cpu().numpy()
-        numbers: list[int] = np.unique(top[present]).tolist()
+        numbers: list[int] = self.top[~self.top_values.isinf()].unique().tolist()
         return numbers
 
     def texts(self, tokens: Tokens) -> dict[str, Any]:

@@ -22,21 +22,15 @@ class DocumentSums(ABC):
     Within a chunk the segments come in any order, and chunks come in the order of the corpus. So a chunk's rows wait
     for its end; then all its documents are complete but the first and the last, which may continue in another chunk.
     The stored state has a fixed size.
-
-    Attributes:
-        total: (layer, ...) the moments of the complete documents, float64.
-        numbers, sums: (document,) the incomplete ones, and (document, layer, ...) their sums.
-        rows: For each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch.
-        is_batch: Whether it was given rows itself: what it was given may be any part of a chunk.
     """
 
     def __init__(self, layers: int, *shape: int) -> None:
-        self.shape = shape
-        self.numbers = np.zeros(0, dtype=np.int64)
-        self.sums = np.zeros((0, layers, *shape))
-        self.total = np.stack([self.moments(self.sums[:, 0])] * layers)
+        self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
+        self.sums = np.zeros((0, layers, *shape))  # theirs
+        self.total = np.stack([self.moments(self.sums[:, 0])] * layers)  # (layer, ...) moments of the complete ones
+        # Of each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
-        self.is_batch = False
+        self.is_batch = False  # whether it was given rows itself, which may be of any part of a chunk
 
     @staticmethod
     def expanded(rows: np.ndarray) -> np.ndarray:
@@ -75,32 +69,27 @@ class DocumentSums(ABC):
 
     def restore(self, data: bytes) -> None:
         """Read what `to_bytes` wrote."""
-        for name, array in unpack(data).items():
-            setattr(self, name, array)
+        vars(self).update(unpack(data))
 
     def _complete(self) -> None:
         """Add up the rows of a chunk."""
         self.is_batch = False
         if not any(self.rows):
             return
+        import torch
+
         every = np.unique(np.concatenate([numbers for rows in self.rows for numbers, _ in rows]))
         ends = np.unique(every[[0, -1]])
         sums = np.zeros((len(ends), *self.sums.shape[1:]))
         for layer, rows in enumerate(self.rows):
             if rows:
-                numbers, each = self._by_document(rows)
+                values = self.expanded(torch.cat([each for _, each in rows]).cpu().numpy())
+                numbers, each = _summed(np.concatenate([documents for documents, _ in rows]), values)
                 is_end = np.isin(numbers, ends)
                 sums[np.searchsorted(ends, numbers[is_end]), layer] = each[is_end]
                 self.total[layer] += self.moments(each[~is_end])
         self.rows = [[] for _ in self.rows]
         self._join(np.concatenate([self.numbers, ends]), np.concatenate([self.sums, sums]))
-
-    def _by_document(self, rows: list[tuple[np.ndarray, Tensor]]) -> tuple[np.ndarray, np.ndarray]:
-        """(document,) numbers, and (document, ...) sums of the rows of one layer."""
-        import torch
-
-        numbers = np.concatenate([documents for documents, _ in rows])
-        return _summed(numbers, self.expanded(torch.cat([each for _, each in rows]).cpu().numpy()))
 
     def _join(self, numbers: np.ndarray, sums: np.ndarray) -> None:
         """Add up incomplete documents; those between the first and the last are complete."""
@@ -118,23 +107,3 @@ def _summed(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarr
     order = np.argsort(numbers, kind="stable")
     distinct, starts = np.unique(numbers[order], return_index=True)
     return distinct, np.add.reduceat(rows[order], starts, axis=0)
-
-
-class AverageSums(DocumentSums):
-    """For averages: rows are values (segment, head, quantity), NaN where a segment has none; the sums of a document are
-    its number of values n and their sum s, and the moments 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2, s^3."""
-
-    def __init__(self, layers: int, heads: int, quantities: int) -> None:
-        super().__init__(layers, 2, heads, quantities)
-
-    @staticmethod
-    def expanded(rows: np.ndarray) -> np.ndarray:
-        values = rows.astype(np.float64)
-        return np.stack([~np.isnan(values), np.nan_to_num(values, nan=0.0)], 1)
-
-    @staticmethod
-    def moments(sums: np.ndarray) -> np.ndarray:
-        """(8, head, quantity) from (document, 2, head, quantity)."""
-        n, s = sums[:, 0], sums[:, 1]
-        squares, cubes = (n * n, n * s, s * s), (n**3, n * n * s, n * s * s, s**3)
-        return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
