@@ -20,7 +20,6 @@ from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.models import in_memory
 from bertviz_core.models.in_memory import Model, checkpoint_of, loaded_model, model_in_memory
 from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.models.single_input import attention as maps_of
@@ -219,8 +218,7 @@ def _compute_report(request: ReportRequest, model: Model, store: Store, executio
         return {}
     if isinstance(model, str | Path):
         return request.compute(store, execution)
-    language_model = in_memory.predicts_words(in_memory.transformers_model(model[0]))
-    loaded = model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model)
+    loaded = model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype)
     return request.compute(store, execution, load=partial(_same, loaded))
 
 

@@ -6,7 +6,8 @@ layer had in the whole model.
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from bertviz_core.models.encoding import Batch, collate, encode_words
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.word_loss import IGNORED, Predictions, logits_at, predictions_of, selecting
 
-Forward = Callable[..., Any]
+RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states, *others) -> what the layer returns
 
 
 @dataclass
@@ -38,10 +39,9 @@ class SwitchedOff:
     keys: Tensor | None = None
     mean: Tensor | None = None
     layer: int = 0
-    affected: list[bool] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.affected = self.heads.any(0).any(-1).tolist()
+        self.affected: list[bool] = self.heads.any(0).any(-1).tolist()
 
     def __call__(self, weights: Tensor, value: Tensor) -> Tensor:
         layer, self.layer = self.layer, self.layer + 1
@@ -69,41 +69,53 @@ class Restart:
         self.model = model
         self.modules = _layers(model)
 
-    def whole(self, batch: Batch, selected: Tensor, combine: Any) -> tuple[Tensor, list[Tensor]]:
-        """Logits (selected token, vocabulary) of a whole pass, and each layer's input (row, token, width)."""
-        inputs: list[Tensor] = []
-
-        def record(forward: Forward) -> Forward:
-            def run(hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
-                inputs.append(hidden_states.detach())
-                return forward(hidden_states, *args, **kwargs)
-
-            return run
-
-        with _replaced(self.modules, record):
-            return self._logits(batch, selected, combine), inputs
-
-    def run(self, batch: Batch, selected: Tensor, combine: SwitchedOff, first: int, hidden: Tensor) -> Tensor:
-        """Logits (selected token, vocabulary) of a pass that begins at layer `first` with the input `hidden`."""
-        combine.layer, layer = first, 0
-
-        def skip(forward: Forward) -> Forward:
-            def run(hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
-                nonlocal layer
-                layer += 1
-                if layer <= first:
-                    return hidden_states
-                return forward(hidden if layer == first + 1 else hidden_states, *args, **kwargs)
-
-            return run
-
-        with _replaced(self.modules, skip):
-            return self._logits(batch, selected, combine)
-
-    def _logits(self, batch: Batch, selected: Tensor, combine: Any) -> Tensor:
-        with selecting(self.model, selected):
+    def logits(self, batch: Batch, selected: Tensor, combine: Any, run_layer: RunLayer) -> Tensor:
+        """(selected token, vocabulary), of a pass in which `run_layer` runs the layers."""
+        with _replaced(self.modules, run_layer), selecting(self.model, selected):
             output = self.model.language_model(**batch.inputs(self.model), combine=combine)
         return logits_at(selected, output)
+
+
+@contextmanager
+def _replaced(modules: Sequence[Any], run_layer: RunLayer) -> Iterator[None]:
+    """Every module run by `run_layer`, for a while."""
+    for module in modules:
+        module.forward = partial(run_layer, module.forward)
+    try:
+        yield
+    finally:
+        for module in modules:
+            del module.forward  # the class's own shows again
+
+
+def _layers(model: AttentionModel) -> list[Any]:
+    """The encoder's list of layers: the first list of modules that call attention once each, as many as the model
+    has layers (ALBERT calls few modules several times)."""
+    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
+    for entry in model.encoder.modules() if model.observable else ():
+        modules = list(dict.fromkeys(entry)) if isinstance(entry, torch.nn.ModuleList) else []
+        if modules and _attentions(model, modules, batch) == [1] * model.layers:
+            return modules
+    raise ModelError(
+        f"The heads of {model.checkpoint.name!r} cannot be switched off: its family of models computes attention in a"
+        " way of its own.",
+        hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
+    )
+
+
+def _attentions(model: AttentionModel, modules: Sequence[Any], batch: Batch) -> list[int]:
+    """How many attentions each call of one of the modules computes, in the order of the calls."""
+    counts: list[int] = []
+    seen: list[Any] = []
+
+    def count(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
+        before, output = len(seen), forward(*args, **kwargs)
+        counts.append(len(seen) - before)
+        return output
+
+    with torch.inference_mode(), _replaced(modules, count):
+        model.encoder(**batch.inputs(model), observer=seen.append)
+    return counts
 
 
 @dataclass(frozen=True)
@@ -124,7 +136,12 @@ class WholeModel:
 
 def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
     """One pass forward and one back of labeled segments; labels: (row, token), IGNORED where not predicted."""
+    inputs: list[Tensor] = []
     outputs: list[Tensor] = []
+
+    def record(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
+        inputs.append(hidden_states.detach())
+        return forward(hidden_states, *args, **kwargs)
 
     def combine(weights: Tensor, value: Tensor) -> Tensor:
         output = weights @ value
@@ -132,12 +149,12 @@ def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
         return output
 
     with torch.enable_grad():
-        logits, inputs = restart.whole(batch, labels != IGNORED, combine)
-        total, predictions = predictions_of(logits, labels)
+        total, predictions = predictions_of(restart.logits(batch, labels != IGNORED, combine, record), labels)
         gradients = torch.autograd.grad(total, outputs)
-    products = ((at_least_float32(output.detach()) * gradient).sum(-1).abs() for output, gradient in
-                zip(outputs, gradients, strict=True))  # fmt: skip
-    estimates = [(size * batch.row_weights[:, None]).sum(-1) for size in products]
+    estimates = []
+    for output, gradient in zip(outputs, gradients, strict=True):
+        size = (at_least_float32(output.detach()) * gradient).sum(-1).abs()  # (row, head, token)
+        estimates.append((size * batch.row_weights[:, None]).sum(-1))
     return WholeModel(predictions, inputs, estimates)
 
 
@@ -155,76 +172,34 @@ def predict_without(
     """The predictions for a batch with each of several sets of heads switched off, one Predictions for each set.
 
     Args:
-        restart: The model.
-        batch: Labeled segments.
-        labels: (row, token), IGNORED where a token is not predicted.
-        inputs: (row, token, width) input of each layer in the whole model.
+        batch, labels, inputs: Labeled segments, and what `predict_whole` found: the input of each layer.
         heads: (set, layer, head) bool.
-        keys: (row, token) bool: set only the attention to these tokens to 0; None for all of it.
-        mean: (layer, head, width of a head), what replaces an output; None for zeros.
+        keys, mean: As in `SwitchedOff`, of the batch.
         batch_tokens: As many sets go through the model together as fit into so many tokens, one at least.
     """
     first = int(heads.any(0).any(-1).nonzero()[0])
-    size = max(1, batch_tokens // labels.numel())
     with torch.inference_mode():
-        for chosen in heads.split(size):
+        for chosen in heads.split(max(1, batch_tokens // labels.numel())):
             count = len(chosen)
-            repeated = _repeat(batch, count)
+            names = ("ids", "types", "mask", "cls", "sep", "punctuation")
+            repeated = replace(batch, **{name: getattr(batch, name).repeat(count, 1) for name in names})
             off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
-            combine = SwitchedOff(off, None if keys is None else keys.repeat(count, 1), mean)
-            selected = labels.repeat(count, 1)
-            hidden = inputs[first].repeat(count, 1, 1)
-            logits = restart.run(repeated, selected != IGNORED, combine, first, hidden)
-            yield from _split(predictions_of(logits, selected)[1], count)
+            combine = SwitchedOff(off, None if keys is None else keys.repeat(count, 1), mean, first)
+            wanted, skip = labels.repeat(count, 1), _skipping(first, inputs[first].repeat(count, 1, 1))
+            predictions = predictions_of(restart.logits(repeated, wanted != IGNORED, combine, skip), wanted)[1]
+            for parts in zip(*(value.chunk(count) for value in vars(predictions).values()), strict=True):
+                yield Predictions(*parts)
 
 
-def _split(predictions: Predictions, count: int) -> Iterator[Predictions]:
-    """The predictions of each of `count` copies of a batch."""
-    values = (predictions.loss, predictions.right, predictions.selected, predictions.word_loss, predictions.guess)
-    for parts in zip(*(value.chunk(count) for value in values), strict=True):
-        yield Predictions(*parts)
+def _skipping(first: int, hidden: Tensor) -> RunLayer:
+    """Runs no layer below the `first`, and gives that one the input `hidden`."""
+    layer = 0
 
+    def run(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
+        nonlocal layer
+        layer += 1
+        if layer <= first:
+            return hidden_states
+        return forward(hidden if layer == first + 1 else hidden_states, *args, **kwargs)
 
-def _repeat(batch: Batch, count: int) -> Batch:
-    names = ("ids", "types", "mask", "cls", "sep", "punctuation")
-    return replace(batch, **{name: getattr(batch, name).repeat(count, 1) for name in names})
-
-
-@contextmanager
-def _replaced(modules: Sequence[Any], wrap: Callable[[Forward], Forward]) -> Iterator[None]:
-    """Every module's forward function wrapped, for a while."""
-    for module in modules:
-        module.forward = wrap(module.forward)
-    try:
-        yield
-    finally:
-        for module in modules:
-            del module.forward  # the class's own shows again
-
-
-def _layers(model: AttentionModel) -> list[Any]:
-    """The encoder's list of layers: the first list of modules that call attention once each, as many as the model
-    has layers (ALBERT calls few modules several times)."""
-    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
-    lists = [m for m in model.encoder.modules() if isinstance(m, torch.nn.ModuleList)] if model.observable else []
-    for modules in (list(dict.fromkeys(entry)) for entry in lists):
-        attentions: list[int] = []
-        calls: list[Any] = []
-
-        def count(forward: Forward, attentions: list[int] = attentions, calls: list[Any] = calls) -> Forward:
-            def run(*args: Any, **kwargs: Any) -> Any:
-                before, output = len(calls), forward(*args, **kwargs)
-                attentions.append(len(calls) - before)
-                return output
-
-            return run
-
-        with torch.inference_mode(), _replaced(modules, count):
-            model.encoder(**batch.inputs(model), observer=lambda *_: calls.append(None))  # noqa: B023
-        if attentions == [1] * model.layers:
-            return modules
-    raise ModelError(
-        f"The heads of {model.checkpoint.name!r} cannot be switched off: its family of models computes attention in a"
-        " way of its own.",
-        hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
-    )
+    return run

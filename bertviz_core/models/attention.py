@@ -1,8 +1,8 @@
 """Attention observed inside the layer, while it is still on the device.
 
 transformers lets a model use a registered attention function and hands it the model's keyword arguments, so an
-`observer` given to the forward pass is called once a layer, in order, with that layer's maps and values. Families that
-ignore registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead.
+`observer` given to the forward pass is called once a layer, in order, with what that layer's weights are computed from.
+Families that ignore registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from bertviz_core.models.model import AttentionModel, norm_logits, vector_norms
 if TYPE_CHECKING:
     from torch import Tensor
 
-
 REGISTERED = "bertviz_observed"
 # Arguments that models pass to attention functions and that change no map: what they say is in the mask already, or is
 # for other kernels or for generation.
@@ -29,8 +28,6 @@ HARMLESS = frozenset(
         "return_dict", "sliding_window", "use_cache",
     }
 )  # fmt: skip
-Observer = Callable[["Tensor", "Tensor | None", "Tensor | None"], None]  # (weights, logits, values)
-Combine = Callable[["Tensor", "Tensor"], "Tensor"]  # (weights, values) -> (batch, head, query, width of a head)
 
 
 @dataclass(frozen=True)
@@ -38,8 +35,8 @@ class Scores:
     """What the weights of one layer are computed from, for one batch.
 
     Attributes:
-        query, key: (batch, head, token, width), as they are multiplied: with rotary positions, and normalized.
-        scale: What the product of the two is multiplied by.
+        query, key, value: (batch, head, token, width), as they are multiplied: with rotary positions, and normalized.
+        scale: What the product of query and key is multiplied by.
         logits: (batch, head, query, key), capped, with biases and masks.
         sink: (head,) score of a learned sink; None without.
         weights: (batch, head, query, key), the softmax of the logits, and of the sink.
@@ -47,6 +44,7 @@ class Scores:
 
     query: Tensor
     key: Tensor
+    value: Tensor
     scale: float
     logits: Tensor
     sink: Tensor | None
@@ -85,16 +83,15 @@ def observed_attention(
     position_bias: Tensor | None = None,
     softcap: float | None = None,
     s_aux: Tensor | None = None,
-    observer: Observer | None = None,
-    combine: Combine | None = None,
-    inspect: Callable[[Scores], None] | None = None,
+    observer: Callable[[Scores], None] | None = None,
+    combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
     """Attention as the model's own eager function computes it, scores in the model's type and their softmax in float32
-    (float64 in a float64 model); shows (weights, logits, value) to the observer.
+    (float64 in a float64 model), shown to the observer.
 
     A head is a query head: keys and values that several heads share are repeated. `combine` stands in for the product
-    of weights and values: what switches heads off (`models.ablation`). `inspect` is shown what the weights come from.
+    of weights and values: what switches heads off (`models.ablation`).
 
     Args:
         position_bias: Added to the scaled scores, as in T5.
@@ -119,9 +116,7 @@ def observed_attention(
             logits.add_(added)
     weights = at_least_float32(logits).softmax(-1) if s_aux is None else _with_sink(logits, s_aux)
     if observer is not None:
-        observer(weights, at_least_float32(logits) if s_aux is None else None, value)
-    if inspect is not None:
-        inspect(Scores(query, key, float(scale), at_least_float32(logits), s_aux, weights))
+        observer(Scores(query, key, value, float(scale), at_least_float32(logits), s_aux, weights))
     mixed = weights.to(value.dtype)
     return (combine(mixed, value) if combine else mixed @ value).transpose(1, 2).contiguous(), weights
 
@@ -135,6 +130,13 @@ def _with_sink(logits: Tensor, sink: Tensor) -> Tensor:
     return at_least_float32(joined - joined.amax(-1, keepdim=True)).softmax(-1)[..., :-1]
 
 
+def at_least_float32(values: Tensor) -> Tensor:
+    """The values in float32, or unchanged where they are float64."""
+    import torch
+
+    return values.to(torch.promote_types(values.dtype, torch.float32))
+
+
 def register() -> str:
     """Make the function known to transformers, with a mask function: without one padding would be attended to."""
     from transformers import AttentionInterface, AttentionMaskInterface
@@ -143,13 +145,6 @@ def register() -> str:
     AttentionInterface.register(REGISTERED, observed_attention)
     AttentionMaskInterface.register(REGISTERED, eager_mask)
     return REGISTERED
-
-
-def at_least_float32(values: Tensor) -> Tensor:
-    """The values in float32, or unchanged where they are float64."""
-    import torch
-
-    return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
 class _AllSeen(Exception):
@@ -161,53 +156,52 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
 
     The pass stops after the last layer's maps: the rest of that layer, 6% of BERT-base's forward pass, is not needed.
     """
+    import torch
+
     captured = 0
 
-    def observer(weights: Tensor, logits: Tensor | None, value: Tensor | None) -> None:
+    def observer(scores: Scores) -> None:
         nonlocal captured
-        layer = _layer(model, captured, weights, logits, value)
+        layer = _layer(model, captured, scores)
         for observe in observers:
             observe(layer)
         captured += 1
-        if model.observable and captured == model.layers:
+        if captured == model.layers:
             raise _AllSeen
-
-    import torch
 
     with torch.inference_mode(), suppress(_AllSeen):
         if model.observable:
             model.encoder(**batch.inputs(model), observer=observer)
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
-                observer(at_least_float32(weights), None, None)
+                for observe in observers:
+                    observe(LayerAttention(captured, at_least_float32(weights), None, model.causal))
+                captured += 1
     if captured != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
+
+
+def _layer(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:
+    """What observers get of one layer: attention weights, or norms if the model is observed through them."""
+    if model.factors is None:
+        return LayerAttention(layer, scores.weights, scores.logits if scores.sink is None else None, model.causal)
+    norms = vector_norms(scores.value, model.factors[layer])
+    shifted = norm_logits(scores.logits, norms)
+    return LayerAttention(layer, shifted.softmax(-1), shifted, model.causal, norms, scores.weights)
 
 
 def scores_of(model: AttentionModel, batch: Batch, layer: int) -> Scores:
     """What one layer's weights are computed from, in a model that is observed inside its layers."""
     import torch
 
-    last: list[Scores] = []
+    seen: list[Scores] = []
     layers = iter(range(model.layers))
 
-    def inspect(scores: Scores) -> None:
+    def observer(scores: Scores) -> None:
         if next(layers) == layer:
-            last.append(scores)
+            seen.append(scores)
             raise _AllSeen
 
     with torch.inference_mode(), suppress(_AllSeen):
-        model.encoder(**batch.inputs(model), inspect=inspect)
-    return last[0]
-
-
-def _layer(
-    model: AttentionModel, layer: int, weights: Tensor, logits: Tensor | None, value: Tensor | None
-) -> LayerAttention:
-    """What observers get of one layer: attention weights, or norms if the model is observed through them."""
-    if model.factors is None:
-        return LayerAttention(layer, weights, logits, model.causal)
-    assert logits is not None and value is not None, "families with norms call the registered attention function"
-    norms = vector_norms(value, model.factors[layer])
-    shifted = norm_logits(logits, norms)
-    return LayerAttention(layer, shifted.softmax(-1), shifted, model.causal, norms, weights)
+        model.encoder(**batch.inputs(model), observer=observer)
+    return seen[0]

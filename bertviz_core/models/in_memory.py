@@ -4,7 +4,6 @@ is fingerprinted by its weights, and left as it is."""
 import hashlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -13,141 +12,33 @@ from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import checkpoint as checkpoints
-from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loading import LoadedModels, choose_device, prepare
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, no_head
 from bertviz_core.models.tokens import Tokens
 
+Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
 # Of a configuration: what says nothing of the numbers that a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
 
 
 @dataclass(frozen=True)
 class MemoryCheckpoint(Checkpoint):
-    """Checkpoint of a model in memory.
+    """Checkpoint of a model in memory, as it was when it was described.
 
     Attributes:
         digest: sha256 (hex) over weights, configuration and tokenizer.
-        arrays: Name -> `{"shape"}` of every weight.
+        arrays: Name -> `{"shape"}` of every weight; weights that are tied count once.
     """
 
     digest: str = ""
     arrays: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
     def fingerprint(self) -> str:
-        """`digest`, of the moment at which the checkpoint was described."""
         return self.digest
 
     def weights(self) -> dict[str, Any]:
-        """Name -> shape; weights that are tied count once."""
         return self.arrays
-
-
-def transformers_model(model: Any) -> Any:
-    """The transformers model inside what the caller has: the object itself, what torch.compile wraps, or the first one
-    among a module's parts; raises ModelError where there is none."""
-    from torch.nn import Module
-    from transformers import PreTrainedModel
-
-    for part in model.modules() if isinstance(model, Module) else ():
-        if isinstance(part, PreTrainedModel):
-            return part
-    raise ModelError(
-        f"An object of type {type(model).__name__} contains no transformers model.",
-        hint="Give (model, tokenizer), the model a transformers model or a torch module with one inside.",
-    )
-
-
-def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
-    """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError for
-    anything but a tokenizer."""
-    if not callable(getattr(tokenizer, "get_vocab", None)):
-        what = f"An object of type {type(tokenizer).__name__} is not a tokenizer."
-        raise ModelError(what, hint="Give (model, tokenizer).")
-    config = model.config.to_dict() | {"architectures": [type(model).__name__]}
-    stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
-    total = hashlib.sha256(json.dumps(stable, sort_keys=True, default=str).encode())
-    total.update(json.dumps(_tokenizer(tokenizer), sort_keys=True, default=str).encode())
-    arrays: dict[str, Any] = {}
-    for name, tensor in _distinct(model.state_dict()):
-        arrays[name] = {"shape": list(tensor.shape)}
-        total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        total.update(_bytes(tensor))
-    return MemoryCheckpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
-
-
-def prepared_model(
-    model: Any, tokenizer: Any, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
-) -> AttentionModel:
-    """A transformers model, with the encoder as its base model or the encoder itself, for the analyses: a copy of its
-    modules that shares its weights, so that it stays as it is.
-
-    Args:
-        model, tokenizer: What the caller has.
-        checkpoint: What `describe` says of the two.
-        device: One of settings.DEVICES; "auto" is where the model is.
-        dtype: Of the weights; another dtype or device takes a copy of them.
-
-    Raises:
-        ModelError: It has no attention maps, or the tokenizer is of another model.
-    """
-    import torch
-
-    device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
-    if device == "meta":
-        raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
-    shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
-    model = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
-    encoder = model.base_model
-    observable = _register(encoder)
-    predicting = model if predicts_words(model) else None
-    return prepare(encoder, Tokens(tokenizer), checkpoint, device, observable=observable, language_model=predicting)
-
-
-def predicts_words(model: Any) -> bool:
-    """Whether the model's class is the one of its family that predicts masked words, or next ones."""
-    return type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
-
-
-def _register(encoder: Any) -> bool:
-    """Have the encoder call the attention function that can be observed; False for a family that cannot."""
-    try:
-        encoder.set_attn_implementation(register())
-    except ValueError:
-        encoder.set_attn_implementation("eager")
-        return False
-    return True
-
-
-def _distinct(weights: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """(name, tensor) of the weights, sorted by name; tensors that share their memory count once."""
-    storages = set()
-    for name, tensor in sorted(weights.items()):
-        storage = (tensor.data_ptr(), tuple(tensor.shape))
-        if storage not in storages:
-            storages.add(storage)
-            yield name, tensor
-
-
-def _bytes(tensor: Any) -> memoryview:
-    import torch
-
-    data: memoryview = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
-    return data
-
-
-def _tokenizer(tokenizer: Any) -> Any:
-    """All that decides how a text is cut, but for padding and truncation, which are those of the last call."""
-    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
-    backend = getattr(tokenizer, "backend_tokenizer", None)
-    if backend is None:
-        return [type(tokenizer).__name__, tokenizer.get_vocab(), special]
-    whole = json.loads(backend.to_str())
-    return [{name: value for name, value in whole.items() if name not in ("padding", "truncation")}, special]
-
-
-Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
 
 
 def checkpoint_of(model: Model) -> Checkpoint:
@@ -156,17 +47,6 @@ def checkpoint_of(model: Model) -> Checkpoint:
     if isinstance(model, str | Path):
         return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
     return describe(*_pair(model))
-
-
-def model_in_memory(
-    model: Model, checkpoint: Checkpoint, device: str, dtype: str, language_model: bool = False
-) -> AttentionModel:
-    """A model in memory, prepared; raises ModelError where `language_model` asks for words that its class cannot
-    predict."""
-    inside, tokenizer = _pair(model)
-    if language_model and not predicts_words(inside):
-        raise no_head(checkpoint, f"its class is {type(inside).__name__}")
-    return prepared_model(inside, tokenizer, checkpoint, device, dtype)
 
 
 def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
@@ -189,3 +69,82 @@ def _pair(model: Any) -> tuple[Any, Any]:
             hint="Give `demo`, a folder, a hub name, or (model, tokenizer).",
         )
     return transformers_model(model[0]), model[1]
+
+
+def transformers_model(model: Any) -> Any:
+    """The transformers model inside what the caller has: the object itself, what torch.compile wraps, or the first one
+    among a module's parts; raises ModelError where there is none."""
+    from torch.nn import Module
+    from transformers import PreTrainedModel
+
+    for part in model.modules() if isinstance(model, Module) else ():
+        if isinstance(part, PreTrainedModel):
+            return part
+    raise ModelError(
+        f"An object of type {type(model).__name__} contains no transformers model.",
+        hint="Give (model, tokenizer), the model a transformers model or a torch module with one inside.",
+    )
+
+
+def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError for
+    anything but a tokenizer."""
+    import torch
+
+    if not callable(getattr(tokenizer, "get_vocab", None)):
+        what = f"An object of type {type(tokenizer).__name__} is not a tokenizer."
+        raise ModelError(what, hint="Give (model, tokenizer).")
+    config = model.config.to_dict() | {"architectures": [type(model).__name__]}
+    stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
+    total = hashlib.sha256()
+    for described in (stable, _tokenizer(tokenizer)):
+        total.update(json.dumps(described, sort_keys=True, default=str).encode())
+    arrays: dict[str, Any] = {}
+    storages = set()
+    for name, tensor in sorted(model.state_dict().items()):
+        storage = (tensor.data_ptr(), tuple(tensor.shape))
+        if storage not in storages:
+            storages.add(storage)
+            arrays[name] = {"shape": list(tensor.shape)}
+            total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+            total.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return MemoryCheckpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
+
+
+def _tokenizer(tokenizer: Any) -> Any:
+    """All that decides how a text is cut, but for padding and truncation, which are those of the last call."""
+    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return [type(tokenizer).__name__, tokenizer.get_vocab(), special]
+    whole = json.loads(backend.to_str())
+    return [{name: value for name, value in whole.items() if name not in ("padding", "truncation")}, special]
+
+
+def model_in_memory(
+    pair: Model, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", language_model: bool = False
+) -> AttentionModel:
+    """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is.
+
+    Args:
+        pair: A transformers model, the encoder itself or one with the encoder as its base model, and its tokenizer.
+        checkpoint: What `describe` says of the two.
+        device: One of settings.DEVICES; "auto" is where the model is.
+        dtype: Of the weights; another dtype or device takes a copy of them.
+        language_model: Whether the model must be of a class that predicts words.
+
+    Raises:
+        ModelError: It has no attention maps, or predicts no words, or the tokenizer is of another model.
+    """
+    import torch
+
+    model, tokenizer = _pair(pair)
+    predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
+    if language_model and not predicts:
+        raise no_head(checkpoint, f"its class is {type(model).__name__}")
+    device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
+    if device == "meta":
+        raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
+    shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
+    copied = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
+    return prepare(copied.base_model, Tokens(tokenizer), checkpoint, device, copied if predicts else None)

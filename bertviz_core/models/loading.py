@@ -3,13 +3,11 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.import_lock import IMPORTING
-from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.tokens import Tokens
@@ -32,12 +30,12 @@ def load(
         check_head(checkpoint)
     auto = _auto_class(checkpoint, language_model)
     with _explained(checkpoint):
-        loaded, missing, observable = _read_weights(auto, checkpoint, dtype)
+        loaded, missing = _read_weights(auto, checkpoint, dtype)
     if not language_model:
-        return prepare(loaded, tokens, checkpoint, device, observable=observable)
+        return prepare(loaded, tokens, checkpoint, device)
     if missing:
         raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
-    model = prepare(loaded.base_model, tokens, checkpoint, device, observable=observable, language_model=loaded)
+    model = prepare(loaded.base_model, tokens, checkpoint, device, loaded)
     if predicts_next_words(checkpoint) and not model.causal:
         raise no_head(checkpoint, "its tokens see those after them")
     return model
@@ -93,38 +91,32 @@ def _auto_class(checkpoint: Checkpoint, language_model: bool) -> Any:
     return AutoModelForCausalLM if is_next else AutoModelForMaskedLM
 
 
-def _read_weights(auto: Any, checkpoint: Checkpoint, dtype: str) -> tuple[Any, list[str], bool]:
-    """The model; the weights of its head that the files lack (of the encoder only the pooler may be lacking); and
-    whether it uses the registered attention function: it has eager maps where the family knows no such thing."""
+def _read_weights(auto: Any, checkpoint: Checkpoint, dtype: str) -> tuple[Any, list[str]]:
+    """The model, and the weights of its head that the files lack; of the encoder only the pooler may be lacking."""
     import torch
     from transformers.utils import logging
 
     logging.disable_progress_bar()
-    options = {"use_safetensors": True, "dtype": getattr(torch, dtype), "output_loading_info": True}
-    options |= {"local_files_only": True, "trust_remote_code": False}  # unset, transformers asks at the terminal
     with _loading:
-        try:
-            model, info = auto.from_pretrained(checkpoint.folder, attn_implementation=register(), **options)
-            observable = True
-        except (ValueError, KeyError):  # no such implementation; no class for it
-            model, info = auto.from_pretrained(checkpoint.folder, attn_implementation="eager", **options)
-            observable = False
+        model, info = auto.from_pretrained(
+            checkpoint.folder,
+            attn_implementation="eager",
+            dtype=getattr(torch, dtype),
+            use_safetensors=True,
+            output_loading_info=True,
+            local_files_only=True,
+            trust_remote_code=False,  # unset, transformers asks at the terminal
+        )
     lacking = sorted(name for name in info["missing_keys"] if not name.startswith("pooler."))
     has_head = model.base_model is not model
     head = [name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")]
     if inside := [name for name in lacking if name not in head]:
         raise ValueError(f"{len(inside)} weights are not in the files, {inside[0]} first")
-    return model, head, observable
+    return model, head
 
 
 def prepare(
-    encoder: Any,
-    tokens: Tokens,
-    checkpoint: Checkpoint,
-    device: str = "cpu",
-    *,
-    observable: bool = True,
-    language_model: Any = None,
+    encoder: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", language_model: Any = None
 ) -> AttentionModel:
     """Wrap a loaded encoder, and find how its maps can be read (`models.verification`)."""
     from bertviz_core.models.verification import no_maps, verify
@@ -142,12 +134,11 @@ def prepare(
         raise no_maps(checkpoint)
     encoder.config.use_cache = False  # of keys and values, for generation
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
-    model = AttentionModel(
-        checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types, observable
-    )
+    model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     with _explained(checkpoint):
         model = verify(model)
-    return replace(model, language_model=language_model)
+    model.language_model = language_model
+    return model
 
 
 def choose_device(device: str) -> str:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models.attention import REGISTERED, LayerAttention, at_least_float32, forward
+from bertviz_core.models.attention import LayerAttention, at_least_float32, forward, register
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
@@ -44,10 +44,10 @@ def verify(model: AttentionModel) -> AttentionModel:
         raise no_maps(model.checkpoint)
     causal = all(bool((maps.triu(1) == 0).all()) for layers in expected for maps in layers)
     model = replace(model, layers=len(expected[0]), heads=len(expected[0][0]), causal=causal)
-    for observable in (True, False) if model.observable else (False,):
-        model.encoder.set_attn_implementation(REGISTERED if observable else "eager")
+    for observable in (True, False):
         tried = replace(model, observable=observable)
         try:
+            model.encoder.set_attn_implementation(register() if observable else "eager")
             problem = _problem(tried, examples, expected)
         except Exception as error:  # what a family does here is anyone's guess
             problem = f"{type(error).__name__}: {str(error)[:150]}"

@@ -169,7 +169,7 @@ def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Ten
 
     with model.encoder.get_input_embeddings().register_forward_hook(begin), selecting(model, selected):
         if model.observable:
-            output = model.language_model(**batch.inputs(model), observer=lambda weights, *_: maps.append(weights))
+            output = model.language_model(**batch.inputs(model), observer=lambda scores: maps.append(scores.weights))
         else:
             output = model.language_model(**batch.inputs(model), output_attentions=True)
             maps = list(output.attentions)

@@ -7,7 +7,7 @@ from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassificatio
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import DEMO_FOLDER
-from bertviz_core.models.in_memory import describe, prepared_model, transformers_model
+from bertviz_core.models.in_memory import describe, model_in_memory, transformers_model
 
 
 @pytest.fixture
@@ -43,16 +43,16 @@ def test_a_model_stays_as_it_is_and_shares_its_weights(classifier, tokenizer):
     classifier(torch.tensor([[1, 2]]), output_attentions=True)  # transformers puts hooks into it
     before, values = state(classifier), [one.clone() for one in classifier.parameters()]
     checkpoint = describe(classifier, tokenizer)
-    lent = prepared_model(classifier, tokenizer, checkpoint)
+    lent = model_in_memory((classifier, tokenizer), checkpoint)
     assert lent.observable and not lent.encoder.training and (lent.layers, lent.heads) == (2, 2)
     assert {one.dtype for one in lent.encoder.parameters()} == {torch.float32}
     assert state(classifier) == before
     assert all(torch.equal(one, value) for one, value in zip(classifier.parameters(), values, strict=True))
-    same = prepared_model(classifier, tokenizer, checkpoint, dtype="float16")
+    same = model_in_memory((classifier, tokenizer), checkpoint, dtype="float16")
     theirs = {one.data_ptr() for one in classifier.parameters()}
     assert {one.data_ptr() for one in same.encoder.parameters()} <= theirs
     with pytest.raises(ModelError, match="names"):
-        prepared_model(classifier, AutoTokenizer.from_pretrained(DEMO_FOLDER), checkpoint)
+        model_in_memory((classifier, AutoTokenizer.from_pretrained(DEMO_FOLDER)), checkpoint)
     assert state(classifier) == before
 
 

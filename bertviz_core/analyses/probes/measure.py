@@ -14,7 +14,6 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.engine.progress import Progress
 from bertviz_core.models.annotated import EncodedSentence
-from bertviz_core.models.attention import register
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, observing
 
@@ -95,6 +94,5 @@ def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
     selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
     encoder.load_state_dict(selected, strict=False)
     encoder = encoder.to(next(model.encoder.parameters()).dtype)
-    encoder.set_attn_implementation(register() if model.observable else "eager")
-    drawn = prepare(encoder, model.tokens, model.checkpoint, model.device, observable=model.observable)
+    drawn = prepare(encoder, model.tokens, model.checkpoint, model.device)
     return observing(drawn, "attention" if model.factors is None else "norms")
