@@ -4,8 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTRAINED, linguistic, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
-from bertviz_core.analyses.clustering.matrix import frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES
 from pages.shared import endnotes, page, stored

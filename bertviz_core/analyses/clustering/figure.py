@@ -1,6 +1,8 @@
-"""Figure 6: heads in the plane by how alike they are, colored by behavior and by layer."""
+"""Figure 6: heads in the plane by how alike they are, colored by behavior and by layer; and all pairs in the order of a
+dendrogram, which a plane cannot show."""
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -8,30 +10,38 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
-from bertviz_core.analyses.clustering.matrix import AS_IS, hover_data, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.heads import Head
-from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, finish
+from bertviz_core.heads import Head, all_heads
+from bertviz_core.import_lock import IMPORTING
+from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING, SEQUENTIAL, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
+NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE, PLANE = 11, 340  # pixels, of a marker and of the longer side
 LAYER = "layer"
 CLEAR = 0.08  # of the height, of the lines that say what a figure was made from
+TICKED = 56  # heads whose labels still fit beside the matrix
+MAX_ROWS = 150  # of the matrix, four pixels each; of more heads, a row is the mean of neighbors under the dendrogram
+MAX_BRACKETS = 1000  # of the dendrogram, the highest
+CLICKABLE: dict[str, Any] = {  # markers of heads, which a click leaves as they are
+    "mode": "markers",
+    "hovertemplate": "%{customdata[1]}<extra></extra>",
+    "selected": {"marker": {"opacity": 1}},
+    "unselected": {"marker": {"opacity": 1}},
+}
 
 
 def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     """Figure 6: by behavior, and beside it by layer."""
-    titles = ("By behavior", "By layer")
-    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=titles)
-    for column, traces in enumerate((_behavior_traces(result, base), _layer_traces(result, base)), start=1):
-        for trace in traces:
-            figure.add_trace(trace, row=1, col=column)
+    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=("By behavior", "By layer"))
+    figure.add_traces(list(_behavior_traces(result, base)), rows=1, cols=1)
+    figure.add_trace(_layer_trace(result, base), row=1, col=2)
     upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
     figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
     figure.update_annotations(xanchor="left", x=0)
     figure.layout.annotations[1].x = figure.layout.xaxis2.domain[0]
-    return _plane_axes(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
+    return _plane(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
 
 
 def more_figures(result: Clustering) -> dict[str, go.Figure]:
@@ -41,73 +51,49 @@ def more_figures(result: Clustering) -> dict[str, go.Figure]:
 
 def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
     """One point for each head, its marker the behavior; the legend hides and shows behaviors."""
-    return _plane(result, _behavior_traces(result, base))
+    return _plane(go.Figure(list(_behavior_traces(result, base))), result).update_layout(height=500)
 
 
 def by_layer(result: Clustering, base: int = 1) -> go.Figure:
     """One point for each head, darker in later layers."""
-    return _plane(result, _layer_traces(result, base))
+    return _plane(go.Figure(_layer_trace(result, base)), result).update_layout(height=500)
 
 
 def _behavior_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
     """A trace for each behavior that some head has, and one for the letters or names that go with it."""
     labels, data = result.behaviors.reshape(-1), hover_data(result, base)
     for behavior in (name for name in ORDER if (labels == name).any()):
-        points, labels_data = result.embedding[labels == behavior], data[labels == behavior]
+        chosen = labels == behavior
+        points = result.embedding[chosen]
         color, symbol, letter, name = BEHAVIORS[behavior]
         outline = OUTLINE if behavior == "linguistic" else {"width": 0}
         marker = {"color": color, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
-        yield _dots(points, labels_data, name=name, marker=marker, legendgroup=behavior)
+        own = {"x": points[:, 0], "y": points[:, 1], "legendgroup": behavior}
+        yield go.Scatter(**own, **CLICKABLE, customdata=data[chosen], name=name, marker=marker)
+        texts = own | {"mode": "text", "hoverinfo": "skip", "showlegend": False, "textfont_size": 11}
         if letter:
-            yield _words(points, [letter] * len(points), behavior, {"color": "#ffffff", "size": 11})
+            yield go.Scatter(**texts, text=[letter] * len(points), textfont_color="#ffffff")
         if behavior == "linguistic":
-            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in labels_data[:, 0]]
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in data[chosen, 0]]
             beside = [_clear_side(*each, result.embedding) for each in zip(names, points, strict=True)]
             pairs = zip(names, beside, strict=True)  # an empty line moves a name clear of its cross
             lines = [f"{name}<br> " if "top" in side else f" <br>{name}" for name, side in pairs]
-            yield _words(points, lines, behavior, {"size": 11}, beside)
+            yield go.Scatter(**texts, text=lines, textposition=beside)
 
 
-def _layer_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
+def _layer_trace(result: Clustering, base: int) -> go.Scatter:
     layers, heads = result.shape
-    marker: dict[str, Any] = {
+    bar = {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR}
+    marker = {
         "color": np.repeat(np.arange(layers), heads) + base,
         "colorscale": LAYERS,
         "size": SIZE,
         "line": OUTLINE,
-        "colorbar": COLORBAR | {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR},
+        "colorbar": COLORBAR | bar | {"tick0": base, "dtick": -(-layers // 6)},
     }
-    marker["colorbar"] |= {"tick0": base, "dtick": -(-layers // 6)}
-    yield _dots(result.embedding, hover_data(result, base), marker=marker, name=LAYER, showlegend=False)
-
-
-def _dots(points: np.ndarray, data: np.ndarray, **options: Any) -> go.Scatter:
-    return go.Scatter(
-        x=points[:, 0],
-        y=points[:, 1],
-        mode="markers",
-        customdata=data,
-        hovertemplate="%{customdata[1]}<extra></extra>",
-        **AS_IS,
-        **options,
-    )
-
-
-def _words(
-    points: np.ndarray, words: list[str], group: str, font: dict[str, Any], position: list[str] | str = ""
-) -> go.Scatter:
-    """A trace of texts for a group of markers; the texts are not clickable."""
-    return go.Scatter(
-        x=points[:, 0],
-        y=points[:, 1],
-        mode="text",
-        text=words,
-        textfont=font,
-        textposition=position or "middle center",
-        hoverinfo="skip",
-        legendgroup=group,
-        showlegend=False,
-    )
+    x, y = result.embedding.T
+    data = hover_data(result, base)
+    return go.Scatter(x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False)
 
 
 def _clear_side(name: str, head: np.ndarray, plane: np.ndarray) -> str:
@@ -124,11 +110,7 @@ def _clear_side(name: str, head: np.ndarray, plane: np.ndarray) -> str:
     return min(("top right", "top left", "bottom right", "bottom left"), key=covered)
 
 
-def _plane(result: Clustering, traces: Iterable[go.Scatter]) -> go.Figure:
-    return _plane_axes(go.Figure(list(traces)), result).update_layout(height=500)
-
-
-def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
+def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
     """Both axes of one scale: distances in the picture stand for divergences."""
     unit = f"√({result.unit})" if result.root else result.unit
     figure.update_xaxes(title=unit, zeroline=False, constrain="domain")
@@ -136,3 +118,94 @@ def _plane_axes(figure: go.Figure, result: Clustering) -> go.Figure:
     for axis in figure.select_yaxes():
         axis.update(scaleanchor=axis.anchor, scaleratio=1)
     return finish(figure, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
+
+
+def matrix(result: Clustering, base: int = 1) -> go.Figure:
+    """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, and the divergences.
+
+    Plotly reports no clicks on a heatmap, so readers click on the squares. Of more than MAX_ROWS heads the matrix has
+    means over neighbors.
+    """
+    figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
+    count, labels = len(result.order), [Head(*divmod(int(i), result.shape[1])).label(base) for i in result.order]
+    squares = {
+        "symbol": "square",
+        "size": max(4, min(14, 800 // count)),
+        "color": [BEHAVIORS[name][0] for name in result.behaviors.reshape(-1)[result.order]],
+        "line": OUTLINE,
+    }
+    data = hover_data(result, base)[result.order]
+    leaves = go.Scatter(x=np.arange(count), y=np.zeros(count), **CLICKABLE, customdata=data, marker=squares)
+    figure.add_traces([_tree(result), leaves, _cells(result, labels)], rows=[1, 2, 3], cols=[1, 1, 1])
+    bare: dict[str, Any] = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
+    figure.update_xaxes(**bare, range=[-0.5, count - 0.5])
+    figure.update_yaxes(**bare)
+    figure.update_yaxes(range=[-1, 1], row=2, col=1)
+    figure.update_yaxes(range=[count - 0.5, -0.5], row=3, col=1)
+    if count <= TICKED:
+        ticks = {"tickvals": list(range(count)), "ticktext": labels, "tickfont": {"size": 11}}
+        figure.update_yaxes(**ticks, showticklabels=True, row=3, col=1)
+    return finish(figure, 860, margin={"l": 40, "t": 10, "b": 80}, showlegend=False)
+
+
+def _tree(result: Clustering) -> go.Scatter:
+    """The dendrogram's brackets; leaves stand at 0, 1, 2 and so on."""
+    with IMPORTING:
+        from scipy.cluster.hierarchy import dendrogram
+
+    x: list[float | None] = []
+    y: list[float | None] = []
+    if len(result.linkage):
+        drawn = dendrogram(result.linkage, no_plot=True)
+        brackets = sorted(zip(drawn["icoord"], drawn["dcoord"], strict=True), key=lambda each: -max(each[1]))
+        for across, up in brackets[:MAX_BRACKETS]:
+            x += [*((value - 5) / 10 for value in across), None]  # scipy puts leaves at 5, 15, 25 and so on
+            y += [*up, None]
+    return go.Scatter(x=x, y=y, mode="lines", line={"color": "#8c8c8c", "width": 1}, hoverinfo="skip")
+
+
+def _cells(result: Clustering, labels: list[str]) -> go.Heatmap:
+    """The divergences of heads, or the means of neighbors, in the order of the dendrogram, as are their `labels`."""
+    count = len(labels)
+    edges = np.unique(np.linspace(0, count, min(count, MAX_ROWS) + 1).astype(int))
+    starts, sizes = edges[:-1], np.diff(edges)
+    ordered = result.divergence[np.ix_(result.order, result.order)]
+    sums = np.add.reduceat(np.add.reduceat(ordered, starts, axis=0), starts, axis=1)
+    names = [labels[a] if n == 1 else f"{labels[a]} … {labels[a + n - 1]}" for a, n in zip(starts, sizes, strict=True)]
+    return go.Heatmap(
+        x=edges - 0.5,
+        y=edges - 0.5,
+        z=sums / np.outer(sizes, sizes),
+        customdata=np.array([[f"{a} and {b}" for b in names] for a in names]),
+        hovertemplate=f"%{{customdata}}: %{{z:.3g}} {result.unit}<extra></extra>",
+        colorscale=NEAR,
+        zmin=0,
+        zmax=None if result.summed else math.log(2),
+        colorbar=COLORBAR | {"title": {"text": f"{result.unit}; blue = alike", "side": "bottom"}, "len": 0.4, "x": 0.5},
+    )
+
+
+def hover_data(result: Clustering, base: int) -> np.ndarray:
+    """(head, 2): the label counted from 1, for clicks, and the hover text."""
+    rows = []
+    for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1).tolist(), strict=True):
+        name = BEHAVIORS[behavior][-1]
+        if behavior == "linguistic":
+            text = f"{name}: {result.named[head.label()]}"
+        elif behavior in ("broad", "other"):
+            text = f"{name}, entropy {result['entropy'][head]:.2f} nats"
+        else:
+            text = f"{result[behavior][head]:.2f} to {name}"
+        near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
+        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
+    return np.array(rows)
+
+
+def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
+    """Shapes round a head's row and column of the matrix."""
+    index = result.order.tolist().index(head.layer * result.shape[1] + head.head)
+    line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
+    return [
+        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": index - 0.5, "y1": index + 0.5},
+        line | {"xref": "x3", "x0": index - 0.5, "x1": index + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
+    ]

@@ -44,7 +44,10 @@ class DivergenceSums:
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         self.averages.update(batch, attention)
         layers, heads, _ = self.averages.count.shape
-        weights = _comparable(batch, attention.weights, self.smoothed)
+        weights = attention.weights
+        if self.smoothed:
+            weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
+        weights = (weights * batch.mask[:, None, :, None]).transpose(0, 1).flatten(1)  # nothing in rows of padding
         if self.maps is None:
             positions = LANES * -(-weights.shape[1] // LANES)  # whole vectors
             self.maps = weights.new_zeros(layers * heads, positions)
@@ -76,8 +79,7 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
 
 def accumulator(model: AttentionModel, request: Request) -> DivergenceSums:
     """The accumulator for one pass. Mode "as in the paper" compares 0.001 / N + 0.999 A, as the release does."""
-    smoothed = request.settings.paper
-    known = SURFACE_QUANTITIES + ENTROPY_QUANTITIES
+    smoothed, known = request.settings.paper, SURFACE_QUANTITIES + ENTROPY_QUANTITIES
     averages = SegmentAverages(known, partial(measure, smoothed=smoothed), model.layers, model.heads, model.device)
     return DivergenceSums(averages, smoothed)
 
@@ -88,11 +90,11 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
     seed = provenance["settings"]["seed"]
     (embedding, stress), (linkage, order) = embed(divergence, seed), dendrogram(divergence)
     averages = accumulator.averages
-    mean = averages.result()["mean"][[averages.quantities.index(name) for name in QUANTITIES]]
+    kept = [averages.quantities.index(name) for name in QUANTITIES]
     return Clustering(
         provenance=provenance,
         divergence=divergence,
-        averages=mean,
+        averages=averages.result()["mean"][kept],
         tokens=accumulator.tokens,
         embedding=embedding,
         stress=stress,
@@ -103,10 +105,3 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
         thresholds=asdict(Thresholds()),
         named={},
     )
-
-
-def _comparable(batch: Batch, weights: Tensor, smoothed: bool) -> Tensor:
-    """(head, position) maps with nothing in the rows of padding; smoothed as in the release where asked."""
-    if smoothed:
-        weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
-    return (weights * batch.mask[:, None, :, None]).transpose(0, 1).flatten(1)

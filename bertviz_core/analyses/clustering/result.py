@@ -1,5 +1,4 @@
-"""What clustering stores: divergences between all pairs of heads; their pictures, heads as points in a plane and in the
-order of a dendrogram (section 6)."""
+"""The result of clustering: divergences between all pairs of heads, heads in a plane, a dendrogram (section 6)."""
 
 from __future__ import annotations
 
@@ -11,42 +10,44 @@ import pandas as pd
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, present
 from bertviz_core.analyses.proportions import Estimate, share
-from bertviz_core.analyses.results import Result, head_frame, tidy, to_lists
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.import_lock import IMPORTING
 
 STARTS = {"classical_mds": 1, "random": 4}
 NEAREST = 5
 
 
-class Embedding(NamedTuple):
-    """(head, 2) points, centered, turned so that the first axis has the larger spread; and Kruskal's stress-1,
-    sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in the plane, 0 where all are exact."""
-
-    points: np.ndarray
-    stress: float
-
-
-def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> Embedding:
+def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np.ndarray, float]:
     """Two-dimensional metric MDS on the divergences (head, head) as they are, or on their square roots: the least
-    stress of several starts, the classical solution and random ones (section 6, Figure 6)."""
+    stress of several starts, the classical solution and random ones (section 6, Figure 6).
+
+    Returns:
+        (head, 2) points, centered, on their principal axes, the first head on the positive side of both, since MDS
+        fixes none of this; and Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances
+        in the plane, 0 where all are exact.
+    """
     with IMPORTING:
         from sklearn.manifold import MDS
 
     distances = np.sqrt(divergence) if root else divergence
     scale = distances.max()
     if not scale:
-        return Embedding(np.zeros((len(distances), 2)), 0.0)
+        return np.zeros((len(distances), 2)), 0.0
     options = {"metric": "precomputed", "random_state": seed, "normalized_stress": True}
     fits = [MDS(init=start, n_init=count, **options) for start, count in STARTS.items()]
     # The scale changes nothing in the picture, but the stopping rule is not free of it.
     best = min((fit.fit(distances / scale) for fit in fits), key=lambda fit: fit.stress_)
-    return Embedding(_turned(best.embedding_ * scale), float(best.stress_))
+    points = best.embedding_ * scale
+    points = points - points.mean(0)
+    _, _, axes = np.linalg.svd(points, full_matrices=False)
+    points = points @ axes.T
+    return points * np.where(points[0] < 0, -1.0, 1.0), float(best.stress_)
 
 
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average-linkage clustering: (head - 1, 4) linkage as scipy writes it, and (head,) the order of the leaves in
-    which neighbors are as alike as the tree allows."""
+    """Average-linkage clustering: (head - 1, 4) scipy's linkage, and (head,) the order of the leaves in which neighbors
+    are as alike as the tree allows."""
     with IMPORTING:
         from scipy.cluster.hierarchy import leaves_list, linkage
         from scipy.spatial.distance import squareform
@@ -57,14 +58,6 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return tree, leaves_list(tree).astype(np.int64)
 
 
-def _turned(points: np.ndarray) -> np.ndarray:
-    """Center and rotate to principal axes, the first head on the positive side of both: MDS fixes none of this."""
-    centered = points - points.mean(0)
-    _, _, axes = np.linalg.svd(centered, full_matrices=False)
-    turned = centered @ axes.T
-    return turned * np.where(turned[0] < 0, -1.0, 1.0)
-
-
 class LayerDivergence(NamedTuple):
     """Mean divergence of two heads of one layer, and of two heads of different layers; NaN where there are none."""
 
@@ -73,22 +66,23 @@ class LayerDivergence(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Mean divergence within layers, divided by that between layers: under 1 heads of one layer are closer than
-        others. NaN where there are no such pairs, and where heads of different layers do not differ."""
+        """Under 1 heads of one layer are closer than others; NaN also where heads of different layers do not differ."""
         return self.within / self.between if self.between else float("nan")
 
     def text(self, unit: str) -> str:
-        """Both means as a sentence, which also says if layers have one head, or the model has one layer."""
-        if not np.isnan([self.within, self.between]).any():
-            return (
-                f"Two heads of one layer differ by {self.within:.3g} {unit} on average, two heads of different layers "
-                f"by {self.between:.3g}"
-            )
-        pairs = {"two heads of one layer": self.within, "two heads of different layers": self.between}
+        """Both means in a sentence, or what the model lacks."""
+        one, others = "two heads of one layer", "two heads of different layers"
+        if not np.isnan(self).any():
+            return f"{one.capitalize()} differ by {self.within:.3g} {unit} on average, {others} by {self.between:.3g}"
         return "This model has " + ", ".join(
             f"no {name}" if np.isnan(mean) else f"{name} that differ by {mean:.3g} {unit} on average"
-            for name, mean in pairs.items()
+            for name, mean in ((one, self.within), (others, self.between))
         )
+
+
+def layers_of_heads(shape: tuple[int, int]) -> np.ndarray:
+    """(head,) the layer of each head of a model of (layers, heads)."""
+    return np.repeat(np.arange(shape[0]), shape[1])
 
 
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
@@ -106,7 +100,7 @@ def nats(summed: bool) -> str:
 
 @dataclass(frozen=True)
 class Clustering(Result):
-    """How alike heads are. Axis `head` counts all heads, layer by layer; the other arrays have axes (layer, head).
+    """How alike heads are. Axis `head` counts all heads, layer by layer.
 
     Attributes:
         divergence: (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in
@@ -151,7 +145,7 @@ class Clustering(Result):
 
     @property
     def unit(self) -> str:
-        """Unit of the divergences on axes and in tables."""
+        """On axes and in tables."""
         return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
@@ -178,21 +172,15 @@ class Clustering(Result):
         return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
-    def _layer_of_heads(self) -> np.ndarray:
-        """(head,) int."""
-        return np.repeat(np.arange(self.shape[0]), self.shape[1])
-
-    @property
     def layer_divergence(self) -> LayerDivergence:
         """How close heads of one layer are beside heads of different layers (section 6)."""
-        return LayerDivergence(*within_and_between(self.divergence, self._layer_of_heads))
+        return LayerDivergence(*within_and_between(self.divergence, layers_of_heads(self.shape)))
 
     def estimates(self) -> dict[str, Estimate]:
-        """Mean divergence of each head to the other heads of its layer, and to the heads of other layers.
-
-        In nats (of a sum over tokens, divided by their number); without standard errors.
-        """
-        same = self._layer_of_heads[:, None] == self._layer_of_heads
+        """Mean divergence of each head to the other heads of its layer, and to the heads of other layers, in nats a
+        token; without standard errors."""
+        layers = layers_of_heads(self.shape)
+        same = layers[:, None] == layers
         means = self.divergence / (self.tokens if self.summed else 1)
         chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
         return {
@@ -205,23 +193,27 @@ class Clustering(Result):
         """The heads most like this one, the nearest first, with their divergences; equal ones in order."""
         everyone = all_heads(*self.shape)
         row = self.divergence[everyone.index(head)]
-        order = [i for i in np.argsort(row, kind="stable") if everyone[i] != head]
-        return [(everyone[i], float(row[i])) for i in order[:count]]
+        order = np.argsort(row, kind="stable").tolist()
+        return [(everyone[i], float(row[i])) for i in order if everyone[i] != head][:count]
 
     def closest_pair(self) -> tuple[Head, Head, float] | None:
         """The two heads most alike, with their divergence; None for a model of one head."""
-        pairs = ((head, *near) for head in all_heads(*self.shape) for near in self.nearest(head, 1))
-        return min(pairs, key=lambda pair: pair[2], default=None)
+        first, second = np.triu_indices(len(self.divergence), 1)
+        if not len(first):
+            return None
+        pair = self.divergence[first, second].argmin()
+        one, other = (Head(*divmod(int(heads[pair]), self.shape[1])) for heads in (first, second))
+        return one, other, float(self.divergence[first[pair], second[pair]])
 
     def arrays(self) -> dict[str, Any]:
         return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """The divergence of every two heads, each pair once."""
-        names = np.array([head.label() for head in all_heads(*self.shape)])
+        names = np.array(all_labels(*self.shape))
         first, second = np.triu_indices(len(names), 1)
-        columns = {"other": names[second], "divergence": self.divergence[first, second]}
-        return {"pairs": tidy({"head": names[first].tolist()}, columns)}
+        columns = {"head": names[first], "other": names[second], "divergence": self.divergence[first, second]}
+        return {"pairs": pd.DataFrame(columns)}
 
     def to_frame(self, base: int = 1) -> pd.DataFrame:
         """A row for each head; the labels of the nearest ones count from `base`."""

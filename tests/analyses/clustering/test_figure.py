@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer
-from bertviz_core.analyses.clustering.matrix import frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
@@ -17,18 +16,18 @@ from bertviz_core.plotting.style import BEHAVIORS
 @pytest.fixture
 def result() -> Clustering:
     """2 layers of 3 heads; 1-1 next, 1-2 broad, 1-3 [SEP], 2-1 previous, 2-2 none, 2-3 found best at objects."""
-    points = np.random.default_rng(0).normal(size=(6, 3))
-    divergence = np.linalg.norm(points[:, None] - points, axis=-1) / 20
+    space = np.random.default_rng(0).normal(size=(6, 3))
+    divergence = np.linalg.norm(space[:, None] - space, axis=-1) / 20
     averages = np.zeros((6, 6))
     averages[[0, 2, 4, 1], [0, 1, 2, 3]] = [0.9, 4.5, 0.8, 0.7]
-    picture, (linkage, order) = embed(divergence), dendrogram(divergence)
+    (points, stress), (linkage, order) = embed(divergence), dendrogram(divergence)
     return Clustering(
         provenance={"settings": {"mode": "corrected"}},
         divergence=divergence,
         averages=averages.reshape(6, 2, 3),
         tokens=10,
-        embedding=picture.points,
-        stress=picture.stress,
+        embedding=points,
+        stress=stress,
         linkage=linkage,
         order=order,
         mds_seed=0,
@@ -84,7 +83,7 @@ def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None
 
 
 def test_of_many_heads_the_matrix_has_means_of_neighbors(result: Clustering, monkeypatch) -> None:
-    monkeypatch.setattr("bertviz_core.analyses.clustering.matrix.MAX_ROWS", 3)
+    monkeypatch.setattr("bertviz_core.analyses.clustering.figure.MAX_ROWS", 3)
     cells = next(t for t in matrix(result).data if t.type == "heatmap")
     ordered = result.divergence[np.ix_(result.order, result.order)]
     assert list(cells.x) == list(cells.y) == [-0.5, 1.5, 3.5, 5.5]
@@ -114,9 +113,9 @@ def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:
 def test_models_without_pairs_and_identical_heads_have_words_and_figures(shape: tuple[int, int]) -> None:
     heads = shape[0] * shape[1]
     divergence = np.zeros((heads, heads))
-    picture, (linkage, order) = embed(divergence), dendrogram(divergence)
+    (points, stress), (linkage, order) = embed(divergence), dendrogram(divergence)
     provenance = {"settings": {"mode": "corrected"}}
-    averages, rest = np.zeros((6, *shape)), (10, picture.points, picture.stress, linkage, order, 0, False)
+    averages, rest = np.zeros((6, *shape)), (10, points, stress, linkage, order, 0, False)
     result = Clustering(provenance, divergence, averages, *rest, {}, {}).labeled(Thresholds(), {})
     assert (
         math.isnan(result.layer_divergence.ratio) and "nan" not in ANALYSES["clustering"].findings(result)[0].sentence
