@@ -19,9 +19,8 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import numpy as np  # isort: skip
 import torch  # isort: skip
 
-from bertviz_core.analyses.dependency_heads.gold_trees import Rules
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, Guesses
-from bertviz_core.analyses.dependency_heads.result import VIEWS
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEWS
+from bertviz_core.analyses.dependency_heads.measure import Guesses, Rules
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import find_source
@@ -75,8 +74,9 @@ def our_scores(groups: Groups) -> Guesses:
     counts = Guesses(Rules({"as-is": VIEWS["as-is"]}), LAYERS, HEADS, "cpu")
     for batch, maps in groups:
         part = counts.new_empty()
+        part.open(batch)
         for layer in range(LAYERS):
-            part.score(batch, layer, maps[layer])
+            part.score(layer, maps[layer])
         counts.merge(part)
     return counts
 
@@ -165,7 +165,7 @@ def word_level(batch: Batch, maps: torch.Tensor, special: bool) -> torch.Tensor:
 
 def _agree(counts: Guesses, scores: dict[tuple, Counter]) -> None:
     for (_, relation), row in counts.names.items():
-        total = counts.correct[row].sum(0)  # (direction, layer, head)
+        total = counts.sums["correct"][row].sum(0)  # (direction, layer, head)
         for (direction, layer, head), right in scores.items():
             assert total[DIRECTIONS.index(direction), layer, head] == right[relation], relation
 

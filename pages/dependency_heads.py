@@ -3,8 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.dependency_heads.figure import accuracy_map, latex, offset_figure, paper_figure
-from bertviz_core.analyses.dependency_heads.gold_trees import best_words
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTENCES
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTENCES, best_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.heads import DirectedHead, arrow
 from pages.shared import endnotes, head_panel, page, preview, stored

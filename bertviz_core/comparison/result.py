@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import safetensors.numpy
 
-from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES, RelationCounts
+from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists

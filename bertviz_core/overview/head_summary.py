@@ -13,9 +13,8 @@ import pandas as pd
 
 from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.dependency_heads.gold_trees import COUNTED, SIDES
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.guesses import COUNTED, DEFAULT_VIEW, DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn

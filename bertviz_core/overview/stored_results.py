@@ -9,7 +9,7 @@ import pandas as pd
 
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, origin, read_header, to_csv
 from bertviz_core.engine.store import Store

@@ -5,7 +5,8 @@ import streamlit as st
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.dependency_heads.relations import DEFAULT_VIEW, RelationCounts
+from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.results import Results, result_of

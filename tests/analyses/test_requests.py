@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.dependency_heads import guesses
+from bertviz_core.analyses.dependency_heads import measure
 from bertviz_core.analyses.model_pass import load_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -266,7 +266,7 @@ def request(tiny: Any, source: Any, analysis: str, text: str, **options: Any) ->
 def test_two_requests_of_one_pass_have_the_provenance_of_each_alone(
     tiny: Any, source: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guesses, "MAX_SENTENCES", 1)
+    monkeypatch.setattr(measure, "MAX_SENTENCES", 1)
     first = request(tiny, source, "dependency_heads", TREEBANK)
     second = request(tiny, source, "dependency_heads", TREEBANK, possessives=True)
     compute_all([first, second], store, load=lambda together, execution: tiny)

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAMES
 from tests.cli.running import run, written
 
 COLUMNS = ["relation", "n", "head", "direction", "accuracy", "low", "high", "heldout_accuracy"]

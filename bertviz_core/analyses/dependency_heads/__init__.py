@@ -11,20 +11,11 @@ from typing_extensions import Doc
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.dependency_heads.gold_trees import SIDES
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import (
-    ALL,
-    DEFAULT_VIEW,
-    NO_RELATION,
-    UAS,
-    VIEW_NAMES,
-    RelationCounts,
-)
+from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, DIRECTIONS, SIDES, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, UAS, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import (
     DependencyHeads,
     RelationFilter,
-    check_choice,
     default_min_count,
 )
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
@@ -67,10 +58,14 @@ def relation_answer(shown: RelationCounts, base: int, relation: str, points: flo
 
 
 def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Finding:
-    """The finding of one relation."""
-    answer = partial(relation_answer, relation=relation)
+    """The finding of one relation, beside what Table 1 says of it."""
+    said = ""
+    if relation in paper.TABLE_1:
+        head, accuracy, baseline, offset = paper.TABLE_1[relation]
+        said = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
     rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
-    return Statement(relation, "4.2", _of_table_1(relation), rule, answer).finding("dependency_heads", "", shown, base)
+    statement = Statement(relation, "4.2", said, rule, partial(relation_answer, relation=relation))
+    return statement.finding("dependency_heads", "", shown, base)
 
 
 def clearest_relation(shown: RelationCounts, base: int) -> Answer:
@@ -81,8 +76,9 @@ def clearest_relation(shown: RelationCounts, base: int) -> Answer:
 
 
 def no_head_parses(shown: RelationCounts, base: int) -> Answer:
-    row, best = shown.relations.index(ALL), shown.best_choice(ALL)
-    return Answer(decide(shown.gain(1).at(row).negative(), -OVERALL), relation_sentence(shown, ALL, base), best.head)
+    gain = shown.gain(1).at(shown.relations.index(ALL))
+    sentence, best = relation_sentence(shown, ALL, base), shown.best_choice(ALL)
+    return Answer(decide(gain.negative(), -OVERALL), sentence, best.head)
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
@@ -90,22 +86,13 @@ def dependents_attend(shown: RelationCounts, base: int) -> Answer:
     each arc has one direction alone, whatever its heads do."""
     if shown.is_causal:
         raise KeyError("direction")
-    above, directions = shown.above(), shown.best()[:, 0]
-    rows = [row for row, name in enumerate(shown.relations) if name not in NO_RELATION and above[row]]
-    forward, n = int((directions[rows] == 0).sum()), len(rows)
-    interval = Interval(*wilson(forward, n), n >= MIN_UNITS)
+    is_above = shown.above() & ~np.isin(shown.relations, NO_RELATION)
+    forward, n = int((shown.best()[is_above, 0] == 0).sum()), int(is_above.sum())
     return Answer(
-        decide(interval, 0.5),
+        decide(Interval(*wilson(forward, n), n >= MIN_UNITS), 0.5),
         f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "
         "dependent → governor.",
     )
-
-
-def _of_table_1(relation: str) -> str:
-    if relation not in paper.TABLE_1:
-        return ""
-    head, accuracy, baseline, offset = paper.TABLE_1[relation]
-    return f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
 
 
 STATEMENTS = (
@@ -155,7 +142,7 @@ class DependencyView(View):
     merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
 
     def check(self) -> None:
-        check_choice(self.view, self.offsets)
+        RelationFilter(self.view, offsets=self.offsets).check()
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, DependencyHeads)
@@ -166,13 +153,12 @@ class DependencyView(View):
 def _uas(result: DependencyHeads) -> np.ndarray:
     """(layer, head) UAS of each head alone, in its better direction."""
     shown = result.default_view()
-    accuracy: np.ndarray = shown.better[0][shown.relations.index("UAS")]
-    return accuracy
+    return np.asarray(shown.better[0][shown.relations.index(UAS)])
 
 
 def _best_offset(result: DependencyHeads) -> tuple[float, str]:
     shown = result.default_view()
-    return float(shown.baseline[shown.relations.index("UAS")]), "best offset"
+    return float(shown.baseline[shown.relations.index(UAS)]), "best offset"
 
 
 class DependencyAnalysis(Analysis):

@@ -29,7 +29,6 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     best fixed offset, the paper's best head; of a causal model a random word."""
     frame = result.to_frame()
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
-    paper_values = [paper.TABLE_1.get(relation) for relation in frame["relation"]]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
     labels = frame["relation"].map(escape)  # a treebank's, and no markup
     figure = go.Figure(
@@ -44,34 +43,29 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
             "<extra></extra>",
         )
     )
-    offsets = _marks(
-        "best fixed offset", percent["baseline_accuracy"], labels, "line-ns-open", "at offset %{customdata:+d}"
-    )
-    figure.add_trace(offsets.update(customdata=frame["baseline_offset"]))
-    cited = [row[1] if row else None for row in paper_values]
-    figure.add_trace(_marks("paper (BERT-base, WSJ)", cited, labels, "diamond-open", "in the paper", "#e8890c"))
+
+    def mark(name: str, percents: Sequence[float | None], symbol: str, hover: str, color: str = GRAY) -> None:
+        figure.add_scatter(
+            x=percents,
+            y=labels,
+            mode="markers",
+            name=name,
+            marker={"color": color, "size": 8, "symbol": symbol, "line": {"width": 1 if color != GRAY else 2}},
+            customdata=frame["baseline_offset"],
+            hovertemplate=f"%{{y}}: %{{x:.1f}}% {hover}<extra></extra>",
+        )
+
+    mark("best fixed offset", percent["baseline_accuracy"], "line-ns-open", "at offset %{customdata:+d}")
+    cited = [paper.TABLE_1[name][1] if name in paper.TABLE_1 else None for name in frame["relation"]]
+    mark("paper (BERT-base, WSJ)", cited, "diamond-open", "in the paper", "#e8890c")
     if result.is_causal:
-        random = 100 * frame["random_accuracy"]
-        figure.add_trace(_marks("random word", random, labels, "x-thin-open", "by a random word"))
+        mark("random word", 100 * frame["random_accuracy"], "x-thin-open", "by a random word")
     figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
         position = {"x": 0, "xref": "paper", "xanchor": "right", "y": label, "showarrow": False}
         figure.add_annotation(text=label, hovertext=explained(relation, "<b>{}</b>", "<i>{}</i>"), **position)
     return finish(figure, 110 + 22 * len(frame), margin={"l": 24 + 8 * int(labels.str.len().max())})
-
-
-def _marks(
-    name: str, percents: Sequence[float | None], labels: pd.Series, symbol: str, hover: str, color: str = GRAY
-) -> go.Scatter:
-    return go.Scatter(
-        x=percents,
-        y=labels,
-        mode="markers",
-        name=name,
-        marker={"color": color, "size": 8, "symbol": symbol, "line": {"width": 1 if color != GRAY else 2}},
-        hovertemplate=f"%{{y}}: %{{x:.1f}}% {hover}<extra></extra>",
-    )
 
 
 def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> go.Figure:
@@ -106,11 +100,9 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     """The map of heads and the fixed offsets of the relation that is furthest above its offset."""
     relation = result.clearest_relation()
     direction = result.best_choice(relation).direction
-    shown = arrow(DIRECTIONS[direction])
     values = result.accuracy[direction, result.relations.index(relation)]
-    squares = map_figure(accuracy_map(values, relation))
     return {
-        f"Heads: {relation}, {shown}": squares,
+        f"Heads: {relation}, {arrow(DIRECTIONS[direction])}": map_figure(accuracy_map(values, relation)),
         f"Fixed offsets: {relation}": offset_figure(result, relation, direction),
     }
 
@@ -148,22 +140,27 @@ def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
 def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
     frame = result.to_frame()
+
+    def percents(shares: pd.Series, counts: str = "n") -> list[float]:
+        """Numbers, so that the table can be sorted, rounded to what each row's words support."""
+        return [round(100 * share, percent_decimals(n)) for share, n in zip(shares, frame[counts], strict=True)]
+
     paper_values = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
     shown = frame[["relation", "n"]].copy()
     shown.insert(1, "meaning", frame["relation"].map(meaning))
     shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
     shown["direction"] = frame["direction"].map(arrow)
-    shown["accuracy"] = _percents(frame["accuracy"], frame["n"])
+    shown["accuracy"] = percents(frame["accuracy"])
     ends = ((percent(row.low, row.n), percent(row.high, row.n)) for row in frame.itertuples())
     shown["interval"] = [f"{low}–{high}".replace("%", "") for low, high in ends]
-    shown["held out"] = _percents(frame["heldout_accuracy"], frame["n"])
+    shown["held out"] = percents(frame["heldout_accuracy"])
     if result.is_causal:
         shown["counted"] = frame["counted"]
-        shown["of all words"] = _percents(frame["accuracy_of_all_words"], frame["n_of_all_words"])
+        shown["of all words"] = percents(frame["accuracy_of_all_words"], "n_of_all_words")
     shown["offset"] = frame["baseline_offset"]
-    shown["by offset"] = _percents(frame["baseline_accuracy"], frame["n"])
+    shown["by offset"] = percents(frame["baseline_accuracy"])
     if result.is_causal:
-        shown["random word"] = _percents(frame["random_accuracy"], frame["n"])
+        shown["random word"] = percents(frame["random_accuracy"])
     shown["paper"] = [row[1] for row in paper_values]
     shown["its head"] = [row[0] for row in paper_values]
     return shown
@@ -185,8 +182,3 @@ def latex(result: RelationCounts) -> str:
         columns |= {"Random word": 100 * frame["random_accuracy"], "Counted": frame["counted"]}
         columns |= {"Of all words": 100 * frame["accuracy_of_all_words"]}
     return f"% trees: {result.trees}\n{tabular(pd.DataFrame(columns))}"
-
-
-def _percents(shares: pd.Series, n: pd.Series) -> list[float]:
-    """Numbers, so that the table can be sorted, rounded to what each row's words support."""
-    return [round(100 * share, percent_decimals(count)) for share, count in zip(shares, n, strict=True)]

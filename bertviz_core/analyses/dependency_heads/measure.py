@@ -1,31 +1,225 @@
 """Dependency heads: which head finds which relation, in which direction (4.2; Table 1).
 
-Definitions: docs/methods.md, section 6.
+Counts are integers, so that merging is exact. Definitions: docs/methods.md, section 6.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from bertviz_core.analyses.dependency_heads.gold_trees import SIDES, Rules, view_of_side
-from bertviz_core.analyses.dependency_heads.guesses import MAX_SENTENCES, OFFSETS, UNIT, Guesses
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
-from bertviz_core.analyses.dependency_heads.result import VIEWS, DependencyHeads, by_size, sentence_record
+from bertviz_core.analyses.dependency_heads.guesses import (
+    DIRECTIONS,
+    FOLDS,
+    MAX_SENTENCES,
+    OFFSETS,
+    SIDES,
+    VIEWS,
+    best_words,
+    sentence_record,
+    view_of_side,
+)
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, rows_of
+from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, WordClasses
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank import POSSESSIVES
+from bertviz_core.corpora.treebank import POSSESSIVES, Sentence, sentence_of
+from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.annotated import Sentences
+from bertviz_core.models.attention import LayerAttention
+from bertviz_core.models.encoding import Batch, membership
 from bertviz_core.models.model import AttentionModel
 
+UNIT = 1 << 32  # a right guess of a random word is counted in so many parts
 RELEASE_POSSESSIVES = ("'s", "s'")
 
 
-def accumulator(model: AttentionModel, request: Request) -> Guesses:
-    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule.
+class Rules(NamedTuple):
+    """How guesses are scored: against the trees of all `views`, which transform a sentence. After a word of relation
+    `poss` one of the `possessives` makes the guess for it, where its own guess is not the last word. A split word's row
+    is that of its `first_piece`, or the mean. Of a `causal` model words are counted apart by the governor's side."""
 
-    Option `possessives`: apply that rule in corrected mode too.
+    views: Mapping[str, Callable[[Sentence], Sentence]]
+    possessives: tuple[str, ...] = ()
+    first_piece: bool = False
+    causal: bool = False
+
+
+class Trees(NamedTuple):
+    """Trees of a batch under one view; axes (batch, word), words counted from 0. The root's governor is -1, a bucket is
+    relation * FOLDS + fold, and `ruled` says whether the `poss` rule applies."""
+
+    governor: Tensor
+    bucket: Tensor
+    ruled: Tensor
+
+
+class Guesses:
+    """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines, int64.
+
+    Attributes:
+        names: (view, relation) -> row, shared by the accumulators of one pass; of a causal model's words the views are
+            those of `view_of_side`, of its roots, which have no side, the view itself.
+        by_sentence: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the
+            first MAX_SENTENCES of the corpus. The arrays have axes (direction, layer, head, word).
+        sums: Counts (relation, fold, ...), int64: "correct" by direction, layer and head, "offsets" by offset, "n", and
+            "random", what a word drawn at random among those that a causal head sees would find, in parts of UNIT.
     """
+
+    def __init__(
+        self, rules: Rules, layers: int, heads: int, device: str, names: dict[tuple[str, str], int] | None = None
+    ) -> None:
+        self.rules, self.layers, self.heads, self.device = rules, layers, heads, device
+        self.names = {} if names is None else names
+        self.by_sentence: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = {}
+        self.classes = WordClasses(layers, heads)
+        shapes = {"correct": (len(DIRECTIONS), layers, heads), "offsets": (len(OFFSETS),), "random": (), "n": ()}
+        self.sums = {
+            name: torch.zeros((0, FOLDS, *shape), dtype=torch.int64, device=device) for name, shape in shapes.items()
+        }
+
+    def new_empty(self) -> Self:
+        return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
+
+    def update(self, batch: Batch, attention: LayerAttention) -> None:
+        if attention.layer == 0:
+            self.open(batch)
+            self.classes.open(list(map(self._classes, batch.examples)), attention.causal)
+        maps = self.words.maps(attention.weights)
+        self.classes.update(attention.layer, maps.sum(2).cpu().numpy())
+        self.score(attention.layer, maps)
+
+    def open(self, batch: Batch) -> None:
+        """Read the trees of a batch, whose layers follow; count its words and the guesses of every fixed offset o:
+        min(max(p + o, 0), n), 0 being the root."""
+        examples: Sequence[Any] = batch.examples
+        self.words = membership(examples, self.device, first_piece=self.rules.first_piece)
+        size = self.words.mask.shape[1]
+        self.last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
+        self.trees = [self._trees(view, examples, size) for view in self.rules.views]
+        self._make_room_for_new_relations()
+        shape = (len(examples), len(DIRECTIONS), self.layers, self.heads, size)
+        self.guesses, self.weights = np.zeros(shape, np.uint8 if size <= 256 else np.uint16), np.zeros(shape, np.uint8)
+        for row, example in enumerate(examples):
+            guess, weight = (array[row, ..., : len(example.sentence)] for array in (self.guesses, self.weights))
+            self.by_sentence[example.number] = example.sentence, guess, weight
+        index = torch.arange(size, device=self.device)
+        fixed = (index + torch.from_numpy(OFFSETS).to(self.device)[:, None]).clamp(min=-1)  # the root being -1 here
+        for trees in self.trees:
+            self._add(trees, self.sums["offsets"], self._right(trees, fixed[None].minimum(self.last[:, :, None])))
+            self._add(trees, self.sums["n"], torch.ones_like(trees.bucket)[self.words.mask])
+            if self.rules.causal:  # a word is drawn on the governor's side
+                visible = torch.where(trees.governor < index, index, self.last - index).clamp(min=1)
+                self._add(trees, self.sums["random"], UNIT // visible[self.words.mask])
+
+    def score(self, layer: int, maps: Tensor) -> None:
+        """Score word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
+        weight, guess = best_words(maps, self.last)
+        for trees in self.trees:
+            self._add(trees, self.sums["correct"][:, :, :, layer], self._right(trees, guess))
+        self.guesses[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
+        self.weights[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
+
+    def merge(self, other: Self) -> None:
+        rows = [self.names.setdefault(name, len(self.names)) for name in list(other.names)][: len(other.sums["n"])]
+        self._make_room_for_new_relations()
+        index = torch.tensor(rows, dtype=torch.int64, device=self.device)
+        for name, sums in self.sums.items():
+            sums.index_add_(0, index, other.sums[name].to(self.device))
+        self.by_sentence |= other.by_sentence
+        self.classes.merge(other.classes)
+
+    def take_detail(self) -> dict[str, Any]:
+        """The guesses of a chunk in file order, as `sentences.SentenceQuery` reads them; without its words, so that a
+        corpus that is deleted is gone. Only the first MAX_SENTENCES of the corpus stay here."""
+        numbers = sorted(self.by_sentence)
+        sentences = [self.by_sentence[number][0] for number in numbers]
+        values = self.joined(numbers) | {"number": np.array(numbers, dtype=np.int64)}
+        values["length"] = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        for view, of in self.rules.views.items():
+            viewed = list(map(of, sentences))
+            relations = list(chain.from_iterable(sentence.relations for sentence in viewed))
+            names = {name: index for index, name in enumerate(dict.fromkeys(relations))}
+            governors = list(chain.from_iterable(sentence.governors for sentence in viewed))
+            values[f"{view}/names"] = list(names)
+            values[f"{view}/relations"] = np.array([names[name] for name in relations], dtype=np.uint16)
+            values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
+        self.by_sentence = {number: kept for number, kept in self.by_sentence.items() if number < MAX_SENTENCES}
+        return values
+
+    def joined(self, numbers: Sequence[int]) -> dict[str, Any]:
+        """Guesses and weights of sentences, (direction, layer, head, word) one after the other."""
+        none = np.zeros((len(DIRECTIONS), self.layers, self.heads, 0), dtype=np.uint8)
+        joined = (np.concatenate([none, *(self.by_sentence[number][i] for number in numbers)], -1) for i in (1, 2))
+        return dict(zip(("guesses", "weights"), joined, strict=True))
+
+    def to_bytes(self) -> bytes:
+        self._make_room_for_new_relations()
+        numbers = list(self.by_sentence)
+        sentences = [asdict(self.by_sentence[number][0]) for number in numbers]
+        kept = {"names": list(self.names), "kept": numbers, "sentences": sentences}
+        return pack(self.sums | kept | self.joined(numbers) | self.classes.values())
+
+    def from_bytes(self, data: bytes) -> Self:
+        state, full = unpack(data), type(self)(self.rules, self.layers, self.heads, self.device)
+        full.names = {(view, relation): row for row, (view, relation) in enumerate(state["names"])}
+        full.sums = {name: torch.from_numpy(state[name]).to(self.device) for name in self.sums}
+        full.classes = WordClasses.read(state)
+        sentences = list(map(sentence_of, state["sentences"]))
+        ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
+        guesses, weights = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
+        full.by_sentence = dict(zip(state["kept"], zip(sentences, guesses, weights, strict=False), strict=True))
+        return full
+
+    def _trees(self, view: str, examples: Sequence[Any], size: int) -> Trees:
+        cells = np.zeros((3, len(examples), size), dtype=np.int64)
+        for row, example in enumerate(examples):
+            sentence, fold = self.rules.views[view](example.sentence), example.number % FOLDS
+            words = zip(sentence.governors, sentence.relations, (*sentence.words[1:], ""), strict=True)
+            of_words = []
+            for word, (governor, relation, after) in enumerate(words, start=1):
+                side = view_of_side(view, SIDES[governor > word]) if self.rules.causal and governor else view
+                name = self.names.setdefault((side, relation), len(self.names))
+                is_ruled = relation == "poss" and after.lower() in self.rules.possessives
+                of_words.append((governor - 1, name * FOLDS + fold, is_ruled))
+            cells[:, row, : len(sentence)] = np.array(of_words).T
+        governors, buckets, ruled = torch.from_numpy(cells).to(self.device)
+        return Trees(governors, buckets, ruled.bool())
+
+    def _classes(self, example: Any) -> list[list[tuple[str, str]]]:
+        """The classes of every word of a sentence."""
+        sentence: Sentence = example.sentence
+        labels = {view: of(sentence).relations for view, of in self.rules.views.items()}
+        if sentence.tags:
+            labels[PART_OF_SPEECH] = sentence.tags
+        return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
+
+    def _right(self, trees: Trees, guess: Tensor) -> Tensor:
+        """(real word, ...) whether guesses (batch, ..., word) are right, for the real words of the batch alone."""
+        between = [1] * (guess.dim() - 2)
+        following = torch.cat([guess[..., 1:], guess[..., -1:]], -1)
+        ruled = trees.ruled.view(len(guess), *between, -1) & (guess != self.last.view(-1, *between, 1))
+        right = torch.where(ruled, following, guess) == trees.governor.view(len(guess), *between, -1)
+        return right.movedim(-1, 1)[self.words.mask]
+
+    def _add(self, trees: Trees, counts: Tensor, right: Tensor) -> None:
+        """Add right (real word, ...) to counts (relation, fold, ...), each word to its relation and fold."""
+        bucket = trees.bucket[self.words.mask]
+        sums = torch.zeros((counts.shape[0] * FOLDS, *right.shape[1:]), dtype=torch.int64, device=self.device)
+        counts += sums.index_add_(0, bucket, right.long()).view(counts.shape)
+
+    def _make_room_for_new_relations(self) -> None:
+        for name, sums in self.sums.items():
+            new = sums.new_zeros((len(self.names) - len(sums), *sums.shape[1:]))
+            self.sums[name] = torch.cat([sums, new])
+
+
+def accumulator(model: AttentionModel, request: Request) -> Guesses:
+    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule, which
+    option `possessives` applies in corrected mode too."""
     words = POSSESSIVES if request.options.get("possessives") else ()
     possessives = RELEASE_POSSESSIVES if request.settings.paper else words
     rules = Rules(VIEWS, possessives, request.settings.paper, model.causal)
@@ -34,9 +228,9 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
     """The result, with the first sentences and the guesses made in them."""
-    values = {name: value.cpu().numpy() for name, value in accumulator.counts().items()}
-    names, rows = _rows_of(list(accumulator.names), values["n"].sum(1), accumulator.rules.causal)
-    sums = {name: np.stack([value[row].sum(0) for row in rows], 1) for name, value in values.items()}
+    values = {name: value.cpu().numpy() for name, value in accumulator.sums.items()}
+    rows = rows_of(list(accumulator.names)[: len(values["n"])], values["n"].sum(1), accumulator.rules.causal)
+    sums = {name: np.stack([value[own].sum(0) for own in rows.values()], 1) for name, value in values.items()}
     random = sums.pop("random").sum(0) / UNIT
     counts = {name: value.astype(np.int32) for name, value in sums.items()}
     numbers = [number for number in sorted(accumulator.by_sentence) if number < MAX_SENTENCES]
@@ -44,8 +238,8 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     longest = max(map(len, sentences), default=0)
     return DependencyHeads(
         provenance=provenance,
-        views=[view for view, _ in names],
-        relations=[relation for _, relation in names],
+        views=[view for view, _ in rows],
+        relations=[relation for _, relation in rows],
         n=counts["n"],
         correct=counts["correct"].swapaxes(1, 2),
         offsets=OFFSETS,
@@ -56,25 +250,3 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         **accumulator.classes.values(),
         random_correct=random if accumulator.rules.causal else None,
     )
-
-
-def _rows_of(
-    names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool
-) -> tuple[list[tuple[str, str]], list[list[int]]]:
-    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each. Of a causal
-    model the words of each of SIDES have views of their own, with the same relations."""
-    rows: dict[tuple[str, str], list[int]] = {}
-    for view in VIEWS:
-        parts = (view, *(view_of_side(view, side) for side in SIDES if causal))
-        members: dict[str, list[int]] = {}
-        for row, (part, name) in enumerate(names):
-            if part in parts:
-                members.setdefault(name, []).append(row)
-        order = by_size(list(members), np.array([n[own].sum() for own in members.values()]))
-        for part in parts:
-            of_part = {name: [row for row in own if part in (view, names[row][0])] for name, own in members.items()}
-            rows[part, ALL] = list(chain.from_iterable(of_part.values()))
-            counted = (own for name, own in of_part.items() if name.split(":")[0] != "punct")
-            rows[part, UAS] = list(chain.from_iterable(counted))
-            rows |= {(part, name): of_part[name] for name in order}
-    return list(rows), list(rows.values())

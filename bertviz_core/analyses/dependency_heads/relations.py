@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.dependency_heads.gold_trees import CAUSAL, COUNTED, SIDES
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, SIDES, VIEW_NAMES
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
 from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, counts_of_best, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
@@ -16,8 +15,6 @@ from bertviz_core.heads import DirectedHead, Head, all_heads
 
 ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
-VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}  # the default is the first
-DEFAULT_VIEW = next(iter(VIEW_NAMES))
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
@@ -87,10 +84,15 @@ class RelationCounts(Result):
         """(relation, 3): direction, layer and head of the most right guesses, the first of equals."""
         return best_heads(self.correct.sum(0))
 
+    def best_choice(self, relation: str) -> DirectedHead:
+        """The best head of a relation, in its better direction."""
+        direction, layer, head = self.best()[self.relations.index(relation)].tolist()
+        return DirectedHead(direction, Head(layer, head))
+
     @property
     def best_n(self) -> np.ndarray:
         """(relation,) words that are counted in the direction of the best head."""
-        return self.counted.sum(0)[self.best()[:, 0], np.arange(len(self.relations))]
+        return self._of_best(self.counted.sum(0))
 
     @property
     def best_accuracy(self) -> np.ndarray:
@@ -100,7 +102,12 @@ class RelationCounts(Result):
     @property
     def baseline(self) -> np.ndarray:
         """(relation,) accuracy of the best fixed offset, on the words that the best head is scored on."""
-        return share(self._of_best(self.offset_correct).max(0), self.best_n)
+        return share(self._of_best(self._by_offset).max(0), self.best_n)
+
+    @property
+    def best_offset(self) -> np.ndarray:
+        """(relation,) that offset."""
+        return self.offsets[self._of_best(self._by_offset).argmax(0)]
 
     @property
     def random(self) -> np.ndarray:
@@ -112,32 +119,36 @@ class RelationCounts(Result):
         """(relation,) what a best head has to be above: the best fixed offset, or a random word where that is more."""
         return np.fmax(self.baseline, self.random)
 
-    @property
-    def best_offset(self) -> np.ndarray:
-        """(relation,) that offset."""
-        return self.offsets[self._of_best(self.offset_correct).argmax(0)]
+    def offset_accuracy(self, direction: int = 0) -> np.ndarray:
+        """(offset, relation), fractions of the words that a direction counts."""
+        return share(self._by_offset[direction], self.counted[:, direction].sum(0))
 
-    def _of_best(self, right: np.ndarray) -> np.ndarray:
-        """(..., relation) right guesses in the direction of the best head."""
-        return right[self.best()[:, 0], ..., np.arange(len(self.relations))].T if self.is_causal else right
+    @property
+    def _by_offset(self) -> np.ndarray:
+        """(direction, offset, relation) right guesses of the fixed offsets, among the words that a direction counts."""
+        return self.offset_correct if self.is_causal else np.stack([self.offset_correct] * len(DIRECTIONS))
+
+    def _of_best(self, counts: np.ndarray) -> np.ndarray:
+        """(..., relation) of (direction, ..., relation) counts, in the direction of the best head."""
+        return np.asarray(counts[self.best()[:, 0], ..., np.arange(len(self.relations))].T)
 
     def heldout(self) -> np.ndarray:
         """(relation,) accuracy where each half's best head, picked on it, is scored on the other half; both pooled.
         NaN where a half has no such word."""
-        right, n = self._held_out()
-        return np.where((n > 0).all(0), share(right.sum(0), n.sum(0)), np.nan)
+        return self._held_out()[0]
 
     def _held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """(fold, relation) right guesses of each half by the best heads of the other, and the words counted."""
+        """(relation,) that accuracy, and the words of both halves."""
         best = [best_heads(self.correct[other]) for other in (1, 0)]
-        right = [counts_of_best(self.correct[fold], each) for fold, each in enumerate(best)]
+        right = sum(counts_of_best(self.correct[fold], each) for fold, each in enumerate(best))
         rows = np.arange(len(self.relations))
-        return np.stack(right), np.stack([self.counted[fold, each[:, 0], rows] for fold, each in enumerate(best)])
+        n = np.stack([self.counted[fold, each[:, 0], rows] for fold, each in enumerate(best)])
+        return np.where((n > 0).all(0), share(right, n.sum(0)), np.nan), n.sum(0)
 
     def gain(self, comparisons: int | None = None) -> Interval:
         """(relation,) how far the best heads' held-out accuracies are above `control`, corrected for the number of
         relations unless `comparisons` says another."""
-        n, heldout, control = self._held_out()[1].sum(0), self.heldout(), self.control
+        (heldout, n), control = self._held_out(), self.control
         count = comparisons or len(self.relations)
         held_out = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
         return gain_interval(heldout, held_out, control, share_interval(control, self.best_n, count))
@@ -146,19 +157,9 @@ class RelationCounts(Result):
         """(relation,) whether the best head is above `control`."""
         return decide(self.gain()) == SHOWN
 
-    def best_choice(self, relation: str) -> DirectedHead:
-        """The head with the most right guesses on a relation, in its better direction, the first of equals."""
-        direction, layer, head = self.best()[self.relations.index(relation)].tolist()
-        return DirectedHead(direction, Head(layer, head))
-
     def row(self, relation: str) -> pd.Series:
         """The row of `to_frame` for a relation."""
         return self.to_frame().iloc[self.relations.index(relation)]
-
-    def offset_accuracy(self, direction: int = 0) -> np.ndarray:
-        """(offset, relation), fractions of the words that a direction counts."""
-        right = self.offset_correct[direction] if self.is_causal else self.offset_correct
-        return share(right, self.counted[:, direction].sum(0))
 
     def by_gain(self) -> list[int]:
         """Rows of the relations, those first with a verdict, then those furthest above `control` on held-out text;
@@ -182,36 +183,32 @@ class RelationCounts(Result):
         }
 
     def arrays(self) -> dict[str, Any]:
-        return {
+        counted, n = self.counted.sum(0), self.n.sum(0)
+        arrays = {
             "accuracy": to_lists(self.accuracy),
             "directions": list(DIRECTIONS),
             "relations": self.relations,
-            "n": self.n.sum(0).tolist(),
+            "n": n.tolist(),
             "offset_accuracy": to_lists(self.offset_accuracy()),
             "offsets": self.offsets.tolist(),
-        } | self._visible_arrays()
-
-    def _visible_arrays(self) -> dict[str, Any]:
-        """Of a causal model: "n" by direction, beside all words, and the offsets' accuracy in both directions."""
-        if not self.is_causal:
-            return {}
-        counted = self.counted.sum(0)
-        return {
-            "counted": [COUNTED.format(side) for side in SIDES],
-            "n": counted.tolist(),
-            "n_of_all_words": self.n.sum(0).tolist(),
-            "accuracy_of_all_words": to_lists(share(self.correct.sum(0), self.n.sum(0)[:, None, None])),
-            "offset_accuracy": to_lists(share(self.offset_correct, counted[:, None])),
-            "random_accuracy": to_lists(self.random),
         }
+        if self.is_causal:  # "n" by direction, beside all words, and the offsets' accuracy in both directions
+            arrays |= {
+                "counted": [COUNTED.format(side) for side in SIDES],
+                "n": counted.tolist(),
+                "n_of_all_words": n.tolist(),
+                "accuracy_of_all_words": to_lists(share(self.correct.sum(0), n[:, None, None])),
+                "offset_accuracy": to_lists(share(self.offset_correct, counted[:, None])),
+                "random_accuracy": to_lists(self.random),
+            }
+        return arrays
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
-        n, best, heldout = self.best_n, self.best(), self.heldout()
+        n, best, (heldout, heldout_n) = self.best_n, self.best(), self._held_out()
         right = counts_of_best(self.correct.sum(0), best)
         low, high = wilson(right, n)
-        heldout_n = self._held_out()[1].sum(0)
-        heldout_interval = wilson(heldout * heldout_n, heldout_n)
+        heldout_low, heldout_high = wilson(heldout * heldout_n, heldout_n)
         columns = {
             "relation": self.relations,
             "n": n,
@@ -221,7 +218,8 @@ class RelationCounts(Result):
             "low": low,
             "high": high,
             "heldout_accuracy": heldout,
-            **dict(zip(("heldout_low", "heldout_high"), heldout_interval, strict=True)),
+            "heldout_low": heldout_low,
+            "heldout_high": heldout_high,
             "baseline_offset": self.best_offset,
             "baseline_accuracy": self.baseline,
             "above_baseline": self.above(),

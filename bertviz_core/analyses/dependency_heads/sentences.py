@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.dependency_heads.relations import ALL, DEFAULT_VIEW, UAS
-from bertviz_core.analyses.dependency_heads.result import VIEWS, ShownRelations, sentence_record, viewed
+from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEWS, base_of, sentence_record
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
+from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.analyses.details import GuessQuery, StoredParts
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.skipped import Skipped
@@ -51,6 +52,46 @@ class SentenceExample:
 
 
 @dataclass(frozen=True)
+class GuessedSentences:
+    """Consecutive sentences with one head's guesses, words one after the other: `lengths` (sentence,); (word,)
+    governors from 1 within the sentence, 0 for the root, whether each word counts, and guesses and weights as in
+    SentenceExample. `sentences` gives those with some indices, in file order, `record` one as the query views it."""
+
+    query: "SentenceQuery"
+    lengths: np.ndarray
+    governors: np.ndarray
+    chosen: np.ndarray
+    guesses: np.ndarray
+    weights: np.ndarray
+    sentences: Callable[[Iterable[int]], Iterator[tuple[int, Sentence]]]
+    record: Callable[[Sentence], dict[str, Any]]
+
+    def confidence(self) -> np.ndarray:
+        if not len(self.lengths):
+            return np.zeros(0, dtype=np.int64)
+        starts = np.cumsum(self.lengths) - self.lengths
+        highest = np.maximum.reduceat(np.where(self.chosen, self.weights.astype(np.int64), -1), starts)
+        keep = highest / 255 > self.query.minimum
+        if self.query.which != "all":
+            is_right = self.guesses.astype(np.int64) == self.governors - 1
+            keep &= np.logical_or.reduceat(self.chosen & (is_right == (self.query.which == "right")), starts)
+        return np.where(keep, highest, -1)
+
+    def having(self, indices: np.ndarray) -> np.ndarray:
+        sentences = self.sentences(indices.tolist())
+        return np.array([i for i, sentence in sentences if has(sentence.words, self.query.searched)], dtype=np.int64)
+
+    def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
+        sentences, ends, examples = dict(self.sentences(sorted(indices))), np.cumsum(self.lengths), []
+        for index in indices:
+            at = slice(ends[index] - self.lengths[index], ends[index])
+            chosen = np.flatnonzero(self.chosen[at]).tolist()
+            record = self.record(sentences[index])
+            examples.append(SentenceExample(record, self.guesses[at], self.weights[at], chosen))
+        return examples
+
+
+@dataclass(frozen=True)
 class SentenceQuery(GuessQuery[SentenceExample]):
     """A selection of sentences, of a ShownRelations or of StoredParts; see GuessQuery. A sentence's highest weight is
     above `minimum`, and it contains the relation, "all" or "UAS", under the view. `causal`: only words count whose arc
@@ -61,101 +102,53 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     merge_subtypes: bool = False
     causal: bool = False
 
-    def listing(self, collection: ShownRelations | StoredParts) -> "GuessedSentences":
+    def listing(self, collection: ShownRelations | StoredParts) -> GuessedSentences:
         if isinstance(collection, StoredParts):
             return self._stored(collection)
-        sentences = list(map(sentence_of, collection.sentences))
-        at = self.choice.at
-        return GuessedSentences(
-            self,
-            np.array([len(sentence) for sentence in sentences], dtype=np.int64),
-            np.array([governor for sentence in sentences for governor in sentence.governors], dtype=np.int64),
-            self._counted([name for sentence in sentences for name in sentence.relations]),
-            collection.guesses[at],
-            collection.weights[at],
-            lambda indices: ((i, sentences[i]) for i in indices),
-            sentence_record,
-        )
+        sentences, at = list(map(sentence_of, collection.sentences)), self.choice.at
+        lengths = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        governors = np.array([governor for sentence in sentences for governor in sentence.governors], dtype=np.int64)
+        counted = self._counted([name for sentence in sentences for name in sentence.relations])
+        chosen = self._chosen(lengths, governors, counted)
 
-    def _stored(self, parts: StoredParts) -> "GuessedSentences":
+        def given(indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
+            return ((i, sentences[i]) for i in indices)
+
+        guesses, weights = collection.guesses[at], collection.weights[at]
+        return GuessedSentences(self, lengths, governors, chosen, guesses, weights, given, sentence_record)
+
+    def _stored(self, parts: StoredParts) -> GuessedSentences:
         """The sentences on disk, see `Guesses.take_detail`."""
-        each = list(parts.read(("guesses", "weights"), self.choice.at))
-        names = [np.array(part[f"{self.view}/names"], dtype=object) for part in each]
-        bases = [[name.split(":")[0] if self.merge_subtypes else name for name in own] for own in names]
-        counted = [self._counted(own)[part[f"{self.view}/relations"]] for own, part in zip(bases, each, strict=True)]
+        each, view = list(parts.read(("guesses", "weights"), self.choice.at)), self.view
+        names = ("number", "length", f"{view}/governors", "guesses", "weights")
+        numbers, lengths, governors, guesses, weights = (np.concatenate([part[n] for part in each]) for n in names)
+        governors = governors.astype(np.int64)
+        counted = [self._counted(part[f"{view}/names"])[part[f"{view}/relations"]] for part in each]
+        chosen = self._chosen(lengths, governors, np.concatenate(counted))
 
-        def joined(name: str) -> np.ndarray:
-            return np.concatenate([part[name] for part in each])
+        def read(indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
+            return _read(parts.source, numbers, indices)
 
-        return GuessedSentences(
-            self,
-            joined("length"),
-            joined(f"{self.view}/governors").astype(np.int64),
-            np.concatenate(counted),
-            joined("guesses"),
-            joined("weights"),
-            lambda indices: _read(parts.source, joined("number"), indices),
-            lambda sentence: viewed(VIEWS[self.view](sentence), self.merge_subtypes),
-        )
+        def record(sentence: Sentence) -> dict[str, Any]:
+            return sentence_record(VIEWS[view](sentence), self.merge_subtypes)
 
-    def _counted(self, names: Sequence[str]) -> np.ndarray:
+        return GuessedSentences(self, lengths, governors, chosen, guesses, weights, read, record)
+
+    def _counted(self, relations: Sequence[str]) -> np.ndarray:
         """Whether words of these relations count."""
+        names = [base_of(name) if self.merge_subtypes or self.relation == UAS else name for name in relations]
         if self.relation == UAS:
-            return np.array([name.split(":", maxsplit=1)[0] != "punct" for name in names], dtype=bool)
+            return np.array([name != "punct" for name in names], dtype=bool)
         return np.array([self.relation in (ALL, name) for name in names], dtype=bool)
 
-
-@dataclass(frozen=True)
-class GuessedSentences:
-    """Consecutive sentences with one head's guesses, words one after the other: `lengths` (sentence,); (word,)
-    governors from 1 within the sentence, 0 for the root, whether each word counts, and guesses and weights as in
-    SentenceExample. `sentences` gives those with some indices, in file order, `record` one as the query views it."""
-
-    query: SentenceQuery
-    lengths: np.ndarray
-    governors: np.ndarray
-    is_counted: np.ndarray
-    guesses: np.ndarray
-    weights: np.ndarray
-    sentences: Callable[[Iterable[int]], Iterator[tuple[int, Sentence]]]
-    record: Callable[[Sentence], dict[str, Any]]
-
-    def confidence(self) -> np.ndarray:
-        chosen, starts = self._chosen(), self._starts()
-        if not len(starts):
-            return np.zeros(0, dtype=np.int64)
-        highest = np.maximum.reduceat(np.where(chosen, self.weights.astype(np.int64), -1), starts)
-        keep = highest / 255 > self.query.minimum
-        if self.query.which != "all":
-            is_right = self.guesses.astype(np.int64) == self.governors - 1
-            keep &= np.logical_or.reduceat(chosen & (is_right == (self.query.which == "right")), starts)
-        return np.where(keep, highest, -1)
-
-    def having(self, indices: np.ndarray) -> np.ndarray:
-        sentences = self.sentences(indices.tolist())
-        return np.array([i for i, sentence in sentences if has(sentence.words, self.query.searched)], dtype=np.int64)
-
-    def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
-        sentences, starts, chosen = dict(self.sentences(sorted(indices))), self._starts(), self._chosen()
-        spans = [slice(starts[i], starts[i] + self.lengths[i]) for i in indices]
-        return [
-            SentenceExample(
-                self.record(sentences[i]), self.guesses[at], self.weights[at], np.flatnonzero(chosen[at]).tolist()
-            )
-            for i, at in zip(indices, spans, strict=True)
-        ]
-
-    def _starts(self) -> np.ndarray:
-        return np.cumsum(self.lengths) - self.lengths
-
-    def _chosen(self) -> np.ndarray:
+    def _chosen(self, lengths: np.ndarray, governors: np.ndarray, counted: np.ndarray) -> np.ndarray:
         """(word,) whether it counts; of a causal model only where the governor is on the side that the direction
         finds."""
-        if not self.query.causal:
-            return self.is_counted
-        words = 1 + np.arange(len(self.governors)) - np.repeat(self._starts(), self.lengths)
-        is_seen = (self.governors > words) == bool(self.query.choice.direction)
-        return np.asarray(self.is_counted & (self.governors > 0) & is_seen)
+        if not self.causal:
+            return counted
+        words = 1 + np.arange(len(governors)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        is_seen = (governors > words) == bool(self.choice.direction)
+        return np.asarray(counted & (governors > 0) & is_seen)
 
 
 def _read(source: Source, numbers: np.ndarray, indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:

@@ -1,7 +1,5 @@
-"""What words a head attends to: how its attention to words divides by part of speech and by relation.
-
-Of all attention from words to words, the share that goes to words of a class, and the share that uniform attention
-would give them. Definitions: docs/methods.md, section 6.
+"""How a head's attention to words divides by part of speech and by relation: of all attention from words to words, the
+share that goes to words of a class, and the share that uniform attention would give them (docs/methods.md, section 6).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -36,6 +34,9 @@ class Attended(NamedTuple):
         """How many times the share under uniform attention."""
         return self.share / self.expected
 
+    def gain(self) -> float:
+        return self.share - self.expected
+
     @property
     def text(self) -> str:
         """As "det 41% (4.6 times their share)"."""
@@ -60,23 +61,19 @@ class WordClasses:
     sums: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 0, 0)))
 
     def __post_init__(self) -> None:
-        self._make_room_for_new_classes()
-
-    def new_empty(self) -> Self:
-        return type(self)(self.layers, self.heads)
+        self._rows(())
 
     def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
         """Begin a batch: the classes of each word of its sentences, beside EVERY."""
-        rows = [[[self._row(name) for name in (EVERY, *of)] for of in words] for words in sentences]
-        self._make_room_for_new_classes()
-        self.members = np.zeros((len(rows), max(map(len, rows)), len(self.names)))
-        for sentence, words in enumerate(rows):
-            for word, classes in enumerate(words):
-                self.members[sentence, word, classes] = 1
-        for words, members in zip(rows, self.members, strict=True):
-            of_words = members[: len(words)].T  # (class, word)
-            weighted = of_words @ uniform_attention(len(words), causal)
-            self.counts += np.stack([of_words.sum(1), weighted, of_words.any(1)], 1)
+        self._rows(name for words in sentences for of_word in words for name in of_word)
+        self.members = np.zeros((len(sentences), max(map(len, sentences)), len(self.names)))
+        for words, members in zip(sentences, self.members, strict=True):
+            for word, of_word in enumerate(words):
+                members[word, [self.names[name] for name in (EVERY, *of_word)]] = 1
+            of_words, seen = members[: len(words)].T, np.arange(len(words), 0, -1)  # (class, word)
+            # What each word gets where every word attends to all that it sees alike.
+            uniform = np.cumsum(1 / seen)[::-1] if causal else np.ones(len(words))
+            self.counts += np.stack([of_words.sum(1), of_words @ uniform, of_words.any(1)], 1)
 
     def update(self, layer: int, received: np.ndarray) -> None:
         """Take in one layer of the batch: attention (sentence, head, word) from all words of its sentence to a word."""
@@ -85,8 +82,7 @@ class WordClasses:
         self.sums[:, :, layer] += np.stack([each, every * each, each * each]).sum(1).transpose(2, 0, 1)
 
     def merge(self, other: Self) -> None:
-        rows = [self._row(name) for name in other.names]
-        self._make_room_for_new_classes()
+        rows = self._rows(other.names)
         self.counts[rows] += other.counts
         self.sums[rows] += other.sums
 
@@ -114,22 +110,9 @@ class WordClasses:
         return share(self.sums[0, 0], self.counts[0, 0])
 
     @property
-    def shares(self) -> np.ndarray:
-        """(class, layer, head) share of the attention to words that goes to each class."""
-        return share(self.sums[:, 0], self.sums[0, 0])
-
-    @property
     def expected(self) -> np.ndarray:
         """(class,) shares under uniform attention."""
         return share(self.counts[:, 1], self.counts[0, 1])
-
-    def interval(self) -> np.ndarray:
-        """(class, layer, head) half-widths of the 95% intervals of the shares, over sentences."""
-        every = np.broadcast_to(self.sums[:1, 0], self.sums[:, 0].shape)
-        sentences, squares = np.full(every.shape, self.counts[0, 2]), np.broadcast_to(self.sums[:1, 2], every.shape)
-        moments = np.stack([sentences, squares, self.sums[:, 1], self.sums[:, 2]])
-        error, effective = error_by_document(every, self.sums[:, 0], moments)
-        return t_quantile(effective - 1) * error
 
     def schemes(self, view: str) -> list[str]:
         """How words are classed: by part of speech, where the treebank has these, and by the relations of a view."""
@@ -138,55 +121,44 @@ class WordClasses:
     def attended(self, scheme: str, head: Head) -> list[Attended]:
         """The classes of a scheme and what a head gives them, the largest share first; rare classes are left out. Empty
         for a head that attends to no word."""
-        if not self.sums[0, 0, *head]:
+        if not (every := self.sums[0, 0, *head]):
             return []
-        shares = share(self.sums[:, 0, *head], self.sums[0, 0, *head])
-        each = [self._attended(name, row, shares[row]) for name, row in self._common(scheme)]
+        shares, expected, n = self.sums[:, 0, *head] / every, self.expected, self.counts[:, 0].astype(int)
+        each = [
+            Attended(label, float(shares[row]), float(expected[row]), int(n[row]))
+            for (of, label), row in self.names.items()
+            if of == scheme and n[row] >= MIN_WORDS
+        ]
         return sorted(each, key=lambda attended: -attended.share)
 
     def preferred(self, scheme: str, heads: Sequence[Head]) -> list[Attended | None]:
         """For each of some heads the class that gets most beyond its share, None where no class does."""
-        if not (classes := self._common(scheme)):
-            return [None] * len(heads)
-        rows, shares = [row for _, row in classes], self.shares
-        gain = shares[rows] - self.expected[rows][:, None, None]
-        best = [classes[int(rank)] for rank in (gain[:, *head].argmax() for head in heads)]
-        each = [self._attended(name, row, shares[row, *head]) for (name, row), head in zip(best, heads, strict=True)]
-        return [preferred if preferred.share > preferred.expected else None for preferred in each]
-
-    def _common(self, scheme: str) -> list[tuple[str, int]]:
-        """The classes of a scheme that are not rare, with their rows."""
-        names = self.names.items()
-        return [(label, row) for (of, label), row in names if of == scheme and self.counts[row, 0] >= MIN_WORDS]
-
-    def _attended(self, name: str, row: int, value: float) -> Attended:
-        return Attended(name, float(value), float(self.expected[row]), int(self.counts[row, 0]))
+        best = (max(self.attended(scheme, head), key=Attended.gain, default=None) for head in heads)
+        return [each if each and each.gain() > 0 else None for each in best]
 
     def frame(self, view: str) -> pd.DataFrame:
-        """A row for each class and each head; relations are those of a view."""
+        """A row for each class and each head, with the half-widths of the shares' 95% intervals over sentences;
+        relations are those of a view."""
         names = [name for scheme in self.schemes(view) for name in self.names if name[0] == scheme]
         rows = [self.names[name] for name in names]
-        shares, half = (values[rows].reshape(len(rows), -1) for values in (self.shares, self.interval()))
+        own, x = self.sums[rows], self.sums[rows, 0]
+        every, squares = (np.broadcast_to(sums, x.shape) for sums in self.sums[0, [0, 2]])
+        moments = np.stack([np.full(x.shape, self.counts[0, 2]), squares, own[:, 1], own[:, 2]])
+        error, effective = error_by_document(every, x, moments)
         heads = [head.label() for head in all_heads(self.layers, self.heads)]
-        expected = np.broadcast_to(self.expected[rows][:, None], shares.shape)
-        n = np.broadcast_to(self.counts[rows, :1].astype(int), shares.shape)
-        columns = {"n": n, "share": shares, "share_interval": half, "expected": expected, "times": shares / expected}
+        shares, half = (array.reshape(len(rows), -1) for array in (share(x, every), t_quantile(effective - 1) * error))
+        expected = self.expected[rows][:, None]
+        columns = {"n": self.counts[rows, 0].astype(int), "share": shares, "share_interval": half}
+        columns |= {"expected": expected, "times": shares / expected}
         frame = tidy({"class": [label for _, label in names], "head": heads}, columns)
         frame.insert(0, "scheme", np.repeat([scheme for scheme, _ in names], len(heads)))
         return frame
 
-    def _row(self, name: ClassName) -> int:
-        return self.names.setdefault(name, len(self.names))
-
-    def _make_room_for_new_classes(self) -> None:
+    def _rows(self, names: Iterable[ClassName]) -> list[int]:
+        """The rows of some classes, new ones at the end."""
+        rows = [self.names.setdefault(name, len(self.names)) for name in names]
         new = len(self.names) - len(self.counts)
         self.counts = np.concatenate([self.counts, np.zeros((new, 3))])
         sums = self.sums.reshape(-1, 3, self.layers, self.heads)
         self.sums = np.concatenate([sums, np.zeros((new, *sums.shape[1:]))])
-
-
-def uniform_attention(words: int, causal: bool) -> np.ndarray:
-    """(word,) what each word of a sentence gets from all where each word attends to all that it sees alike."""
-    if not causal:
-        return np.ones(words)
-    return np.cumsum(1 / np.arange(words, 0, -1))[::-1]
+        return rows

@@ -9,8 +9,8 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import relation_finding
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, offset_name
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, VIEW_NAMES, RelationCounts
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAMES, offset_name
+from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.details import ORDERS

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from bertviz_core.analyses.dependency_heads import guesses, measure
+from bertviz_core.analyses.dependency_heads import measure
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.details import ORDERS, page, stored_parts
@@ -34,8 +34,7 @@ def stored(tiny, tmp_path_factory):
     store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "CHUNK_TOKENS", 60)
-        for module in (guesses, measure):
-            patch.setattr(module, "MAX_SENTENCES", MAX_SENTENCES)
+        patch.setattr(measure, "MAX_SENTENCES", MAX_SENTENCES)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
     assert where is not None and where.count > 3
