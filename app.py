@@ -6,9 +6,8 @@ import streamlit as st  # isort: skip
 
 from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from pages.shared import head_panel, messages
+from pages.shared import head_panel, jobs, messages
 from pages.shared.frame import address, catalogue, header, serving
-from pages.shared.jobs import panel as job_panel
 from pages.shared.views import default_head
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
@@ -33,7 +32,7 @@ else:
             page.run()
             complete = True
         except DownloadNeeded as needed:
-            job_panel.offer_download(needed)
+            jobs.offer_download(needed)
         except BertvizError as error:
             messages.error(error)
         except address.PageEnd:

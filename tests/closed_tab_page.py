@@ -4,8 +4,7 @@ import time
 
 import streamlit as st
 
-from pages.shared import services, session
-from pages.shared.jobs import reader_jobs
+from pages.shared import jobs, services, session
 
 
 def until_cancelled(_task, progress) -> None:
@@ -17,5 +16,5 @@ def until_cancelled(_task, progress) -> None:
 session.GRACE = 0.5
 services.Worker = lambda: until_cancelled
 if "ask" in st.query_params:
-    reader_jobs.submit(st.query_params["ask"], "Work", lambda: {})
-st.text(f"{len(reader_jobs.unfinished())} mine, {len(services.jobs()._jobs)} in all")
+    jobs.submit(st.query_params["ask"], "Work", lambda: {})
+st.text(f"{len(jobs.unfinished())} mine, {len(services.jobs()._jobs)} in all")

@@ -16,11 +16,9 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.errors import ModelError
-from pages.shared import messages, services
+from pages.shared import jobs, messages, services
 from pages.shared.frame import address, uploads
 from pages.shared.frame.selection import Selection
-from pages.shared.jobs import panel as job_panel
-from pages.shared.jobs import reader_jobs
 
 MAX_COST = 20  # forward passes, of what runs with everything else
 
@@ -58,7 +56,7 @@ def result_or_stop(request: Request, result_class: type[R]) -> R:
     if isinstance(result, result_class):
         warn_of_unknown(result)
         return result
-    job = reader_jobs.job_of(request)
+    job = jobs.last_of(request)
     if offer(request) and job is not None and not job.finished:
         st.skeleton(height=420)
     address.stop()
@@ -75,7 +73,7 @@ def offer(request: Request) -> bool:
     except ModelError as problem:
         messages.note(problem)
         return False
-    if not job_panel.is_running(reader_jobs.job_of(request)):
+    if not jobs.is_running(jobs.last_of(request)):
         _offer(request)
     return True
 
@@ -107,5 +105,5 @@ def _offer(request: Request) -> None:
         )
         label = f"Analyze ({length})"
     task = partial(tasks.analyses, shared(request), services.store())
-    start = partial(reader_jobs.submit, request.key(), ANALYSES[request.analysis].title, task)
+    start = partial(jobs.submit, request.key(), ANALYSES[request.analysis].title, task)
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=start)

@@ -12,11 +12,10 @@ from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
-from pages.shared import files, messages, services
+from pages.shared import files, jobs, messages, services
 from pages.shared.components import component
 from pages.shared.frame import address, catalogue, choices, corpora, links
 from pages.shared.frame.selection import ChosenModel, Selection, head_options, neighbor
-from pages.shared.jobs import panel as job_panel
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
@@ -42,7 +41,7 @@ def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) 
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
             st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
-        job_panel.beside()
+        jobs.beside()
         menu = st.container()
     line = _title(entry)
     try:

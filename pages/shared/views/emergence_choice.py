@@ -15,11 +15,9 @@ from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.models.allowed import trainings
 from bertviz_core.models.checkpoint import Checkpoint, short_names
-from pages.shared import messages, services, stored
+from pages.shared import jobs, messages, services, stored
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
-from pages.shared.jobs import panel as job_panel
-from pages.shared.jobs import reader_jobs
 from pages.shared.memoize import memoize
 
 SHIPPED = "small-bert"
@@ -105,8 +103,8 @@ def _analyzed() -> list[str]:
 def _compute(series: Series, missing: list[Request]) -> None:
     """The running job with Cancel, or the offer to start it."""
     requests = series.requests()
-    key = reader_jobs.everything_key(requests)
-    if job_panel.is_running(reader_jobs.job(key), "Results of finished passes are stored."):
+    key = jobs.everything_key(requests)
+    if jobs.is_running(jobs.last(key), "Results of finished passes are stored."):
         return
     training = series.training
     steps = f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}"
@@ -119,4 +117,4 @@ def _compute(series: Series, missing: list[Request]) -> None:
         st.caption(f"{entry['count']} skipped, {messages.plain(reason)}: {messages.plain(', '.join(entry['where']))}")
     label = f"Analyze ({runtime_estimate.text(runtime_estimate.seconds(services.store(), passes(missing)))})"
     arguments = (key, requests, "Emergence")
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=reader_jobs.everything, args=arguments)
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=jobs.everything, args=arguments)

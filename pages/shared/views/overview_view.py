@@ -28,12 +28,10 @@ from bertviz_core.overview.head_summary import ClearestHead, Relation, Segment, 
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
-from pages.shared import files, services, stored
+from pages.shared import files, jobs, services, stored
 from pages.shared.components import drawings
 from pages.shared.frame import catalogue, links
 from pages.shared.frame.selection import Selection
-from pages.shared.jobs import panel as job_panel
-from pages.shared.jobs import reader_jobs
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 
@@ -109,7 +107,7 @@ def _row(request: Request) -> dict[str, str]:
 def compute_missing(selection: Selection) -> None:
     """What is missing as one job: the running one, or the offer to start it."""
     missing = [r for r in stored.everything(selection) if services.find(r) is None and can_compute(r)]
-    if job_panel.is_running(reader_jobs.job(st.session_state.get("everything", "")), "Finished passes are stored."):
+    if jobs.is_running(jobs.last(st.session_state.get("everything", "")), "Finished passes are stored."):
         return
     if not missing:
         apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > stored.MAX_COST]
@@ -127,8 +125,8 @@ def compute_missing(selection: Selection) -> None:
 
 
 def _run_everything(missing: list[Request]) -> None:
-    st.session_state["everything"] = key = reader_jobs.everything_key(missing)
-    reader_jobs.everything(key, missing)
+    st.session_state["everything"] = key = jobs.everything_key(missing)
+    jobs.everything(key, missing)
 
 
 REPORT = "report job"
@@ -139,7 +137,7 @@ def report(selection: Selection) -> None:
     corpora = {str(kind): source for kind, source in selection.corpora.items()}
     request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
     st.caption("The report has the paper's figures and tables for this model and these corpora, on one printable page.")
-    if job_panel.is_running(reader_jobs.job(st.session_state.get(REPORT, "")), "Finished passes are stored."):
+    if jobs.is_running(jobs.last(st.session_state.get(REPORT, "")), "Finished passes are stored."):
         return
     missing = request.to_compute(services.find)
     some = any(services.find(each) is not None for each in request.requests())
@@ -159,7 +157,7 @@ def _compute_report(request: ReportRequest) -> None:
     own = "-".join(sorted(each.key()[:16] for each in request.requests()))  # the lines alone have no request
     keys = (each.key() for each in request.to_compute(services.find))
     st.session_state[REPORT] = key = "/".join(["report", own, *keys])
-    reader_jobs.report(key, request)
+    jobs.report(key, request)
 
 
 LONGEST = 34  # tokens shown of a segment

@@ -14,11 +14,9 @@ from bertviz_core.engine.jobs import Job
 from bertviz_core.errors import DownloadNeeded
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
-from pages.shared import messages, services, stored
+from pages.shared import jobs, messages, services, stored
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
-from pages.shared.jobs import panel as job_panel
-from pages.shared.jobs import reader_jobs
 
 DELAY = 2.0  # seconds, until the page is drawn
 HERE = 0  # bytes to download, of a model that is on this machine
@@ -33,8 +31,8 @@ def offer(selection: Selection) -> None:
         return
     settings = replace(selection.settings, max_length=min(selection.settings.max_length, PAPER_LENGTH))
     requests = stored.everything(replace(selection, checkpoint=paper_model(), settings=settings))
-    key = reader_jobs.everything_key(requests)
-    job = reader_jobs.job(key)
+    key = jobs.everything_key(requests)
+    job = jobs.last(key)
     answer = _hub_answer(job.state if job and job.finished else "", access)
     if not answer.done():
         _wait(answer)
@@ -46,7 +44,7 @@ def offer(selection: Selection) -> None:
 
 def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> None:
     """The link to the model, the running job, or the button that starts it."""
-    if job_panel.is_running(job, "What was downloaded and computed is kept."):
+    if jobs.is_running(job, "What was downloaded and computed is kept."):
         return
     if size == HERE:
         links.to("overview", f"Open {PAPER_MODEL}", None, ":material/dashboard:", model=PAPER_MODEL)
@@ -54,7 +52,7 @@ def _show(job: Job | None, size: int, to_start: tuple[str, list[Request]]) -> No
     length = runtime_estimate.text(runtime_estimate.seconds(services.store(), passes(to_start[1])))
     st.caption(f"One job downloads it from the Hugging Face hub and runs every analysis: {length} after the download.")
     label = f"Download {size / 1e6:,.0f} MB and analyze"
-    st.button(label, on_click=reader_jobs.hub_model, args=to_start, icon=":material/download:")
+    st.button(label, on_click=jobs.hub_model, args=to_start, icon=":material/download:")
 
 
 @st.cache_resource(ttl=600, show_spinner=False)

@@ -1,1 +1,0 @@
-"""Running jobs on the pages."""
