@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.comparison import figure
+from bertviz_core.comparison import compare, figure
 from bertviz_core.comparison.change import Change
-from bertviz_core.comparison.result import compare
 from pages.shared import endnotes, page
 from pages.shared.frame import header
 from pages.shared.memoize import memoize

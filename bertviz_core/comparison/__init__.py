@@ -1,1 +1,196 @@
-"""Two runs of one analysis side by side (docs/methods.md, section 13)."""
+"""Two runs of one analysis: every quantity of every head in A, in B, and its difference (docs/methods.md, section
+13)."""
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Result, head_frame, to_lists
+from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differing, names
+from bertviz_core.engine.packing import pack
+from bertviz_core.errors import SettingsError
+from bertviz_core.heads import highest
+from bertviz_core.numbers import number
+
+NO_ERRORS_NOTE = (
+    "The training that ships has the averages of its checkpoints without standard errors, and the checkpoints "
+    "themselves do not ship, so no difference is marked. Accuracies on a treebank have standard errors. So have the "
+    "averages of a training that you analyze on the page Emergence, whose checkpoints are runs to choose here."
+)
+UNTESTED = {
+    "clustering": "Divergences are summed over all tokens, not by segment: without standard errors no difference is "
+    "marked.",
+    "probes": "A probe gives each head one weight: without standard errors no difference is marked.",
+}
+
+
+@dataclass(frozen=True)
+class Comparison(Result):
+    """The quantities that both runs have; made by `compare`.
+
+    Attributes:
+        compared: Name of the analysis.
+        a, b: Each run's estimates by quantity, in one order: first the one that the analysis's own page opens on.
+        other: Provenance of run B; `provenance` is that of run A.
+        missing: Quantities that only one of the runs has.
+        changes: By quantity; empty where the models have different shapes.
+    """
+
+    analysis: ClassVar[str] = "comparison"
+    compared: str
+    a: dict[str, Estimate]
+    b: dict[str, Estimate]
+    other: dict[str, Any]
+    missing: list[str] = field(default_factory=list)
+    changes: dict[str, Change] = field(default_factory=dict)
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names of A and B: what differs between them, in a few words each."""
+        return names(self.provenance, self.other)
+
+    @property
+    def notes(self) -> list[str]:
+        warnings = cautions(self.provenance, self.other)
+        if not self.changes:
+            shapes = " and ".join("{} × {}".format(*_shape(run)) for run in (self.a, self.b))
+            warnings.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
+        views = {run["options"].get("view") for run in (self.provenance, self.other)}
+        if len(views) == 1 and (view := VIEW_NAMES.get(views.pop() or "")):
+            warnings.append(f"Trees: {view}.")
+        if self.missing:
+            warnings.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
+        if self.changes and all(change.untested for change in self.changes.values()):
+            too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
+            untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else too_few
+            warnings = [note for note in warnings if note != CONSERVATIVE]
+            return [*warnings, UNTESTED.get(self.compared, untested)]
+        return [*warnings, f"Intervals are over {self.units_text}."] if self.changes and self.units_text else warnings
+
+    @property
+    def units_text(self) -> str:
+        runs = {"A": self.a[self.opens_on], "B": self.b[self.opens_on]}
+        known = [f"{units_text(run.units, run.unit)} in {name}" for name, run in runs.items() if run.units is not None]
+        return " and ".join(known)
+
+    @property
+    def runs(self) -> dict[str, dict[str, Any]]:
+        return {"the numbers of A": self.provenance, "the numbers of B": self.other}
+
+    def file_parts(self) -> tuple[str, ...]:
+        """Parts of a file's name: also what is compared, and what differs."""
+        kind, *inputs = Result.file_parts(self)
+        return kind, self.compared, *inputs, *self.names
+
+    def arrays(self) -> dict[str, Any]:
+        return {}
+
+    def _parts(self) -> dict[str, dict[str, np.ndarray]]:
+        """Part -> quantity -> (layer, head): both runs' values, and of heads that have counterparts the changes."""
+        runs = {"a": self.a, "b": self.b}
+        values = {name: {key: estimate.values for key, estimate in run.items()} for name, run in runs.items()}
+        return values | {
+            name: {key: getattr(change, name) for key, change in self.changes.items()}
+            for name in ("difference", "p", "low", "high")
+        }
+
+    def summary(self) -> dict[str, Any]:
+        """The compared values under "a", "b", "difference", "p", "low" and "high": quantity -> (layer, head)."""
+        values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in self._parts().items()}
+        about = {"compared": self.compared, "differing": differing(self.provenance, self.other), "notes": self.notes}
+        return values | about | {"other_provenance": self.other}
+
+    def to_bytes(self) -> bytes:
+        """safetensors: an array (layer, head) for each part and quantity, as "difference/to_sep"."""
+        arrays = {f"{name}/{key}": value for name, part in self._parts().items() for key, value in part.items()}
+        return pack({**arrays, "a": self.provenance, "b": self.other}, analysis=self.analysis)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each quantity and head; for models of different shapes also for each run."""
+        frames = [head_frame(vars(change)).assign(quantity=key) for key, change in self.changes.items()] or [
+            head_frame({"value": estimate.values}).assign(quantity=key, run=run)
+            for run, estimates in (("A", self.a), ("B", self.b))
+            for key, estimate in estimates.items()
+        ]
+        return pd.concat(frames, ignore_index=True).assign(a_is=self.names[0], b_is=self.names[1])
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """For each quantity the head with the highest value in A, that in B, and the difference of the two values."""
+        rows = []
+        for key in self.a:
+            row: dict[str, Any] = {"quantity": key}
+            best = []
+            for name, estimate in (("a", self.a[key]), ("b", self.b[key])):
+                head = highest(estimate.values)
+                n = {f"n_{name}": estimate.n} if estimate.n else {}
+                row |= n | {f"head_{name}": head.label(), name: float(estimate.values[head])}
+                best.append(estimate.of(head))
+            change = Change.of(*best)
+            rows.append(row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")})
+        return {"best": pd.DataFrame(rows)}
+
+    def headline(self) -> str:
+        """How many heads changed in the quantity that the analysis's page opens on."""
+        return self.change_sentence(self.opens_on) if self.changes else self.notes[0]
+
+    @property
+    def opens_on(self) -> str:
+        """The quantity that is shown first."""
+        return next(iter(self.a))
+
+    def label(self, key: str) -> str:
+        """Display name of a quantity."""
+        return ANALYSES[self.compared].label(key)
+
+    def change_sentence(self, key: str, base: int = 1) -> str:
+        """One sentence on how heads changed in one quantity."""
+        change, name = self.changes[key], self.label(key)
+        head = change.by_size()[0]
+        if change.difference[head] == 0:
+            return f"No head differs in {name}."
+        moved = f"{head.label(base)} changed most, from {number(change.a[head])} to {number(change.b[head])}"
+        if change.untested:
+            return f"In {name}, head {moved}; without standard errors no difference is marked."
+        marked = f"{int(change.marked.sum())} of {change.a.size} heads differ in {name}"
+        return f"{marked} (Holm-adjusted p < {ALPHA}); {moved}."
+
+
+def compare(a: Result, b: Result) -> Comparison:
+    """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
+    first, second = a.default_view(), b.default_view()
+    estimates, others = _estimates(first), _estimates(second)
+    shared = [key for key in estimates if key in others]
+    if a.analysis != b.analysis or not shared:
+        raise SettingsError(
+            f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
+            hint="Choose two results of one analysis that says something of each head.",
+        )
+    # As the analysis's page: the most telling relation of a treebank, else the first column.
+    opening = first.clearest_relation() if isinstance(first, RelationCounts) else next(iter(_columns(first)), "")
+    shared.sort(key=lambda key: key != opening)
+    of_a, of_b = ({key: run[key] for key in shared} for run in (estimates, others))
+    changes = {key: Change.of(of_a[key], of_b[key]) for key in shared} if _shape(of_a) == _shape(of_b) else {}
+    missing = sorted(estimates.keys() ^ others.keys())
+    return Comparison(first.provenance, a.analysis, of_a, of_b, second.provenance, missing, changes)
+
+
+def _estimates(result: Result) -> dict[str, Estimate]:
+    """By quantity; the columns of an analysis without estimates have no errors."""
+    return result.estimates() or {name: Estimate(values) for name, values in _columns(result).items()}
+
+
+def _columns(result: Result) -> dict[str, np.ndarray]:
+    """Quantity -> (layer, head) values of the analysis's columns that the result has."""
+    read = {column.quantity: column.read(result) for column in ANALYSES[result.analysis].columns}
+    return {name: values for name, values in read.items() if values is not None}
+
+
+def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:
+    """(layers, heads)."""
+    return next(iter(run.values())).values.shape

@@ -1,6 +1,5 @@
 """One quantity in two runs, head by head: the difference, its interval and its test (docs/methods.md, section 13); and
-what differs between two runs, which may make their numbers hard to compare.
-"""
+what differs between two runs: their names, and what may make their numbers hard to compare."""
 
 from __future__ import annotations
 
@@ -41,20 +40,17 @@ class Change:
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> Change:
         """The change of one quantity between the two runs' estimates."""
-        difference = b.values - a.values
-        freedom = welch(a, b)
+        difference, freedom = b.values - a.values, welch(a, b)
         quantile = t_quantile(freedom)
         if a.n and b.n:
-            z = newcombe_errors(a, b)
-            interval = newcombe(a, b, quantile)
+            z, (low, high) = newcombe_errors(a, b), newcombe(a, b, quantile)
         else:
             error = np.hypot(a.standard_error, b.standard_error)
             z = np.divide(np.abs(difference), error, out=np.full_like(difference, np.inf), where=error != 0)
-            interval = difference - quantile * error, difference + quantile * error
-        p = two_sided(np.where((difference == 0) & ~np.isnan(z), 0.0, z), freedom)
-        if not (a.is_enough and b.is_enough):
-            p = np.full_like(p, np.nan)
-        return cls(a.values, b.values, difference, *interval, holm(p))
+            low, high = difference - quantile * error, difference + quantile * error
+        z = np.where((difference == 0) & ~np.isnan(z), 0.0, z)
+        p = np.asarray(2 * stdtr(freedom, -z)) if a.is_enough and b.is_enough else np.full_like(difference, np.nan)
+        return cls(a.values, b.values, difference, low, high, holm(p))
 
     @property
     def marked(self) -> np.ndarray:
@@ -73,17 +69,12 @@ class Change:
         return [heads[index] for index in order[:known]]
 
 
-def two_sided(z: np.ndarray, freedom: np.ndarray) -> np.ndarray:
-    """p of differences of so many standard errors, by Student's t."""
-    return np.asarray(2 * stdtr(freedom, -z))
-
-
 def welch(a: Estimate, b: Estimate) -> np.ndarray:
     """(layer, head) degrees of freedom of a difference (Welch, 1947; Satterthwaite, 1946)."""
-    variances = a.standard_error**2, b.standard_error**2
+    of_a, of_b = a.standard_error**2, b.standard_error**2
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = sum(v**2 / freedom for v, freedom in zip(variances, (a.freedom, b.freedom), strict=True))
-        joint = (variances[0] + variances[1]) ** 2 / each
+        each = of_a**2 / a.freedom + of_b**2 / b.freedom
+        joint = (of_a + of_b) ** 2 / each
     return np.where(each == 0, np.where(joint > 0, np.inf, np.minimum(a.freedom, b.freedom)), joint)
 
 
@@ -111,11 +102,10 @@ def newcombe(a: Estimate, b: Estimate, z: np.ndarray) -> tuple[np.ndarray, np.nd
 def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
     """The z with which an end of Newcombe's interval is 0: a difference is significant where its interval excludes 0.
     Found by doubling and halving, for the interval widens with z."""
-    rises = b.values > a.values
 
     def excludes(z: np.ndarray) -> np.ndarray:
         low, high = newcombe(a, b, z)
-        return np.where(rises, low > 0, high < 0)
+        return np.where(b.values > a.values, low > 0, high < 0)
 
     below, above = np.zeros_like(a.values), np.ones_like(a.values)
     while (wide := excludes(above)).any():
@@ -129,6 +119,11 @@ def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
+SAID = {  # of differences, whatever the two values are
+    "mode": "The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.",
+    "weights": "One run read attention weights, the other norms: the same quantities of other maps.",
+    "corpus": "The runs read different corpora, so a difference may be one of the texts.",
+}
 FEWER_TOKENS = "each of its tokens divides its attention among fewer"
 ONE_CAUSAL = {
     **dict.fromkeys(ONE_SIDED, "its accuracies are of arcs to earlier words"),
@@ -138,40 +133,38 @@ CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
 )
+Provenance = dict[str, Any]
 
 
-def values_of(provenance: dict[str, Any]) -> dict[str, Any]:
-    """Model, corpus, settings and options that a run was computed with, by name."""
+def values_of(provenance: Provenance, files: str = "digest") -> dict[str, Any]:
+    """Model, corpus, settings and options that a run was computed with, by name; further files by "digest" or
+    "name"."""
     settings = {"weights": "attention"} | provenance["settings"]
-    corpora = {role: other["digest"] for role, other in provenance.get("others", {}).items()}
     return {
         "model": provenance["model"]["fingerprint"],
         "corpus": provenance["corpus"]["digest"],
         **{name: settings[name] for name in SETTINGS},
         **provenance["options"],
-        **corpora,
+        **{role: other[files] for role, other in provenance.get("others", {}).items()},
     }
 
 
-def differing(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+def differing(a: Provenance, b: Provenance) -> list[str]:
     """Names of what differs between two provenances."""
     first, second = values_of(a), values_of(b)
     return [name for name in first | second if first.get(name) != second.get(name)]
 
 
-def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
+def cautions(a: Provenance, b: Provenance) -> list[str]:
     """Sentences about what makes two runs hard to compare, then on how errors are combined."""
-    first, second, notes = _readable(a), _readable(b), []
-    for name in differing(a, b):
+    first, second, different = values_of(a, "name"), values_of(b, "name"), differing(a, b)
+    notes = []
+    for name in different:
         pair = "({} and {})".format(*("none" if run.get(name) is None else run[name] for run in (first, second)))
         if name in INPUTS:
             notes.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
-        elif name == "mode":
-            notes.append("The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.")
-        elif name == "weights":
-            notes.append("One run read attention weights, the other norms: the same quantities of other maps.")
-        elif name == "corpus":
-            notes.append("The runs read different corpora, so a difference may be one of the texts.")
+        elif name in SAID:
+            notes.append(SAID[name])
         elif name not in ("model", "seed"):
             notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
     causal = [bool(run["model"].get("causal")) for run in (a, b)]
@@ -179,33 +172,24 @@ def cautions(a: dict[str, Any], b: dict[str, Any]) -> list[str]:
         notes.append("Both models see only what comes earlier: their accuracies are of arcs to earlier words.")
     elif any(causal) and not all(causal):
         notes.append(f"One of the models sees only what comes earlier: {ONE_CAUSAL.get(a['analysis'], FEWER_TOKENS)}.")
-    return [*notes, CONSERVATIVE] if "corpus" not in differing(a, b) else notes
+    return notes if "corpus" in different else [*notes, CONSERVATIVE]
 
 
-def _readable(provenance: dict[str, Any]) -> dict[str, Any]:
-    """As `values_of`, with the names of further files in place of their digests."""
-    return values_of(provenance) | {role: other["name"] for role, other in provenance.get("others", {}).items()}
-
-
-def names(a: dict[str, Any], b: dict[str, Any]) -> tuple[str, str]:
+def names(a: Provenance, b: Provenance) -> tuple[str, str]:
     """Names of the two runs: what differs between them, in a few words each."""
     if not (different := differing(a, b)):
         return "A", "B"
     models = short_names([run["model"]["name"] for run in (a, b)])
-    first, second = (_name(run, different, models) for run in (a, b))
-    if first != second:
-        return first, second
-    digests = (
-        ", ".join(values_of(run)[name][:8] for name in ("model", "corpus") if name in different) for run in (a, b)
-    )
-    return f"{first} ({next(digests)})", f"{second} ({next(digests)})"  # files of one name
-
-
-def _name(provenance: dict[str, Any], different: list[str], models: dict[str, str]) -> str:
-    shown = _readable(provenance) | {
-        "model": models[provenance["model"]["name"]],
-        "corpus": provenance["corpus"]["name"],
-        "limit": provenance["settings"]["limit"] or "none",
-    }
     words = {"mode": "mode ", "seed": "seed ", "max_length": "at most ", "limit": "limit "}
-    return ", ".join(f"{words.get(name, '')}{shown.get(name, f'no {name}')}" for name in different)
+    named, digests = [], []
+    for run in (a, b):
+        shown = values_of(run, "name") | {
+            "model": models[run["model"]["name"]],
+            "corpus": run["corpus"]["name"],
+            "limit": run["settings"]["limit"] or "none",
+        }
+        named.append(", ".join(f"{words.get(name, '')}{shown.get(name, f'no {name}')}" for name in different))
+        digests.append(", ".join(values_of(run)[name][:8] for name in ("model", "corpus") if name in different))
+    if named[0] == named[1]:  # files of one name
+        named = [f"{name} ({digest})" for name, digest in zip(named, digests, strict=True)]
+    return named[0], named[1]

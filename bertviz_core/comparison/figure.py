@@ -1,15 +1,16 @@
 """A against B: heads as dots, and models of different shapes by relative depth."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import plotly.graph_objects as go
 
-from bertviz_core.comparison.result import Comparison
-from bertviz_core.heads import all_heads
+from bertviz_core.comparison import Comparison
+from bertviz_core.heads import all_heads, all_labels
 from bertviz_core.numbers import p_value
-from bertviz_core.plotting.style import finish
+from bertviz_core.plotting.style import NEUTRAL, finish
 
 COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
-UNMARKED = "#8c8c8c"
 
 
 def paper_figure(result: Comparison) -> go.Figure:
@@ -21,11 +22,11 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
     """A dot for each head: across in A, up in B; above the diagonal it grew. Heads that differ are filled."""
     change, figure = result.changes[key], go.Figure()
     ends = [np.nanmin([change.a, change.b]), np.nanmax([change.a, change.b])]
-    line = {"color": UNMARKED, "width": 1, "dash": "dot"}
+    line = {"color": NEUTRAL[0], "width": 1, "dash": "dot"}
     figure.add_scatter(x=ends, y=ends, mode="lines", line=line, hoverinfo="skip", showlegend=False)
-    for name, chosen, symbol in (
-        ("differs", change.marked, "circle"),
-        ("no difference shown", ~change.marked, "circle-open"),
+    for name, chosen, color, symbol in (
+        ("differs", change.marked, COLORS["B"], "circle"),
+        ("no difference shown", ~change.marked, *NEUTRAL),
     ):
         heads = [head for head in all_heads(*change.a.shape) if chosen[head]]
         figure.add_scatter(
@@ -33,7 +34,7 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
             y=change.b[chosen],
             mode="markers",
             name=name,
-            marker={"symbol": symbol, "size": 9, "color": COLORS["B"] if symbol == "circle" else UNMARKED},
+            marker={"symbol": symbol, "size": 9, "color": color},
             customdata=[[head.label(), head.label(base), p_value(change.p[head])] for head in heads],
             hovertemplate="%{customdata[1]}: A %{x:.3~r}, B %{y:.3~r}; p %{customdata[2]}<extra></extra>",
         )
@@ -42,27 +43,30 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
     return finish(figure, 380)
 
 
+def _runs(result: Comparison, key: str) -> Iterator[tuple[str, str, np.ndarray]]:
+    """(run, name in the legend, (layer, head) values) of A and B."""
+    for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
+        yield run, f"{run}: {name}", estimates[key].values
+
+
 def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
     """Dots for heads and a line through the layer means of both runs; across, the layer over the number of layers."""
     figure = go.Figure()
-    for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
-        values = estimates[key].values
+    for run, name, values in _runs(result, key):
         depths = np.arange(1, len(values) + 1) / len(values)
-        heads = all_heads(*values.shape)
         figure.add_scatter(
             x=np.repeat(depths, values.shape[1]),
             y=values.reshape(-1),
             mode="markers",
-            name=f"{run}: {name}",
+            name=name,
             legendgroup=run,
             marker={"color": COLORS[run], "size": 7, "opacity": 0.5, "symbol": "circle" if run == "A" else "diamond"},
-            customdata=[head.label(base) for head in heads],
+            customdata=all_labels(*values.shape, base),
             hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
         )
-        figure.add_scatter(
-            x=depths, y=np.nanmean(values, axis=1), mode="lines", line={"color": COLORS[run]}, legendgroup=run,
-            showlegend=False, hovertemplate=f"{run}, mean %{{y:.3~r}}<extra></extra>",
-        )  # fmt: skip
+        means, hover = np.nanmean(values, axis=1), f"{run}, mean %{{y:.3~r}}<extra></extra>"
+        look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
+        figure.add_scatter(x=depths, y=means, hovertemplate=hover, **look)
     figure.update_xaxes(title="layer / number of layers")
     figure.update_yaxes(title=result.label(key))
     return finish(figure, 380)
@@ -71,15 +75,14 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
 def distributions(result: Comparison, key: str) -> go.Figure:
     """All heads of each run, sorted: across, the share of heads that have at most the value."""
     figure = go.Figure()
-    for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
-        values = np.sort(estimates[key].values[~np.isnan(estimates[key].values)])
-        shares = np.arange(1, len(values) + 1) / len(values)
+    for run, name, values in _runs(result, key):
+        known = np.sort(values[~np.isnan(values)])
         figure.add_scatter(
-            x=values,
-            y=shares,
+            x=known,
+            y=np.arange(1, len(known) + 1) / len(known),
             mode="lines",
             line={"color": COLORS[run], "shape": "hv", "dash": "solid" if run == "A" else "dash"},
-            name=f"{run}: {name}",
+            name=name,
             hovertemplate="%{y:.0%} of the heads have at most %{x:.3~r}<extra></extra>",
         )
     figure.update_xaxes(title=result.label(key))

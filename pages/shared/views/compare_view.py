@@ -10,8 +10,8 @@ import streamlit as st
 from bertviz_core.analyses.proportions import ALPHA
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
+from bertviz_core.comparison import Comparison, compare
 from bertviz_core.comparison.change import Change
-from bertviz_core.comparison.result import Comparison, compare
 from bertviz_core.emergence.series import REQUIRED, checkpoint_names
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import allowed
