@@ -12,14 +12,15 @@ import numpy as np
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.model_pass import needs_language_model
+from bertviz_core.analyses.model_pass import Load, needs_language_model
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.request import Request, View
 from bertviz_core.api_results import AnalysisResult, AttentionLines
 from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.in_memory import Model, checkpoint_of, loaded_model, model_in_memory
 from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.models.single_input import attention as maps_of
@@ -69,7 +70,13 @@ def analyze(
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
     request, view = _request(ANALYSES[name], model, corpus, options)
     opened = Store(None if store is True else Path(store)) if store else None
-    result = _find_or_compute(request, model, opened, Execution(device, batch_tokens))
+    execution = Execution(device, batch_tokens)
+    request.settings.check(request.checkpoint.max_length)
+    model_pass.check_model(request)
+    result = requests.find(opened, request)
+    if result is None:
+        load = _load_from_memory(model, request.checkpoint)
+        result = requests.compute(request, opened, execution, model=load([request], execution) if load else None)
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
 
 
@@ -171,62 +178,51 @@ def report(
     request.settings.check(request.checkpoint.max_length)
     folder = None if isinstance(store, bool) else Path(store)
     with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
-        failed = _compute_report(request, model, opened, Execution(device))
+        failed = None
+        announcement = request.announcement(opened)
+        if announcement:
+            print(announcement, file=sys.stderr)
+        if announcement or request.lacks_lines(opened):
+            load = _load_from_memory(model, request.checkpoint)
+            failed = request.compute(opened, Execution(device), load=load)
         write_report(request.read(opened, failed), path)
     return path
 
 
-def _request(definition: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]) -> tuple[Request, Any]:
-    """The request of these keywords, and the view of its result that they ask for."""
-    split = _split(definition, options)
-    files, own = definition.options.files(), split[definition.options]
+def _request(
+    definition: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]
+) -> tuple[Request, View]:
+    """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
+    classes = (Settings, definition.options, definition.view)
+    owners = {field.name: owner for owner in classes for field in fields(owner)}
+    if unknown := sorted(options.keys() - owners.keys()):
+        raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(owners)}.")
+    general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
+    files = definition.options.files()
     chosen = definition.options(**{name: value for name, value in own.items() if name not in files})
-    view = definition.view(**split[definition.view])
+    view = definition.view(**shown)
     chosen.check()
     view.check()
     others = {name: source_of(own[name], definition.corpus) for name in files if own.get(name) is not None}
-    settings = definition.relevant(Settings(**split[Settings]))
+    settings = definition.relevant(Settings(**general))
     source = source_of(corpus, definition.corpus)
     return Request(definition.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 
-def _split(analysis: Analysis, options: dict[str, Any]) -> dict[type, dict[str, Any]]:
-    """The keywords by the class that has a field of that name."""
-    classes = (Settings, analysis.options, analysis.view)
-    names = {field.name: owner for owner in classes for field in fields(owner)}
-    if unknown := sorted(options.keys() - names.keys()):
-        raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(names)}.")
-    return {owner: {name: value for name, value in options.items() if names[name] is owner} for owner in classes}
-
-
-def _find_or_compute(request: Request, model: Model, store: Store | None, execution: Execution) -> Any:
-    request.settings.check(request.checkpoint.max_length)
-    model_pass.check_model(request)
-    if (result := requests.find(store, request)) is not None:
-        return result
+def _load_from_memory(model: Model, checkpoint: Checkpoint) -> Load | None:
+    """What prepares the caller's model, once; None for one that is read from its files."""
     if isinstance(model, str | Path):
-        return requests.compute(request, store, execution)
-    language_model = needs_language_model([request])
-    loaded = model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype, language_model)
-    return requests.compute(request, store, execution, model=loaded)
+        return None
+    prepared: list[AttentionModel] = []
 
+    def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
+        if not prepared:
+            prepared.append(model_in_memory(model, checkpoint, execution.device, together[0].settings.dtype))
+        if needs_language_model(together) and prepared[0].language_model is None:
+            raise no_head(checkpoint, f"its class is {checkpoint.config['architectures'][0]}")
+        return prepared[0]
 
-def _compute_report(request: ReportRequest, model: Model, store: Store, execution: Execution) -> dict[str, str]:
-    if announcement := request.announcement(store):
-        print(announcement, file=sys.stderr)
-    elif not request.lacks_lines(store):
-        return {}
-    if isinstance(model, str | Path):
-        return request.compute(store, execution)
-    loaded = model_in_memory(model, request.checkpoint, execution.device, request.settings.dtype)
-    return request.compute(store, execution, load=partial(_same, loaded))
-
-
-def _same(loaded: AttentionModel, together: Sequence[Request], execution: Execution) -> AttentionModel:
-    """The caller's model; raises ModelError where the requests need a head that its class lacks."""
-    if needs_language_model(together) and loaded.language_model is None:
-        raise no_head(loaded.checkpoint, "its class predicts no words")
-    return loaded
+    return load
 
 
 def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:

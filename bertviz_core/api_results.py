@@ -20,10 +20,8 @@ from bertviz_core.viewer.view import InputAttention
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """The result of one analysis of one corpus by one model.
-
-    Attributes:
-        result: With everything that the analysis stores; its class is described in the analysis's package.
+    """The result of one analysis of one corpus by one model. Its `result` has everything that the analysis stores; its
+    class is described in the analysis's package.
 
     Examples:
         >>> import bertviz_core as bv
@@ -47,18 +45,11 @@ class AnalysisResult:
         return self.result.provenance
 
     def __getitem__(self, quantity: str) -> np.ndarray:
-        """One quantity of every head.
-
-        Returns:
-            (layer, head), NaN for a head that has no value.
-
-        Raises:
-            KeyError: The result has no such quantity; the message names those that it has.
-        """
-        for column in ANALYSES[self.analysis].columns:
-            if column.quantity == quantity and (values := column.read(self.result)) is not None:
-                return np.array(values)
-        raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
+        """One quantity of every head, (layer, head), NaN for a head that has no value; raises KeyError for another name
+        than those of `quantities`."""
+        if quantity not in self.quantities():
+            raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
+        return np.array(ANALYSES[self.analysis].column(quantity).values(self.result))
 
     def quantities(self) -> list[str]:
         """Names of the quantities that `result[...]` accepts."""
@@ -105,21 +96,13 @@ class AnalysisResult:
 
 @dataclass(frozen=True)
 class AttentionLines:
-    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin.
+    """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin."""
 
-    Attributes:
-        attention: Labels and weights.
-        head: The one that is shown first.
-        heads: Heads that can be chosen.
-        model: Name of the model.
-        caption: Line under the drawing: the model, and tokens that did not fit.
-    """
-
-    attention: InputAttention
-    head: Head
-    heads: tuple[Head, ...]
-    model: str
-    caption: str
+    attention: InputAttention  # labels and weights
+    head: Head  # the one that is shown first
+    heads: tuple[Head, ...]  # those that can be chosen
+    model: str  # its name
+    caption: str  # under the drawing: the model, and tokens that did not fit
 
     @property
     def tokens(self) -> tuple[str, ...]:

@@ -19,14 +19,12 @@ class BertvizError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
-        super().__init__(shorten(what))
-        self.what = shorten(what)
-        self.where = shorten(where)
-        self.hint = shorten(hint)
+        self.what, self.where, self.hint = shorten(what), shorten(where), shorten(hint)
+        super().__init__(self.what)
 
     def __str__(self) -> str:
-        prefix = f"{self.where}: " if self.where else ""
-        return f"{prefix}{self.what}{' ' + self.hint if self.hint else ''}"
+        where = f"{self.where}: " if self.where else ""
+        return f"{where}{self.what} {self.hint}".rstrip()
 
 
 class InputError(BertvizError):
@@ -45,8 +43,7 @@ class DownloadNeeded(ModelError):
             f"The model {name!r} is not on this machine; downloading it takes {size / 1e6:,.0f} MB.",
             hint="Confirm the download, or name a local folder.",
         )
-        self.name = name
-        self.size = size
+        self.name, self.size = name, size
 
 
 class SettingsError(BertvizError):

@@ -18,23 +18,14 @@ DEVICES = ("auto", "cpu", "cuda")
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a request; all of them are part of a result's key.
+    """Settings of a request; all of them are part of a result's key."""
 
-    Attributes:
-        max_length: Tokens of a segment, special ones included.
-        limit: Maximum number of inputs; None for all.
-        seed: Seed of every random choice.
-        mode: "corrected", or "paper" for the release's own choices.
-        dtype: Of the parameters; softmax and statistics are float32 and sums float64 in any case.
-        weights: What is read as a map: attention weights, or how much each moves (docs/methods.md, section 11).
-    """
-
-    max_length: int = 128
-    limit: int | None = None
-    seed: int = 0
-    mode: Mode = "corrected"
-    dtype: str = "float32"
-    weights: Weights = "attention"
+    max_length: int = 128  # tokens of a segment, special ones included
+    limit: int | None = None  # maximum number of inputs; None for all
+    seed: int = 0  # of every random choice
+    mode: Mode = "corrected"  # or "paper" for the release's own choices
+    dtype: str = "float32"  # of the parameters; softmax and statistics are float32 and sums float64 in any case
+    weights: Weights = "attention"  # what is read as a map: these, or how much each moves (docs/methods.md, section 11)
 
     @property
     def paper(self) -> bool:
@@ -68,19 +59,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Execution:
-    """How a result is computed; never part of a key.
+    """How a result is computed; never part of a key."""
 
-    Attributes:
-        device: auto, cpu or cuda.
-        batch_tokens: Tokens of a batch; None lets the device choose.
-        workers: Processes that share the work; 0 for this process alone, or as many as a cluster has room for.
-        ray: Address of a running Ray cluster; empty for none.
-    """
-
-    device: str = "auto"
-    batch_tokens: int | None = None
-    workers: int = 0
-    ray: str = ""
+    device: str = "auto"  # or "cpu" or "cuda"
+    batch_tokens: int | None = None  # None lets the device choose
+    workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
+    ray: str = ""  # address of a running Ray cluster; empty for none
 
     @property
     def shared(self) -> bool:

@@ -67,21 +67,13 @@ def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
 
 @dataclass(frozen=True)
 class GuessQuery(ABC, Generic[Entry]):
-    """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order.
-
-    Attributes:
-        which: "right" for entries with a right guess, "wrong" for those with a wrong one, or "all".
-        minimum: Minimum weight of a guess.
-        searched: Consecutive words that an entry must contain.
-        order: One of ORDERS; an entry is as confident as its guess with the highest weight, and entries of equal
-            confidence are in file order.
-    """
+    """A selection of entries (sentences, passages) with the guesses of a head in one direction, and their order."""
 
     choice: DirectedHead
-    which: str = "all"
-    minimum: float = 0.0
-    searched: tuple[str, ...] = ()
-    order: str = ORDERS[0]
+    which: str = "all"  # "right" for entries with a right guess, "wrong" for those with a wrong one
+    minimum: float = 0.0  # weight of a guess
+    searched: tuple[str, ...] = ()  # consecutive words that an entry must contain
+    order: str = ORDERS[0]  # by the highest weight of a guess in each entry; those of equal weight in file order
 
     @abstractmethod
     def listing(self, collection: Any) -> Any:

@@ -77,15 +77,11 @@ def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -
 
 
 def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
-    """Wilson's intervals of shares (0 to 1) of n words or mentions, of which `comparisons` are to hold together.
+    """Wilson's intervals of shares (0 to 1) of n words or mentions, of which `comparisons` are to hold together
+    (Bonferroni), by Student's t with these degrees of freedom; `enough` says whether n and its documents can decide.
 
-    Args:
-        share: 0 to 1.
-        n: Effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
-            the two are not independent: each half then scores what the other has chosen for being high.
-        comparisons: For Bonferroni's correction.
-        freedom: Degrees of freedom of Student's t.
-        enough: Whether the words or mentions and their documents are enough to decide.
+    n are effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
+    the two are not independent: each half then scores what the other has chosen for being high.
     """
     return Interval(*wilson(np.asarray(share) * n, n, t_quantile(freedom, comparisons)), enough)
 
@@ -118,26 +114,17 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Finding:
-    """A statement with the verdict of one run.
+    """A statement with the verdict of one run."""
 
-    Attributes:
-        id: Name of its analysis and its own, as "surface_patterns.previous".
-        section, statement: Of the paper, what it says of BERT-base, with its numbers; empty beyond it.
-        rule: The condition under which a model shows it.
-        state: One of STATES.
-        sentence: What this run shows, with its numbers.
-        head, quantity: The head that shows it best, and the column, if any.
-    """
-
-    id: str
+    id: str  # the name of its analysis and its own, as "surface_patterns.previous"
     analysis: str
-    section: str
-    statement: str
-    rule: str
-    state: str
-    sentence: str
-    head: Head | None = None
-    quantity: str = ""
+    section: str  # of the paper; empty beyond it
+    statement: str  # what the paper says of BERT-base, with its numbers
+    rule: str  # the condition under which a model shows it
+    state: str  # one of STATES
+    sentence: str  # what this run shows, with its numbers
+    head: Head | None = None  # which shows it best
+    quantity: str = ""  # the column that shows it best
 
     @property
     def text(self) -> str:
@@ -164,21 +151,19 @@ class Statement:
 
     def finding(self, analysis: str, title: str, result: Result | None, base: int = 1) -> Finding:
         """The finding of a result of this analysis; NOT_COMPUTED where there is none."""
-        answer = Answer(NOT_COMPUTED, f"No result of “{title}” is stored for this model.")
-        if result is not None:
+        if result is None:
+            answer = Answer(NOT_COMPUTED, f"No result of “{title}” is stored for this model.")
+        else:
             try:
                 answer = self.answer(result.default_view(), base)
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
-        few = ""
-        if isinstance(result, HeadAverages) and answer.quantity and not _enough(result, answer.quantity):
-            units = int(result.units[result.quantities.index(answer.quantity)])
-            few = f" Only {units_text(units, result.unit)}."
-        answer = answer._replace(sentence=answer.sentence + few)
-        return Finding(
-            f"{analysis}.{self.name}", analysis, self.section, self.statement, self.rule,
-            str(answer.state), *answer[1:],
-        )  # fmt: skip
+        state, sentence, head, quantity = answer
+        if isinstance(result, HeadAverages) and quantity and not _enough(result, quantity):
+            units = int(result.units[result.quantities.index(quantity)])
+            sentence += f" Only {units_text(units, result.unit)}."
+        name, of_paper = f"{analysis}.{self.name}", (self.section, self.statement, self.rule)
+        return Finding(name, analysis, *of_paper, str(state), sentence, head, quantity)
 
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:

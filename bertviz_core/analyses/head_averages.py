@@ -22,17 +22,17 @@ TOP = 5  # segments stored for each head and quantity: those with the highest va
 
 @dataclass(frozen=True)
 class HeadAverages(Result):
-    """Averages of several quantities for every head. Axes: (quantity, layer, head), `quantities` naming the first.
+    """Averages of several quantities for every head; a unit is what varies independently.
 
     Attributes:
-        mean: Document averages, NaN for a quantity that no segment has.
-        error: Standard error over units (docs/methods.md, uncertainty), NaN for a single unit.
-        segments: (quantity,) how many segments have it.
-        units: (quantity,) how many units have it.
+        quantities: Names of the quantities, the first axis of the arrays.
+        mean: (quantity, layer, head) document averages, NaN for a quantity that no segment has.
+        error: (quantity, layer, head) standard errors over units (docs/methods.md, uncertainty), NaN for a single unit.
+        segments, units: (quantity,) how many segments and units have it.
         effective_units: (quantity,) number of equally sized units with the same information; NaN for a single unit.
-        unit: What varies independently: "documents", or "segments" of a text that is one document.
-        top: (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none.
-        top_values: (quantity, layer, head, rank) those values.
+        unit: "documents", or "segments" of a text that is one document.
+        top, top_values: (quantity, layer, head, rank) numbers of the segments with the highest values (-1 for none),
+            and these values.
         texts: Segment number (as text) -> its location and tokens, for those segments.
     """
 
@@ -81,17 +81,17 @@ class HeadAverages(Result):
 
     @property
     def notes(self) -> list[str]:
-        return super().notes + ([self.absence] if self.absence else [])
+        return [*super().notes, *filter(None, [self.absence])]
 
     def estimates(self) -> dict[str, Estimate]:
         """Every present quantity with its standard errors over units."""
-        freedom, units = (self.effective_units - 1).tolist(), self.units.tolist()
-        each = zip(self.quantities, self.mean, self.error, freedom, units, strict=True)
-        return {
-            name: Estimate(mean, error, freedom=free, units=count, unit=self.unit)
-            for name, mean, error, free, count in each
-            if name in self.present
-        }
+        estimates = {}
+        for name in self.present:
+            index = self.quantities.index(name)
+            freedom, units = float(self.effective_units[index] - 1), int(self.units[index])
+            mean, error = self.mean[index], self.error[index]
+            estimates[name] = Estimate(mean, error, freedom=freedom, units=units, unit=self.unit)
+        return estimates
 
     def arrays(self) -> dict[str, Any]:
         return {name: to_lists(self[name]) for name in self.present}
@@ -113,29 +113,17 @@ def averages_of(analysis: str) -> type[HeadAverages]:
 
 @dataclass(frozen=True)
 class HeadColumn:
-    """One quantity that an analysis gives every head, in the overview, the head panel and the exports.
+    """One quantity that an analysis gives every head, in the overview, the head panel and the exports."""
 
-    Attributes:
-        quantity: Its name in exports.
-        label: Its name on the screen, as in "attention to [SEP]".
-        read: From a result to its values (layer, head), or None where the result lacks the quantity.
-        baseline: From a result to the value of a baseline, and the baseline's name.
-        percent: Whether values are shown as percentages.
-        name: A shorter label, in the legend of its figure and the choice of its page; the label where it is empty.
-        marker: Color and symbol of its dots.
-        overview: Whether the column is in the overview and the head panel.
-        maximum: The end of the map's scale; the highest value of all heads where it is None.
-    """
-
-    quantity: str
-    label: str
-    read: Callable[..., np.ndarray | None]
-    baseline: Callable[..., tuple[float, str]] | None = None
-    percent: bool = False
-    name: str = ""
-    marker: Marker = NEUTRAL
-    overview: bool = True
-    maximum: float | None = None
+    quantity: str  # its name in exports
+    label: str  # its name on the screen, as in "attention to [SEP]"
+    read: Callable[..., np.ndarray | None]  # from a result to (layer, head); None where the result lacks the quantity
+    baseline: Callable[..., tuple[float, str]] | None = None  # from a result to a baseline's value and name
+    percent: bool = False  # whether values are shown as percentages
+    name: str = ""  # a shorter label, in the legend of its figure and the choice of its page
+    marker: Marker = NEUTRAL  # color and symbol of its dots
+    overview: bool = True  # whether it is in the overview and the head panel
+    maximum: float | None = None  # the end of the map's scale; the highest value of all heads where it is None
 
     @property
     def short(self) -> str:
@@ -162,8 +150,7 @@ class HeadColumn:
 
     def series(self, result: Result) -> Series:
         """The column's dots in a figure by layer."""
-        values = self.values(result)
-        return Series(self.quantity, values, self.short, self.marker, self.label)
+        return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the maximum."""

@@ -17,7 +17,7 @@ import numpy
 
 from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
-from bertviz_core.analyses.registry import ANALYSES, examples_class
+from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.progress import Progress
@@ -60,7 +60,7 @@ def compute_pass(
         check_model(request)
     model = runner.start(together, progress)  # its description if workers hold it
     loaded, resumed = time.monotonic(), store is not None and share_done(store, first)
-    examples = examples_class(analysis.corpus)(first.source, model.tokens, first.settings)
+    examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
     corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
     rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"

@@ -71,17 +71,11 @@ def share(correct: Any, n: np.ndarray) -> np.ndarray:
 
 
 def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Standard errors by document of ratios of sums s / n, and the effective numbers of documents.
+    """Standard errors by document of ratios of sums s / n, and the effective numbers of documents; NaN where fewer than
+    two documents have the quantity. `moments` (4, ...) are sums over documents of 1, n_d^2, n_d s_d and s_d^2.
 
     With e_d = s_d - n_d s / n for each document d, the error's square is K / (K - 1) sum e_d^2 / n^2. K, Kish's
     effective number of documents, is n^2 / sum n_d^2: as many documents of equal size say as much.
-
-    Args:
-        n, s: Sums over all documents, of one shape.
-        moments: (4, ...) sums over documents of 1, n_d^2, n_d s_d and s_d^2.
-
-    Returns:
-        Errors and effective numbers, in the shape of n; NaN where fewer than two documents have the quantity.
     """
     documents, nn, ns, ss = moments
     known = np.where(documents > 1, n, np.nan)
@@ -93,12 +87,8 @@ def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tupl
 
 def error_of_average(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """`error_by_document`, wider where documents are skewed, so that 95% intervals cover: by 1 + g^2 (t^4 + 2 t^2 - 3)
-    over 18, with g the skewness of the mean and t the quantile of an interval (docs/methods.md, uncertainty).
-
-    Args:
-        n, s: Sums over all documents, of one shape.
-        moments: (8, ...) those of `error_by_document`, and sums over documents of n_d^3, n_d^2 s_d, n_d s_d^2, s_d^3.
-    """
+    over 18, with g the skewness of the mean and t the quantile of an interval (docs/methods.md, uncertainty). Of the
+    `moments` (8, ...) the last four are sums over documents of n_d^3, n_d^2 s_d, n_d s_d^2 and s_d^3."""
     documents, *_, nnn, nns, nss, sss = moments
     error, effective = error_by_document(n, s, moments[:4])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -111,7 +101,8 @@ def error_of_average(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple
 
 
 def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of independent items with the same information as `n` items that are correlated within documents.
+    """Number of independent items with the same information as `n` items that are correlated within documents, and the
+    degrees of freedom; NaN where fewer than two documents have items.
 
     n is divided by the design effect (Kish, 1965), the variance by document over p (1 - p) / n, at least 1. Where no
     item is right, or every one, the variance is not known, and all items of a document count as one.
@@ -119,9 +110,6 @@ def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[
     Args:
         correct, n: Sums over documents of right guesses c_d and of items n_d.
         moments: (4, ...) sums over documents of 1 (where n_d > 0), n_d^2, n_d c_d and c_d^2.
-
-    Returns:
-        Effective counts, and the degrees of freedom; NaN where fewer than two documents have items.
     """
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     error, documents = error_by_document(n, correct, moments)
@@ -133,24 +121,15 @@ def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[
 
 @dataclass(frozen=True)
 class Estimate:
-    """One quantity of every head.
+    """One quantity of every head, with what its uncertainty follows from."""
 
-    Attributes:
-        values: (layer, head), NaN where a head has none.
-        error: (layer, head) standard errors of averages; None where none are known.
-        n: Number of cases of which `values` are the shares; None where they are not proportions.
-        effective_n: (layer, head) independent cases that say as much as these; `n` where nothing is given.
-        freedom: Degrees of freedom of the errors.
-        units, unit: How many units vary independently (None where each case does), and what they are, in the plural.
-    """
-
-    values: np.ndarray
-    error: np.ndarray | None = None
-    n: int | None = None
-    effective_n: np.ndarray | None = None
-    freedom: float | np.ndarray = inf
-    units: int | None = None
-    unit: str = ""
+    values: np.ndarray  # (layer, head), NaN where a head has none
+    error: np.ndarray | None = None  # (layer, head) standard errors of averages; None where none are known
+    n: int | None = None  # number of cases of which `values` are the shares; None where they are not proportions
+    effective_n: np.ndarray | None = None  # (layer, head) independent cases that say as much as these; None for `n`
+    freedom: float | np.ndarray = inf  # degrees of freedom of the errors
+    units: int | None = None  # how many units vary independently; None where each case does
+    unit: str = ""  # what they are, in the plural
 
     def of(self, head: Head) -> Estimate:
         """The estimate of one head, as a model of one head."""

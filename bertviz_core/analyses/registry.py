@@ -2,7 +2,6 @@
 
 import logging
 import re
-from collections.abc import Iterator
 from importlib.metadata import entry_points
 
 from bertviz_core.analyses.ablation import AblationAnalysis
@@ -23,19 +22,23 @@ from bertviz_core.models.random_sequences import RandomSequences
 from bertviz_core.models.reading import Examples
 from bertviz_core.models.segments import Segments
 
-BUILT_IN: dict[str, Analysis] = {
-    analysis.name: analysis
-    for analysis in (
-        SurfacePatternsAnalysis(),
-        EntropyAnalysis(),
-        SepGradientsAnalysis(),
-        DependencyAnalysis(),
-        CoreferenceAnalysis(),
-        ProbesAnalysis(),
-        ClusteringAnalysis(),
-        AblationAnalysis(),
-        InductionAnalysis(),
-    )
+CLASSES: tuple[type[Analysis], ...] = (
+    SurfacePatternsAnalysis,
+    EntropyAnalysis,
+    SepGradientsAnalysis,
+    DependencyAnalysis,
+    CoreferenceAnalysis,
+    ProbesAnalysis,
+    ClusteringAnalysis,
+    AblationAnalysis,
+    InductionAnalysis,
+)
+BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
+EXAMPLES: dict[Kind, type[Examples[Encoded]]] = {  # what reads corpora of a kind as encoded examples
+    "text": Segments,
+    "treebank": Sentences,
+    "coreference": Windows,
+    "random": RandomSequences,
 }
 ENTRY_POINT = "bertviz_core.analyses"
 PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
@@ -43,28 +46,24 @@ COMMANDS = ("overview", "compare", "emergence", "attention", "segments", "extrac
 log = logging.getLogger(__name__)
 
 
-def _installed() -> Iterator[Analysis]:
-    """Analyses that installed packages register as entry points; those that cannot be loaded are logged and skipped."""
+def _all() -> dict[str, Analysis]:
+    """The built-in analyses, and those that installed packages register as entry points; one that cannot be loaded or
+    named is logged and skipped."""
+    analyses = dict(BUILT_IN)
     for entry in entry_points(group=ENTRY_POINT):
         try:
             analysis = entry.load()()
         except Exception:
             log.exception("The analysis %s of %s cannot be loaded.", entry.name, entry.value)
             continue
-        if isinstance(analysis, Analysis):
-            yield analysis
-        else:
+        if not isinstance(analysis, Analysis):
             log.error("%s is not a class of Analysis.", entry.value)
-
-
-def _all() -> dict[str, Analysis]:
-    analyses = dict(BUILT_IN)
-    for analysis in _installed():
-        taken = analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
-        if re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name) and not taken:
-            analyses[analysis.name] = analysis
-        else:
+        elif not re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name) or (
+            analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
+        ):
             log.error("An analysis cannot be named %r: choose a name that is not taken, a-z, 0-9, _.", analysis.name)
+        else:
+            analyses[analysis.name] = analysis
     return analyses
 
 
@@ -88,14 +87,3 @@ def shared_pass(analysis: Analysis) -> list[Analysis]:
     """The analyses that are computed in one pass when this one is requested."""
     others = [other for other in ANALYSES.values() if other.shared and other.corpus == analysis.corpus]
     return others if analysis.shared else [analysis]
-
-
-def examples_class(kind: Kind) -> type[Examples[Encoded]]:
-    """Class that reads corpora of one kind as encoded examples."""
-    classes: dict[Kind, type[Examples[Encoded]]] = {
-        "text": Segments,
-        "treebank": Sentences,
-        "coreference": Windows,
-        "random": RandomSequences,
-    }
-    return classes[kind]

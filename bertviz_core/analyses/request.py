@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from bertviz_core.analyses.results import Result
@@ -76,8 +76,8 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """The values that differ from the defaults, files left out."""
-        default, files = asdict(type(self)()), self.files()
-        return {name: v for name, v in asdict(self).items() if name not in files and v != default[name]}
+        own = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, default) in own.items() if name not in self.files() and value != default}
 
     @classmethod
     def files(cls) -> set[str]:
@@ -93,6 +93,5 @@ class View:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        """The stored result of a request as it is printed and written; `find` reads the stored result of another
-        request, or gives None."""
+        """The stored result of a request as it is printed and written; `find` reads the stored result of another."""
         return result

@@ -54,9 +54,7 @@ def compute(
 
 def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
     """The runner for this execution; raises SettingsError if workers are not available."""
-    if not execution.shared:
-        return LocalRunner(execution, load)
-    return RayRunner(execution, load)
+    return (RayRunner if execution.shared else LocalRunner)(execution, load)
 
 
 def shared(request: Request) -> list[Request]:
@@ -87,12 +85,9 @@ def compute_all(
     """Compute and store the requests that are not stored yet, in as few passes as possible.
 
     Results are stored when their pass ends, what it has summed while it runs. A pass that fails does not stop the
-    others, but for those of other models that would fail the same way.
+    others, but for those of other models that would fail the same way. Without `load` the last model stays in memory.
 
     Args:
-        requests: Requests of one model after another.
-        store, execution, progress: As in `compute`.
-        load: How a model is loaded; the last one stays in memory where this is not given.
         failed: If given, collects the failed passes, instead of raising the BertvizError below.
 
     Raises:

@@ -65,9 +65,9 @@ def chunked_pass(requests, model, store) -> ChunkedPass:
 
 
 def chunked_examples(request, model):
-    from bertviz_core.analyses.registry import examples_class
+    from bertviz_core.analyses.registry import EXAMPLES
 
-    kind = examples_class(ANALYSES[request.analysis].corpus)
+    kind = EXAMPLES[ANALYSES[request.analysis].corpus]
     return kind(request.source, model.tokens, request.settings)
 
 

@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
-from bertviz_core.analyses.registry import examples_class
+from bertviz_core.analyses.registry import EXAMPLES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import highest, ranks
@@ -76,7 +76,7 @@ def show(analysis: Analysis, parts: Parts = Parts()) -> None:
         page.chart(page.drawn(analysis.main_figure, result), f"{analysis.name}-figure", analysis.title)
     parts.after(result, selection)
     page.downloads(result)
-    unit = examples_class(analysis.corpus).unit
+    unit = EXAMPLES[analysis.corpus].unit
     text = parts.text or plain(analysis.summary)
     endnotes.ending(result, analysis.formula, text, analysis, parts.section, unit)
 
