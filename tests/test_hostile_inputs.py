@@ -22,9 +22,8 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import QUOTED, BertvizError, InputError, shorten
-from bertviz_core.models import first_segments, single_input, tokens
-from bertviz_core.models.first_segments import FirstSegments
-from bertviz_core.models.segments import Segments
+from bertviz_core.models import segments, single_input, tokens
+from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.plotting.arcs import Arc, _levels, sentence_svg
 from bertviz_core.settings import Settings
 from tests.cli.running import run
@@ -259,7 +258,7 @@ def test_the_viewer_says_its_budget(tiny, monkeypatch):
 
 
 def test_no_more_segments_are_encoded_than_the_budget_allows(tiny, monkeypatch):
-    monkeypatch.setattr(first_segments, "MAX_TOKENS", 40)
+    monkeypatch.setattr(segments, "MAX_TOKENS", 40)
     text = "".join(f"the cat {n} .\nthe dog .\n\n" for n in range(500))
     first = FirstSegments(Segments(from_bytes(text.encode(), "x"), tiny.tokens, Settings()))
     with pytest.raises(InputError, match="first 40 tokens") as caught:

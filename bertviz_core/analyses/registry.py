@@ -18,8 +18,7 @@ from bertviz_core.analyses.sep_gradients import SepGradientsAnalysis
 from bertviz_core.analyses.surface_patterns import SurfacePatternsAnalysis
 from bertviz_core.models.annotated import Sentences, Windows
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.random_sequences import RandomSequences
-from bertviz_core.models.reading import Examples
+from bertviz_core.models.reading import Examples, RandomSequences
 from bertviz_core.models.segments import Segments
 
 CLASSES: tuple[type[Analysis], ...] = (

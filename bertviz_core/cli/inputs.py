@@ -18,12 +18,11 @@ from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.stream import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.models.first_segments import pick
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.reading import Reading
-from bertviz_core.models.segments import Segments
+from bertviz_core.models.segments import Segments, pick
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int

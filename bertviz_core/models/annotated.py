@@ -11,8 +11,8 @@ Definitions: docs/methods.md, sections 1, 5 and 7.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import Any, ClassVar
+from itertools import count, islice
+from typing import ClassVar
 
 import numpy as np
 
@@ -100,25 +100,31 @@ class Windows(Examples[Window]):
             raise self.source.error("No mention has an antecedent that could be guessed.", hint)
 
     def _all(self, reading: Reading) -> Iterator[Window]:
-        number, decided = 0, set()
+        numbers, decided, counts = count(), set(), reading.counts
         for document in self.corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
-            reading.counts["head_words"] = " and ".join(sorted(decided))
-            _count(document, reading.counts)
-            for example in self._windows(document, number, reading) if document.words else ():
-                reading.counts["items"] += len(example.items)
-                number += 1
-                yield example
+            counts["head_words"] = " and ".join(sorted(decided))
+            counts["documents"] += 1
+            counts["sentences"] += len(document.sentences)
+            counts["words"] += len(document.words)
+            counts["mentions"] += len(document.mentions)
+            counts["chains"] += len({mention.cluster for mention in document.mentions})
+            for window in self._windows(document, numbers, reading) if document.words else ():
+                counts["items"] += len(window.items)
+                yield window
 
-    def _windows(self, document: CoreferenceDocument, number: int, reading: Reading) -> Iterator[Window]:
-        budget = self.settings.max_length - sum(map(len, self.tokens.single))
+    def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:
+        budget = self.room(self.tokens.single)
         pieces = self._pieces(document, budget // 2, reading)
         ends = np.cumsum([len(piece) for piece in pieces])
-        if self.settings.paper:
-            spans = [(0, _whole_sentences(document.sentences, ends, budget))]
-            self._count_cut(document, spans[0][1], reading.skipped)
-        else:
+        spans = [(0, _whole_sentences(document.sentences, ends, budget))]
+        if not self.settings.paper:
             spans = _overlapping(ends, budget)
+        elif (end := spans[0][1]) < len(document.words):
+            mentions, tokens = sum(mention.end > end for mention in document.mentions), self.settings.max_length
+            reading.skipped.add(f"a word past the cut at {tokens} tokens", document.name, len(document.words) - end)
+            if mentions:
+                reading.skipped.add(f"a mention cut off at {tokens} tokens", document.name, mentions)
         heads = head_words(document)
         items_of_spans = items_of(document, heads, spans, reading.skipped)
         for span, items in zip(spans, items_of_spans, strict=True):
@@ -126,10 +132,9 @@ class Windows(Examples[Window]):
                 frame = framed([pieces[slice(*span)]], self.tokens.single)
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
-                    number, where, *frame, document=document, heads=heads, span=span, items=tuple(items),
+                    next(numbers), where, *frame, document=document, heads=heads, span=span, items=tuple(items),
                     item_number=reading.counts["items"], document_number=document.number,
                 )  # fmt: skip
-                number += 1
 
     def _pieces(self, document: CoreferenceDocument, maximum: int, reading: Reading) -> list[list[int]]:
         """The pieces of every word, `maximum` of them at most."""
@@ -138,21 +143,6 @@ class Windows(Examples[Window]):
         if long := sum(len(piece) > maximum for piece in pieces):
             reading.skipped.add("a word longer than half a window (cut)", document.name, long)
         return [piece[:maximum] for piece in pieces]
-
-    def _count_cut(self, document: CoreferenceDocument, end: int, skipped: Skipped) -> None:
-        length = self.settings.max_length
-        if words := len(document.words) - end:
-            skipped.add(f"a word past the cut at {length} tokens", document.name, words)
-        if mentions := sum(mention.end > end for mention in document.mentions):
-            skipped.add(f"a mention cut off at {length} tokens", document.name, mentions)
-
-
-def _count(document: CoreferenceDocument, counts: dict[str, Any]) -> None:
-    counts["documents"] += 1
-    counts["sentences"] += len(document.sentences)
-    counts["words"] += len(document.words)
-    counts["mentions"] += len(document.mentions)
-    counts["chains"] += len({mention.cluster for mention in document.mentions})
 
 
 def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> int:

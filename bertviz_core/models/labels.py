@@ -3,11 +3,11 @@ and how text is written: its direction, its width, and marks that isolate it."""
 
 from __future__ import annotations
 
-import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, compress, pairwise
-from unicodedata import category
+from unicodedata import bidirectional, category, east_asian_width
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from bertviz_core.models.tokens import Tokens
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
 JOINER, SKIN_TONES = "\u200d", tuple(map(chr, range(0x1F3FB, 0x1F400)))  # inside one emoji
-LEFT_TO_RIGHT, RIGHT_TO_LEFT = ("L",), ("R", "AL")  # Unicode's classes of letters with a direction
+RIGHT_TO_LEFT = ("R", "AL")  # Unicode's classes of such letters; those from left to right are L
 ZERO_WIDTH = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of what is not seen
 
 
@@ -73,8 +73,16 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
         ends = np.flatnonzero(example.ids == tokens.sep)
         second = int(ends[0]) + 1 if len(ends) else len(example)
     side = (np.arange(len(example)) >= second).astype(np.int64)
-    special = _special(example.ids, tokens)
-    owner = _owners(example, special, side, tokens)
+    # [MASK] and [UNK] stand for words, but where the frame has them: some tokenizers call BOS unknown too.
+    frame = set(chain(*tokens.frame))
+    ordinary = [token for token in (tokens.mask, tokens.unk) if token is not None and token not in frame]
+    special = np.isin(example.ids, tokens.special) & ~np.isin(example.ids, ordinary)
+    if example.words is None:
+        begins = ~_continues(tokens.names(example.ids), tokens)
+    else:
+        begins = np.diff(example.words, prepend=-2) != 0
+    # A special token is a word of its own, and no word lies in both segments.
+    owner = np.cumsum(begins | special | np.roll(special, 1) | (np.diff(side, prepend=0) > 0)) - 1
     start = np.unique(owner, return_index=True)[1]
     labels, words = labels_of(example.ids, owner, tokens)
     token_units = Units(labels, special, side, np.arange(len(example)))
@@ -93,33 +101,15 @@ def visible(text: str) -> str:
     return shown if shown.strip() else "␣" * len(shown) or "∅"
 
 
-def _special(ids: np.ndarray, tokens: Tokens) -> np.ndarray:
-    """(token,) bool; [MASK] and [UNK] stand for words, so they are none, but where the frame has them: some tokenizers
-    call BOS unknown too."""
-    frame = list(chain(*tokens.frame))
-    ordinary = [token for token in (tokens.mask, tokens.unk) if token is not None and token not in frame]
-    return np.isin(ids, tokens.special) & ~np.isin(ids, ordinary)
-
-
-def _owners(example: Encoded, special: np.ndarray, side: np.ndarray, tokens: Tokens) -> np.ndarray:
-    """(token,) the word of each token, from 0, special tokens being words of their own; none lies in both segments."""
-    if example.words is not None:
-        begins = np.diff(example.words, prepend=-2) != 0
-    else:
-        begins = ~_continues(tokens.names(example.ids), tokens)
-    return np.asarray(np.cumsum(begins | special | np.roll(special, 1) | (np.diff(side, prepend=0) > 0)) - 1)
-
-
 def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
     """(token,) bool: goes on with the word before it, by the tokenizer's marks; punctuation stands alone."""
-    if prefix := _prefix(tokens):
-        return np.array([name.startswith(prefix) for name in names])
+    if tokens.prefix:
+        return np.array([name.startswith(tokens.prefix) for name in names])
     if not tokens.marks_spaces:
         return np.zeros(len(names), dtype=bool)
-    texts = _texts([tokens.bytes_of(name) for name in names])
     joins = [False]
-    for (before, _), (text, inside) in pairwise(texts):
-        letters = any(map(_is_letter, before)) and any(map(_is_letter, text))
+    for (before, _), (text, inside) in pairwise(_texts([tokens.bytes_of(name) for name in names])):
+        letters = all(any(letter.isalnum() or _is_mark(letter) for letter in part) for part in (before, text))
         attached = _is_mark(text[:1]) or before[-1:] == JOINER
         joins.append(inside or (not text[:1].isspace() and (before.isspace() or letters or attached)))
     return np.array(joins)
@@ -139,19 +129,9 @@ def _texts(pieces: Sequence[bytes]) -> list[tuple[str, bool]]:
     return texts
 
 
-def _is_letter(character: str) -> bool:
-    return character.isalnum() or _is_mark(character)
-
-
 def _is_mark(character: str) -> bool:
     """Whether a character changes the one before it: an accent, a vowel sign, an emoji's joiner or skin tone."""
     return character in (JOINER, *SKIN_TONES) or category(character or " ").startswith("M")
-
-
-def _prefix(tokens: Tokens) -> str:
-    """What a WordPiece vocabulary writes before a piece that goes on, "##"; empty for other tokenizers."""
-    backend = getattr(tokens.tokenizer, "backend_tokenizer", None)
-    return getattr(getattr(backend, "model", None), "continuing_subword_prefix", None) or ""
 
 
 def labels_of(ids: np.ndarray, owner: np.ndarray, tokens: Tokens) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -164,14 +144,13 @@ def labels_of(ids: np.ndarray, owner: np.ndarray, tokens: Tokens) -> tuple[tuple
 
 def token_labels(ids: np.ndarray, tokens: Tokens) -> tuple[str, ...]:
     """WordPiece tokens as the vocabulary writes them, others as they are read."""
-    names = tokens.names(ids)
-    return tuple(visible(name if _prefix(tokens) else _readable([name], tokens)) for name in names)
+    return tuple(visible(name if tokens.prefix else _readable([name], tokens)) for name in tokens.names(ids))
 
 
 def _readable(names: list[str], tokens: Tokens) -> str:
     """The text of some tokens; bytes in hexadecimal where they are no whole characters."""
-    if prefix := _prefix(tokens):
-        return "".join(name.removeprefix(prefix) for name in names)
+    if tokens.prefix:
+        return "".join(name.removeprefix(tokens.prefix) for name in names)
     text = tokens.tokenizer.convert_tokens_to_string(names)
     if "\ufffd" in text and tokens.marks_spaces:
         return "".join(f"<0x{byte:02X}>" for name in names for byte in tokens.bytes_of(name))
@@ -180,18 +159,17 @@ def _readable(names: list[str], tokens: Tokens) -> str:
 
 def right_to_left(words: Iterable[str]) -> bool:
     """Whether most letters with a direction are of a writing like Arabic or Hebrew."""
-    classes = [unicodedata.bidirectional(letter) for word in words for letter in word]
-    return sum(map(RIGHT_TO_LEFT.__contains__, classes)) > sum(map(LEFT_TO_RIGHT.__contains__, classes))
+    counts = Counter(bidirectional(letter) for word in words for letter in word)
+    return sum(counts[kind] for kind in RIGHT_TO_LEFT) > counts["L"]
 
 
 def columns(text: str) -> int:
     """How many columns of a monospaced letter it takes: two for a wide letter, as in Chinese, none for a mark."""
-    letters = (letter for letter in text if unicodedata.category(letter) not in ZERO_WIDTH)
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
+    return sum(1 + (east_asian_width(letter) in "WF") for letter in text if category(letter) not in ZERO_WIDTH)
 
 
 def isolated(text: str) -> str:
     """The text; where letters in it run from right to left, between Unicode's marks that keep the numbers and quotes
     around it in their places."""
-    runs = not text.isascii() and any(unicodedata.bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
+    runs = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
     return f"\u2068{text}\u2069" if runs else text

@@ -1,18 +1,24 @@
-"""Corpora as encoded examples, read once, and cut into chunks while they are read."""
+"""Corpora as encoded examples, read once, and cut into chunks while they are read; and sequences of random tokens in
+place of a corpus."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
 
 from bertviz_core.corpora.recognition import positioned
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
+from bertviz_core.errors import SettingsError
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 CHUNK_TOKENS = 65_536  # raise analyses.request.FORMAT with it: sums are rounded chunk by chunk
+INPUTS = 100  # of random tokens, where the settings set no limit
+SHORTEST = 3  # tokens of a sequence: of two, the token before would be the one after the first occurrence
 Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 
@@ -49,6 +55,10 @@ class Examples(ABC, Generic[Example_co]):
 
     def __iter__(self) -> Iterator[Example_co]:
         return self.read(Reading())
+
+    def room(self, frame: Sequence[Sequence[int]]) -> int:
+        """How many tokens fit into an input beside the special ids of its frame."""
+        return self.settings.max_length - sum(map(len, frame))
 
 
 class CorpusReading:
@@ -102,3 +112,36 @@ def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:
         size += len(example)
     if chunk:
         yield chunk
+
+
+@dataclass
+class RandomSequences(Examples[Encoded]):
+    """Sequences of random tokens, every other one repeated once, to search for induction heads (docs/methods.md,
+    section 15): pairs of inputs in the tokenizer's own frame, a sequence and its repetition, then the same sequence and
+    another one; all tokens of a pair are distinct but for the repetition.
+
+    The settings say how many inputs (`limit`), of at most how many tokens (`max_length`), and the seed. `words` of an
+    input has the place of each token in its sequence: in the repetition, that of its first occurrence.
+    """
+
+    unit: ClassVar[str] = "sequences"
+
+    def __post_init__(self) -> None:
+        self.size = min(self.room(self.tokens.single), len(self.tokens.ordinary)) // 2
+        if self.size < SHORTEST:
+            raise SettingsError(
+                f"Inputs of {self.settings.max_length} tokens are too short for a sequence and its repetition.",
+                hint="Choose a larger maximum length.",
+            )
+
+    def read(self, reading: Reading) -> Iterator[Encoded]:
+        before, after = self.tokens.single
+        for number in range(self.settings.limit or INPUTS):
+            draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])
+            ids, places = draw.choice(self.tokens.ordinary, 2 * self.size, replace=False), np.arange(2 * self.size)
+            if number % 2 == 0:
+                ids[self.size :] = ids[: self.size]
+                places %= self.size
+            ids = np.array([*before, *ids, *after], dtype=np.int64)
+            words = np.pad(places, (len(before), len(after)), constant_values=-1)
+            yield Encoded(number, f"sequence {number + 1}", ids, np.zeros_like(ids), words, document_number=number)

@@ -13,9 +13,10 @@ Definitions: docs/methods.md, section 1.
 """
 
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, count, islice
 from typing import ClassVar
 
 import numpy as np
@@ -23,6 +24,7 @@ import numpy as np
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.skipped import UNKNOWN, Skipped
+from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.encoding import Encoded, count_unknown, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
@@ -30,6 +32,7 @@ Line = tuple[int, list[int]]  # line number, ids
 ONE_LINE = "a chunk of one line (the release drops it)"
 REST = "a line after a chunk of one line (the release drops the rest of the document)"
 UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
+MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
 @dataclass
@@ -53,32 +56,22 @@ class Segments(Examples[Encoded]):
         chunks = self._chunks(paragraphs, reading)
         if self.settings.paper:
             unended = self.corpus.unended() if type(self.corpus) is TextCorpus else None
-            chunks = self._released(chunks, unended, reading.skipped)
+            chunks = _released(chunks, unended, reading.skipped)
         for number, (document, chunk) in enumerate(chunks):
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
-            yield replace(self._segment(number, chunk, rng, reading.skipped), document_number=document)
-
-    @staticmethod
-    def _released(
-        chunks: Iterator[tuple[int, list[Line]]], unended: int | None, skipped: Skipped
-    ) -> Iterator[tuple[int, list[Line]]]:
-        """The chunks that the release makes segments of; the lines of the others are counted."""
-        ended_early = None
-        for document, chunk in chunks:
-            if document == unended:
-                reason = UNENDED
-            elif document == ended_early:
-                reason = REST
-            elif len(chunk) == 1:
-                reason, ended_early = ONE_LINE, document
-            else:
-                yield document, chunk
-                continue
-            skipped.add(reason, _where(chunk), len(chunk))
+            cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
+            sides = [[i for _, ids in part for i in ids] for part in (chunk[:cut], chunk[cut:]) if part]
+            frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
+            for line, ids in chunk:
+                if len(ids) > self.room(self.tokens.single):
+                    reading.skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
+            fitting = [[side] for side in _fit(sides, self.room(frame), rng)]
+            inputs = framed(fitting, frame, 0 if self.settings.paper else 1)[:2]
+            yield Encoded(number, _where(chunk), *inputs, document_number=document)
 
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""
-        budget = self.settings.max_length - sum(map(len, self.tokens.frame))
+        budget = self.room(self.tokens.frame)
         minimum = 1 if self.settings.paper else 2
         document, length = 0, 0
         chunk: list[Line] = []
@@ -98,20 +91,6 @@ class Segments(Examples[Encoded]):
         if chunk:
             yield document, chunk
 
-    def _segment(self, number: int, chunk: list[Line], rng: random.Random, skipped: Skipped) -> Encoded:
-        cut = rng.randint(1, len(chunk) - 1) if len(chunk) > 1 else 1
-        sides = [[i for _, ids in part for i in ids] for part in (chunk[:cut], chunk[cut:]) if part]
-        frame = self.tokens.frame if len(sides) == 2 else self.tokens.single
-        selected = _fit(sides, self.settings.max_length - sum(map(len, frame)), rng)
-        for line, ids in chunk:
-            if len(ids) > self.settings.max_length - sum(map(len, self.tokens.single)):
-                skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
-        return self._framed(number, _where(chunk), selected, frame)
-
-    def _framed(self, number: int, where: str, sides: list[list[int]], frame: list[list[int]]) -> Encoded:
-        ids, types, _ = framed([[side] for side in sides], frame, 0 if self.settings.paper else 1)
-        return Encoded(number, where, ids, types)
-
     def _from_records(self, records: Iterator[Record], reading: Reading) -> Iterator[Encoded]:
         forms = {"text": self._from_string, "words": self._from_words, "tokens": self._from_tokens}
         for record in records:
@@ -128,12 +107,11 @@ class Segments(Examples[Encoded]):
     def _from_string(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         ids = self.tokens.encode(record.value)
         count_unknown(ids, self.tokens, where, skipped)
-        maximum = self.settings.max_length - sum(map(len, self.tokens.single))
-        selected = ids if self.settings.paper else ids[:maximum]
-        if selected != ids:
+        if not self.settings.paper and len(ids) > self.room(self.tokens.single):
+            ids = ids[: self.room(self.tokens.single)]
             skipped.add("a text longer than a segment (its end was cut)", where)
-        frame = self.tokens.single if selected else [[], []]  # no token, nothing to frame: such an example is left out
-        return self._framed(record.number, where, [selected], frame)
+        frame = self.tokens.single if ids else [[], []]  # no token, nothing to frame: such an example is left out
+        return Encoded(record.number, where, *framed([[ids]], frame)[:2])
 
     def _from_words(self, record: Record, where: str, skipped: Skipped) -> Encoded:
         return encode_words(record.value, self.tokens, record.number, where, skipped)
@@ -143,12 +121,30 @@ class Segments(Examples[Encoded]):
         ids = np.array(known, dtype=np.int64)
         if unknown:
             skipped.add(UNKNOWN, where, unknown)
-        ends = np.flatnonzero(ids == self.tokens.sep)
         if not set(chain(*self.tokens.single)) <= set(known):
             skipped.add("`tokens` without the model's special tokens (taken as given)", where)
-        after = len(ends) > 1 and not self.settings.paper
-        types = (np.arange(len(ids)) > ends[0]).astype(np.int64) if after else np.zeros(len(ids), dtype=np.int64)
+        types, ends = np.zeros_like(ids), np.flatnonzero(ids == self.tokens.sep)
+        if len(ends) > 1 and not self.settings.paper:
+            types[ends[0] + 1 :] = 1
         return Encoded(record.number, where, ids, types)
+
+
+def _released(
+    chunks: Iterator[tuple[int, list[Line]]], unended: int | None, skipped: Skipped
+) -> Iterator[tuple[int, list[Line]]]:
+    """The chunks that the release makes segments of; the lines of the others are counted."""
+    ended_early = None
+    for document, chunk in chunks:
+        if document == unended:
+            reason = UNENDED
+        elif document == ended_early:
+            reason = REST
+        elif len(chunk) == 1:
+            reason, ended_early = ONE_LINE, document
+        else:
+            yield document, chunk
+            continue
+        skipped.add(reason, _where(chunk), len(chunk))
 
 
 def _where(chunk: list[Line]) -> str:
@@ -165,3 +161,65 @@ def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[i
         else:
             longer[1] -= 1
     return [side[start:end] for side, (start, end) in zip(sides, spans, strict=True)]
+
+
+def pick(segments: Segments, number: int) -> Encoded:
+    """The segment with this number, from 1; raises InputError where the corpus has none, or it was skipped."""
+    last = 0
+    for example in segments:
+        last = example.number + 1
+        if last == number:
+            return example
+    hint = f"Choose a number from 1 to {last:,}."
+    raise segments.source.error(f"There is no segment {number}, or it was skipped.", hint)
+
+
+class FirstSegments:
+    """Random access to the first segments of a corpus, MAX_TOKENS tokens of them at most: each is encoded once, however
+    often and in any order they are requested. Threads may share it."""
+
+    def __init__(self, segments: Segments) -> None:
+        self.segments, self._lock = segments, threading.Lock()
+        self._begin()
+
+    def _begin(self) -> None:
+        self._known: dict[int, Encoded] = {}
+        self.last = self.tokens = 0
+        self._coming: Iterator[Encoded] = iter(self.segments)
+
+    def pick(self, number: int) -> Encoded:
+        """The segment with this number, from 1; raises InputError where there is none among them."""
+        with self._lock:
+            try:
+                while self.last < number and self.tokens < MAX_TOKENS:
+                    example = next(self._coming, None)
+                    if example is None:
+                        break
+                    self.last, self.tokens = example.number + 1, self.tokens + len(example)
+                    self._known[self.last] = example
+            except BaseException:  # the iterator is over: it would say that the corpus ends here
+                self._begin()
+                raise
+        if number in self._known:
+            return self._known[number]
+        what = f"There is no segment {number}, or it was skipped."
+        if self.last < number and self.tokens >= MAX_TOKENS:
+            what = f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
+        raise self.segments.source.error(what, f"Choose a number from 1 to {self.last:,}.")
+
+    def number_of(self, hit: Hit) -> int:
+        """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among
+        them, as for a line that the paper's mode drops."""
+        if hit.record is not None:
+            return hit.record + 1
+        part = last = 0
+        for number in count(1):
+            begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
+            first = int(begin)
+            part, last = part + (first <= last), int(end or first)
+            if (part, last) >= (hit.part, hit.line):
+                break
+        if part == hit.part and first <= hit.line:
+            return number
+        what = f"No segment has line {hit.line:,}: the mode “as in the paper” drops it, as the release does."
+        raise self.segments.source.error(what, "Choose the other mode.")

@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from math import isqrt
+from math import isqrt, log
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 TOP = 5  # predictions shown for a masked token
+TINY = 1e-38  # in place of a probability that has no logarithm
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 
 
@@ -54,22 +55,53 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     Raises InputError for a text in which the tokenizer finds nothing.
     """
     texts = [part for part in (text, second) if part.strip()]
-    sides = [_word_pieces(part, tokens) if pre_split else [tokens.encode(part)] for part in texts]
+    if pre_split:  # a word that cleans to nothing is unknown, so that words and rows stay aligned
+        sides = [[tokens.pieces(word) or [tokens.unknown] for word in part.split()] for part in texts]
+    else:
+        sides = [[tokens.encode(part)] for part in texts]
     if not any(chain(*sides)):
         raise InputError("There is no token in this text.", hint="Write a sentence.")
     frame = tokens.frame if len(sides) == 2 else tokens.single
     lengths = [sum(map(len, side)) for side in sides]
-    selected = _fit(lengths, settings.max_length - sum(map(len, frame)))
-    cut = [_cut(side, length) for side, length in zip(sides, selected, strict=True)]
+    fitting = list(lengths)
+    while sum(fitting) > settings.max_length - sum(map(len, frame)):
+        fitting[fitting.index(max(fitting))] -= 1
+    cut = [_cut(side, length) for side, length in zip(sides, fitting, strict=True)]
     ids, types, owners = framed(cut, frame, 0 if settings.paper else 1)
     example = Encoded(0, "the text", ids, types, owners if pre_split else None)
-    begin = len(frame[0]) + selected[0] + len(frame[1]) if len(sides) == 2 else len(example)
-    layout = layout_of(example, tokens, begin)
-    if pre_split:
-        layout = _labeled(layout, example, " ".join(texts).split())
-    unknown = [_unknown_words(text.split(), tokens) if pre_split else tokens.unknown_parts(text) for text in texts]
-    layout = _with_unknown(layout, (example.ids == tokens.unk) & ~layout.tokens.special, unknown)
-    return OneInput(example, layout, sum(lengths) - sum(selected))
+    begin = len(frame[0]) + fitting[0] + len(frame[1]) if len(sides) == 2 else len(example)
+    layout = _labeled(layout_of(example, tokens, begin), example, texts, tokens)
+    return OneInput(example, layout, sum(lengths) - sum(fitting))
+
+
+def _cut(side: list[list[int]], length: int) -> Iterator[list[int]]:
+    """The pieces of a side's words, `length` of them in all."""
+    for pieces in side:
+        yield pieces[:length]
+        length = max(0, length - len(pieces))
+
+
+def _labeled(layout: Layout, example: Encoded, texts: Sequence[str], tokens: Tokens) -> Layout:
+    """[UNK] labeled with the text that it stands for, in tokens and in words; and where the words were given, words
+    labeled by them, which the tokenizer may have cleaned or not known."""
+    labels, words = list(layout.tokens.labels), list(layout.words.labels)
+    if example.words is not None:
+        given = " ".join(texts).split()
+        for at, word in enumerate(example.words[layout.words.start]):
+            words[at] = visible(given[word]) if word >= 0 else words[at]
+    unknown = (example.ids == tokens.unk) & ~layout.tokens.special
+    for side, text in enumerate(texts):
+        if example.words is None:
+            parts = tokens.unknown_parts(text)
+        else:  # a word that has no piece is unknown as a whole
+            parts = [part for w in text.split() for part in (tokens.unknown_parts(w) if tokens.pieces(w) else [w])]
+        positions = np.flatnonzero(unknown & (layout.tokens.side == side))
+        for position, part in zip(positions, parts, strict=False):  # the last parts may have been cut off
+            word, label = layout.owner[position], f"{labels[position]} {visible(part)}"
+            if words[word] == labels[position]:
+                words[word] = label
+            labels[position] = label
+    return relabel(layout, tuple(labels), tuple(words))
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
@@ -113,51 +145,6 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     return maps
 
 
-def _word_pieces(text: str, tokens: Tokens) -> list[list[int]]:
-    """A word that cleans to nothing is unknown, so that words and rows stay aligned."""
-    return [tokens.pieces(word) or [tokens.unknown] for word in text.split()]
-
-
-def _fit(lengths: Sequence[int], budget: int) -> list[int]:
-    """Number of tokens that each side may have."""
-    selected = list(lengths)
-    while sum(selected) > budget:
-        selected[selected.index(max(selected))] -= 1
-    return selected
-
-
-def _cut(side: list[list[int]], length: int) -> Iterator[list[int]]:
-    """The pieces of a side's words, `length` of them in all."""
-    for pieces in side:
-        yield pieces[:length]
-        length = max(0, length - len(pieces))
-
-
-def _labeled(layout: Layout, example: Encoded, words: Sequence[str]) -> Layout:
-    """Words labeled by what was given, which the tokenizer may have cleaned or not known."""
-    pairs = zip(np.asarray(example.words)[layout.words.start], layout.words.labels, strict=True)
-    labels = tuple(visible(words[word]) if word >= 0 else label for word, label in pairs)
-    return relabel(layout, layout.tokens.labels, labels)
-
-
-def _unknown_words(words: Sequence[str], tokens: Tokens) -> list[str]:
-    """What each [UNK] stands for among words that are cut into pieces on their own; a whole word that has no piece."""
-    return list(chain.from_iterable(tokens.unknown_parts(w) if tokens.pieces(w) else [w] for w in words))
-
-
-def _with_unknown(layout: Layout, unknown: np.ndarray, parts: Sequence[Sequence[str]]) -> Layout:
-    """[UNK], where `unknown` (token,) says so, with the text that it stands for, in tokens and in words; `parts` has
-    these texts of each side, of which those at its end may have been cut off."""
-    tokens, words = list(layout.tokens.labels), list(layout.words.labels)
-    for side, texts in enumerate(parts):
-        for position, part in zip(np.flatnonzero(unknown & (layout.tokens.side == side)), texts, strict=False):
-            word = layout.owner[position]
-            if words[word] == tokens[position]:
-                words[word] = f"{tokens[position]} {visible(part)}"
-            tokens[position] = f"{tokens[position]} {visible(part)}"
-    return relabel(layout, tuple(tokens), tuple(words))
-
-
 @dataclass(frozen=True)
 class Prediction:
     """The model's prediction for one masked position.
@@ -165,8 +152,7 @@ class Prediction:
     Attributes:
         position: From 0.
         original: Label of the token that was masked.
-        probability: Probability of the original token.
-        rank: Rank of the original token, from 1.
+        probability, rank: Of the original token; ranks count from 1.
         best: (label, probability) of the TOP likeliest tokens, the likeliest first.
     """
 
@@ -175,6 +161,11 @@ class Prediction:
     probability: float
     rank: int
     best: tuple[tuple[str, float], ...]
+
+    @property
+    def loss(self) -> float:
+        """The masked-word loss of the word, nats."""
+        return -log(self.probability or TINY)
 
 
 def predict(
@@ -193,18 +184,10 @@ def predict(
     without = {} if off is None else {"combine": SwitchedOff(torch.from_numpy(off)[None].to(model.device))}
     with torch.inference_mode():
         logits = model.language_model(**batch.inputs(model), **without).logits[0, positions]
-    shares = logits.float().softmax(-1).cpu().numpy()  # (position, vocabulary)
-    return tuple(_prediction(int(p), row, original, model.tokens) for p, row in zip(positions, shares, strict=True))
-
-
-def _prediction(position: int, shares: np.ndarray, original: OneInput, tokens: Tokens) -> Prediction:
-    was = original.example.ids[position]
-    best = np.argsort(-shares, kind="stable")[:TOP]
-    labels = token_labels(best, tokens)
-    return Prediction(
-        position,
-        original.layout.tokens.labels[position],
-        float(shares[was]),
-        int((shares > shares[was]).sum()) + 1,
-        tuple((label, float(shares[i])) for label, i in zip(labels, best, strict=True)),
-    )
+    predictions = []
+    for position, shares in zip(positions.tolist(), logits.float().softmax(-1).cpu().numpy(), strict=True):
+        share, best = shares[original.example.ids[position]], np.argsort(-shares, kind="stable")[:TOP]
+        likeliest = zip(token_labels(best, model.tokens), shares[best].tolist(), strict=True)
+        label, rank = original.layout.tokens.labels[position], int((shares > share).sum()) + 1
+        predictions.append(Prediction(position, label, float(share), rank, tuple(likeliest)))
+    return tuple(predictions)

@@ -35,6 +35,7 @@ class Tokens:
     token. `special` are the ids of special tokens, `ordinary` all others, `punctuation` those of exactly "." and
     ",". `frame` holds the special ids before A, between A and B, and after B; `single` those before and after a lone A.
     `marks_spaces`: names show where words begin; `spaced`: they do so only where a space is written before the word;
+    `prefix`: what WordPiece writes before a piece that goes on with a word, "##", else "".
     `byte_level`: names are written in BYTES.
     """
 
@@ -51,6 +52,8 @@ class Tokens:
         self._reserved = frozenset(t.all_special_ids)
         self.ordinary = np.setdiff1d(np.array(list(vocabulary.values()), dtype=np.int64), self.special)
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
+        backend = getattr(t, "backend_tokenizer", None)
+        self.prefix: str = getattr(getattr(backend, "model", None), "continuing_subword_prefix", None) or ""
         self._kept = lru_cache(WORDS_KEPT)(self.encode)
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))

@@ -1,21 +1,25 @@
 """Views of the attention of one input: between tokens or words, with or without special tokens, within or across
-segments (Figures 1 and 5; methods, section 10)."""
+segments (Figures 1 and 5; methods, section 10); and predictions for its masked words, with heads switched off."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import safetensors.numpy
 
+from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
 from bertviz_core.analyses.results import head_frame, to_csv
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import Head, ranks
+from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.models.encoding import maps_of_one
 from bertviz_core.models.labels import Layout, Units
+from bertviz_core.models.single_input import Prediction
+from bertviz_core.plotting import style
 
 # name shown, used in permalinks and on the command line -> (side of the query, side of the key)
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
@@ -40,8 +44,7 @@ class InputAttention:
     """Attention of every head on one input.
 
     Attributes:
-        queries: Units that attend.
-        keys: Units that are attended to.
+        queries, keys: Units that attend, and units that are attended to.
         weights: (layer, head, query, key) float32.
     """
 
@@ -49,18 +52,10 @@ class InputAttention:
     keys: Units
     weights: np.ndarray
 
-    def without_special(self) -> InputAttention:
-        """Special tokens hidden; the rows that are left sum to 1 again (one that had no other weight stays 0)."""
-        queries, keys = ~self.queries.special, ~self.keys.special
+    def keep(self, queries: np.ndarray, keys: np.ndarray) -> InputAttention:
+        """The attention from some of the units to some, (unit,) bool; the weights stay as they are."""
         weights = self.weights[:, :, queries][..., keys]
-        total = weights.sum(-1, keepdims=True)
-        weights = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
         return InputAttention(self.queries.keep(queries), self.keys.keep(keys), weights)
-
-    def between(self, query_side: int, key_side: int) -> InputAttention:
-        """The attention from one segment to one segment; the weights stay as they are."""
-        queries, keys = self.queries.side == query_side, self.keys.side == key_side
-        return InputAttention(self.queries.keep(queries), self.keys.keep(keys), self.weights[:, :, queries][..., keys])
 
     def to_frame(self, head: Head) -> pd.DataFrame:
         """A row for each line of one head; positions are those of the units' first tokens, from 1."""
@@ -79,8 +74,8 @@ class InputAttention:
         """The (query, key) with the largest weight of any head; if an end is given, of those with that end. Neighbors
         and special units, to which many heads attend, are chosen only if nothing else is left."""
         starts = np.union1d(self.queries.start, self.keys.start)
-        queries, keys = (np.searchsorted(starts, units.start) for units in (self.queries, self.keys))
-        near = abs(queries[:, None] - keys) <= 1
+        places = [np.searchsorted(starts, units.start) for units in (self.queries, self.keys)]
+        near = abs(np.subtract.outer(*places)) <= 1
         special = self.queries.special[:, None] | self.keys.special
         weights = self.weights.max((0, 1)) - near - 2.0 * special
         rows, columns = (slice(end, None if end is None else end + 1) for end in (query, key))
@@ -100,11 +95,11 @@ class InputAttention:
         """The (query, key) of the units that begin at two positions, from 1; raises SettingsError for others."""
         indices = []
         for units, position in ((self.queries, source), (self.keys, target)):
-            if position - 1 not in units.start:
-                starts = zip(units.start, units.labels, strict=True)
-                known = ", ".join(f"{start + 1} ({label})" for start, label in starts)
+            starts = units.start.tolist()
+            if position - 1 not in starts:
+                known = ", ".join(f"{start + 1} ({label})" for start, label in zip(starts, units.labels, strict=True))
                 raise SettingsError(f"No token or word begins at position {position}.", hint=f"Choose one of {known}.")
-            indices.append(units.start.tolist().index(position - 1))
+            indices.append(starts.index(position - 1))
         return indices[0], indices[1]
 
     def pair_frame(self, query: int, key: int) -> pd.DataFrame:
@@ -122,11 +117,8 @@ class InputAttention:
 
     def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:
         """`pair_frame`, with the two units and the origin in every row."""
-        ends = {
-            f"{name}{suffix}": value
-            for name, units, index in (("from", self.queries, query), ("to", self.keys, key))
-            for suffix, value in (("_position", int(units.start[index]) + 1), ("", units.labels[index]))
-        }
+        ends: dict[str, Any] = {"from_position": self.queries.start[query] + 1, "from": self.queries.labels[query]}
+        ends |= {"to_position": self.keys.start[key] + 1, "to": self.keys.labels[key]}
         return to_csv(self.pair_frame(query, key).assign(**ends, **origin))
 
     def to_safetensors(self, origin: dict[str, Any]) -> bytes:
@@ -138,16 +130,19 @@ class InputAttention:
 
 def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttention:
     """What `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then special tokens
-    hidden, then the segments chosen."""
+    hidden, the rows that are left summing to 1 again (one that had no other weight stays 0), then the segments."""
     shown = InputAttention(layout.tokens, layout.tokens, maps)
     if view.words:
-        shown = InputAttention(
-            layout.words, layout.words, maps_of_one(maps, layout.owner, first_piece=view.first_piece)
-        )
+        merged = maps_of_one(maps, layout.owner, first_piece=view.first_piece)
+        shown = InputAttention(layout.words, layout.words, merged)
     if not view.special:
-        shown = shown.without_special()
-    sides = SIDES[view.sides]
-    return shown.between(*sides) if sides else shown
+        shown = shown.keep(~shown.queries.special, ~shown.keys.special)
+        total = shown.weights.sum(-1, keepdims=True)
+        weights = np.divide(shown.weights, total, out=np.zeros_like(shown.weights), where=total > 0)
+        shown = replace(shown, weights=weights)
+    if sides := SIDES[view.sides]:
+        shown = shown.keep(shown.queries.side == sides[0], shown.keys.side == sides[1])
+    return shown
 
 
 def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
@@ -160,17 +155,50 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
     """(layer, head, down, across) uint8, 255 for weight 1: the maximum of each patch of the maps (layer, head, query,
     key). Of many layers each has smaller pictures."""
     maximum = max(MIN_SIZE, min(THUMBNAIL, WIDTH // len(weights)))
-    rows, columns = (_patches(size, maximum) for size in weights.shape[2:])
-    largest = np.maximum.reduceat(np.maximum.reduceat(weights, rows, axis=2), columns, axis=3)
-    return np.asarray(np.rint(255 * np.clip(largest, 0, 1)), dtype=np.uint8)
-
-
-def _patches(size: int, maximum: int) -> np.ndarray:
-    """Starts of at most `maximum` runs of nearly equal length."""
-    count = min(size, maximum)
-    return np.arange(count) * size // max(count, 1)
+    for axis in (2, 3):
+        size = weights.shape[axis]
+        count = min(size, maximum)  # of runs of nearly equal length
+        weights = np.maximum.reduceat(weights, np.arange(count) * size // max(count, 1), axis=axis)
+    return np.asarray(np.rint(255 * np.clip(weights, 0, 1)), dtype=np.uint8)
 
 
 def shorten(label: str, maximum: int = 24) -> str:
     """The beginning of a long label, for places that cannot cut it by themselves."""
     return label if len(label) <= maximum else label[: maximum - 1] + "…"
+
+
+def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
+    """A row for each run, masked word and guess. `by_run` has the predictions by the heads that are switched off, as
+    "3-5 4-1", and empty for the whole model."""
+    return pd.DataFrame(
+        {
+            "heads_off": off,
+            "position": prediction.position + 1,
+            "masked_word": prediction.original,
+            "loss": prediction.loss,
+            "rank_of_masked_word": prediction.rank,
+            "rank": rank,
+            "guess": label,
+            "probability": share,
+        }
+        for off, predictions in by_run.items()
+        for prediction in predictions
+        for rank, (label, share) in enumerate(prediction.best, start=1)
+    )
+
+
+def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    """Name, as an address can hold it -> (layer, head) bool of what can be switched off: "behavior [SEP]" where some
+    head has it, "layer 3", "3-5". `behaviors` are (layer, head) names, where they are known."""
+    layer, head = np.indices((layers, heads))
+    named = {} if behaviors is None else {name: behaviors == name for name in BEHAVIORS if name != OTHER}
+    by_behavior = {f"behavior {style.BEHAVIORS[name][-1]}": mask for name, mask in named.items() if mask.any()}
+    by_layer = {f"layer {number + 1}": layer == number for number in range(layers)}
+    single = {each.label(): (layer == each.layer) & (head == each.head) for each in all_heads(layers, heads)}
+    return by_behavior | by_layer | single
+
+
+def ablated_heads(chosen: Iterable[str], named: Mapping[str, np.ndarray]) -> np.ndarray | None:
+    """(layer, head) bool of all chosen names of `switches` together; None for no head."""
+    masks = [named[name] for name in chosen if name in named]
+    return np.logical_or.reduce(masks) if masks else None

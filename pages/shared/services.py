@@ -22,10 +22,9 @@ from bertviz_core.engine.uploads import Upload, Uploads
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel, observing
-from bertviz_core.models.segments import Segments
+from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights
 from bertviz_core.tasks.workers import Worker

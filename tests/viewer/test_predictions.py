@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from bertviz_core.models.single_input import Prediction
-from bertviz_core.viewer.predictions import ablated_heads, loss, predictions_frame, switches
+from bertviz_core.viewer.view import ablated_heads, predictions_frame, switches
 
 BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]])
+HEADS = ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
 
 
 def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -> None:
@@ -19,33 +20,16 @@ def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -
     assert set(frame["position"]) == {4} and set(frame["masked_word"]) == {"cat"}
     assert frame["guess"].tolist() == ["dog", "cat", "cat", "dog"] and frame["rank"].tolist() == [1, 2, 1, 2]
     assert frame["loss"].tolist() == [-math.log(0.25)] * 2 + [-math.log(0.125)] * 2
-    assert loss(without) - loss(whole) == pytest.approx(math.log(2))
-    assert math.isfinite(loss(Prediction(0, "cat", 0.0, 9, ())))
+    assert without.loss - whole.loss == pytest.approx(math.log(2))
+    assert math.isfinite(Prediction(0, "cat", 0.0, 9, ()).loss)
 
 
-def test_names_are_behaviors_layers_and_heads() -> None:
+def test_behaviors_layers_and_heads_have_names_and_several_are_off_together() -> None:
     named = switches(2, 3, BEHAVIORS)
-    assert list(named) == [
-        "behavior next token",
-        "behavior [SEP]",
-        "layer 1",
-        "layer 2",
-        "1-1",
-        "1-2",
-        "1-3",
-        "2-1",
-        "2-2",
-        "2-3",
-    ]
+    assert list(named) == ["behavior next token", "behavior [SEP]", "layer 1", "layer 2", *HEADS]
     assert named["behavior [SEP]"].tolist() == [[False, False, True], [True, False, False]]
     assert named["layer 2"].tolist() == [[False] * 3, [True] * 3]
     assert np.argwhere(named["2-3"]).tolist() == [[1, 2]]
-
-
-def test_several_names_are_off_together() -> None:
-    named = switches(2, 3, BEHAVIORS)
-    off = ablated_heads(["behavior next token", "2-2", "unknown"], named)
-    assert off is not None
-    assert np.argwhere(off).tolist() == [[0, 0], [1, 1]]
+    assert np.argwhere(ablated_heads(["behavior next token", "2-2", "unknown"], named)).tolist() == [[0, 0], [1, 1]]
     assert ablated_heads([], named) is None
     assert ablated_heads(["unknown"], switches(2, 3)) is None

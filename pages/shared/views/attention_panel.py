@@ -17,9 +17,16 @@ from bertviz_core.models.single_input import OneInput, Prediction
 from bertviz_core.plotting.head_map import HeadMap, picture_map
 from bertviz_core.plotting.style import OVERLAY
 from bertviz_core.viewer.files import FOLDER, input_html, input_origin, overlay, pack, sides
-from bertviz_core.viewer.predictions import ablated_heads, predictions_frame, switches
 from bertviz_core.viewer.query_key import QueryKey
-from bertviz_core.viewer.view import InputAttention, InputView, shorten, thumbnails
+from bertviz_core.viewer.view import (
+    InputAttention,
+    InputView,
+    ablated_heads,
+    predictions_frame,
+    shorten,
+    switches,
+    thumbnails,
+)
 from pages.shared import files, head_panel, page, preview, stored
 from pages.shared.components import component
 from pages.shared.frame import address, choices

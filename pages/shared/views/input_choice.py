@@ -9,9 +9,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.corpora.word_search import Hit
-from bertviz_core.models.first_segments import FirstSegments
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.segments import FirstSegments
 from bertviz_core.models.single_input import OneInput, from_text
 from pages.shared import services
 from pages.shared.frame import address, choices, links

@@ -8,7 +8,6 @@ import streamlit as st
 from bertviz_core.heads import highest
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
-from bertviz_core.viewer.predictions import loss
 from bertviz_core.viewer.view import shorten
 from pages.shared.frame.selection import Selection
 from pages.shared.messages import plain
@@ -58,7 +57,7 @@ def _row(before: Prediction, after: Prediction, count: int) -> dict[str, str]:
         "masked word": f"{before.position + 1}: **“{plain(shorten(before.original))}”**",
         "whole model": _best(before),
         f"without {count} head{'s' if count > 1 else ''}": _best(after),
-        "change of its loss": f"{loss(after) - loss(before):+.2f} nats",
+        "change of its loss": f"{after.loss - before.loss:+.2f} nats",
     }
 
 
