@@ -7,7 +7,7 @@ import streamlit as st  # isort: skip
 from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
 from pages.shared import head_panel, jobs, messages
-from pages.shared.frame import address, catalogue, header, serving
+from pages.shared.frame import address, header, links, serving
 from pages.shared.views import default_head
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
@@ -19,14 +19,14 @@ if __name__ != "__main__":  # `streamlit run` imports the server first; every vi
 else:
     with serving.page_turns:
         st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
-        page = st.navigation(catalogue.sections(), position="hidden")  # the sidebar draws its own menu
-        entry, complete = catalogue.entry(page.url_path), False
+        page = st.navigation(links.sections(), position="hidden")  # the sidebar draws its own menu
+        entry, complete = links.entry(page.url_path), False
         address.arrive(entry.name)
         st.html(header.STYLE)
         notes = st.container()
         try:
             header.draw(entry, default_head.of)
-            if entry in catalogue.HEAD_PAGES:
+            if entry in links.HEAD_PAGES:
                 with header.title_line():
                     head_panel.folded(entry.name, header.current())
             page.run()

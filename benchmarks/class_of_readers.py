@@ -24,7 +24,7 @@ import psutil
 from websockets.exceptions import WebSocketException
 
 from benchmarks.hostile_inputs import CASES
-from pages.shared.frame.catalogue import ENTRIES
+from pages.shared.frame.links import ENTRIES
 from tests.browser import chromium as browser
 from tests.visitors import Run, Visit, Visitor, crowd, visitor
 

@@ -19,7 +19,7 @@ from statistics import mean, median
 
 import psutil
 
-from pages.shared.frame.catalogue import ENTRIES
+from pages.shared.frame.links import ENTRIES
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 

@@ -16,7 +16,7 @@ from bertviz_core.overview.head_summary import behavior_labels, columns, nearest
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import stored
-from pages.shared.frame import catalogue, links
+from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -64,7 +64,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
-        for entry in catalogue.HEAD_PAGES:
+        for entry in links.HEAD_PAGES:
             if entry.name != page:
                 links.to(entry.name, entry.title, None, entry.icon)
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared.frame import catalogue
+from pages.shared.frame import links
 from tests.app.driving import open_app, parameter, unescaped, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
-PAGES = [entry.name for entry in catalogue.ENTRIES]
+PAGES = [entry.name for entry in links.ENTRIES]
 UNTOUCHED = (  # they ask for new results
     *(
         "model",

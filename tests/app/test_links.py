@@ -16,8 +16,8 @@ from bertviz_core.corpora.files import FOLDER, SAMPLES
 from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.settings import Settings
 from pages.shared import services
-from pages.shared.frame import catalogue
 from pages.shared.frame.corpora import KEYS
+from pages.shared.frame.links import DEFAULT, ENTRIES
 from tests.app.driving import open_app
 from tests.bracketed import conll
 
@@ -40,7 +40,7 @@ def links(app: AppTest) -> list[tuple[str, dict[str, str]]]:
         hrefs += re.findall(r'"href": ?"(.*?)"', cast(Any, component.proto).json)
     parts = [urlsplit(href) for href in hrefs]
     return [
-        (part.path.removeprefix("./") or catalogue.DEFAULT.name, {k: v[0] for k, v in parse_qs(part.query).items()})
+        (part.path.removeprefix("./") or DEFAULT.name, {k: v[0] for k, v in parse_qs(part.query).items()})
         for part in parts
     ]
 
@@ -59,13 +59,13 @@ def values(app: AppTest, names: Iterable[str]) -> dict[str, str]:
     return texts | {name: value if isinstance(value, str) else value[0] for name, value in of_address.items()}
 
 
-@pytest.mark.parametrize("page", [entry.name for entry in catalogue.ENTRIES])
+@pytest.mark.parametrize("page", [entry.name for entry in ENTRIES])
 def test_every_link_carries_the_choices_of_the_line(page: str, tiny_folder: Path) -> None:
     """Another model, an upload of each kind, and every other choice of the line under the title."""
     chosen = {"model": str(tiny_folder), "mode": "paper", "weights": "norms", "head": "2-2", "seed": "3"} | uploads()
     app = open_app(page, **chosen)
     assert {name: values(app, chosen)[name] for name in chosen} == chosen
-    assert {name for name, _ in links(app)} >= {entry.name for entry in catalogue.ENTRIES}
+    assert {name for name, _ in links(app)} >= {entry.name for entry in ENTRIES}
     for target, query in links(app):
         carried = {name: query.get(name) for name in chosen}
         own_head = {"head": carried["head"]}  # a link may lead to a head of its own

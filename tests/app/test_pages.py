@@ -7,7 +7,7 @@ from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.overview.findings import behaviors_finding
 from bertviz_core.paper_report.request import Report
-from pages.shared.frame import catalogue
+from pages.shared.frame import links
 from tests.app.driving import metrics, open_app, unescaped, words
 from tests.shipped import clearest, result
 
@@ -29,8 +29,8 @@ def sentences(report: Report) -> set[str]:
     return {each.sentence for each in [*found, *columns]}
 
 
-@pytest.mark.parametrize("entry", catalogue.ENTRIES, ids=lambda entry: entry.name)
-def test_a_page_opens_on_what_ships(entry: catalogue.Page, sentences: set[str]) -> None:
+@pytest.mark.parametrize("entry", links.ENTRIES, ids=lambda entry: entry.name)
+def test_a_page_opens_on_what_ships(entry: links.Page, sentences: set[str]) -> None:
     """Its headlines, which begin with the icon of a state, are findings; the head of the address is in its panel."""
     head = clearest("previous")
     app = open_app(entry.name, head=head)

@@ -15,7 +15,7 @@ from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.settings import Settings
 from bertviz_core.tour import STEPS, TERMS, answers, head_roles
-from pages.shared.frame import catalogue
+from pages.shared.frame import links
 from tests import predicting
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 
@@ -34,7 +34,7 @@ def press(app: AppTest, label: str) -> None:
 
 def test_the_slides_one_after_the_other(results: dict) -> None:
     """Each has an address, a figure, a question, and its answer when asked for; Next leads on, Back leads back."""
-    app, pages = open_app("tour"), {entry.name for entry in catalogue.ENTRIES}
+    app, pages = open_app("tour"), {entry.name for entry in links.ENTRIES}
     assert all(term in words(app) for term in TERMS) and app.main.get("bidi_component")
     for number, step in enumerate(STEPS, 1):
         press(app, "Next")
@@ -51,7 +51,7 @@ def test_the_slides_one_after_the_other(results: dict) -> None:
         assert "nan" not in " ".join(finding.sentence for finding in findings)
         [link] = app.main.get("page_link")
         assert step.page in pages
-        assert link.proto.page == ("" if step.page == catalogue.DEFAULT.name else step.page)
+        assert link.proto.page == ("" if step.page == links.DEFAULT.name else step.page)
         assert f"tour={number}" in link.proto.query_string
         assert app.query_params["answer"] in ("shown", ["shown"])
     press(app, "Next")

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from pages.shared.frame import catalogue
+from pages.shared.frame import links
 from tests.browser import chromium as browser
 
 FAINT_TEXT = Path(__file__).with_name("faint_text.js").read_text("utf-8")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 MASKED = "attention_viewer?mask=5&off=layer+2"
 PRODUCTS = "attention_viewer?as=query+%C3%97+key&head=1-5"
-PATHS = (*(entry.name for entry in catalogue.ENTRIES), "tour?step=4", MASKED, PRODUCTS)
+PATHS = (*(entry.name for entry in links.ENTRIES), "tour?step=4", MASKED, PRODUCTS)
 CHARTS = {"overview": 0, "emergence": 3, "tour?step=4": 1, "surface_patterns": 1, "sep_gradients": 3, "entropy": 1}
 HIGHEST = 250  # pixels to the first picture, under the title, its line of choices, the page's own and the claim
 STEPPER = ("step-previous", "head", "step-next")

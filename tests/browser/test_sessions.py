@@ -11,7 +11,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared import services
-from pages.shared.frame.catalogue import ENTRIES
+from pages.shared.frame.links import ENTRIES
 from tests.visitors import Run, crowd, visitor
 
 TOKEN_LEVEL = ("surface_patterns", "entropy")

@@ -88,7 +88,7 @@ def test_page_job_store_command_and_overview_agree(environment: dict[str, str], 
 
 def test_without_it_nothing_is_left_of_it() -> None:
     from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-    from pages.shared.frame.catalogue import sections
+    from pages.shared.frame.links import sections
 
     assert ANALYSES == BUILT_IN
     assert list(sections()) == ["Explore", "The paper", "Beyond the paper"]
@@ -117,7 +117,7 @@ def test_what_cannot_be_an_analysis_is_left_out_and_logged(
 
 def test_names_that_pages_and_commands_have_are_reserved() -> None:
     from bertviz_core.cli.commands import app
-    from pages.shared.frame.catalogue import EXPLORE
+    from pages.shared.frame.links import EXPLORE
 
     assert {entry.name for entry in EXPLORE} == set(registry.PAGES)
     names = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]

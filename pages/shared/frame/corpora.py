@@ -11,7 +11,7 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.engine.uploads import Upload, missing
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import messages, services
-from pages.shared.frame import address, catalogue, links, uploads
+from pages.shared.frame import address, links, uploads
 
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
 LABELS: dict[Kind, str] = {"text": "Corpus", "treebank": "Treebank", "coreference": "Coreference"}
@@ -62,12 +62,12 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     return sources
 
 
-def check(entry: catalogue.Page) -> None:
+def check(entry: links.Page) -> None:
     """Draw the outcome of the last upload; raises InputError where a corpus that the page reads could not be opened."""
     if refused := st.session_state.pop("upload_problem", None):
         messages.error(refused)
     _offer_page(entry)
-    for kind in catalogue.corpora(entry):
+    for kind in links.corpora(entry):
         if kind in KEYS and _chosen()[kind] is None:
             raise _problems().get(kind) or missing()
 
@@ -206,15 +206,15 @@ def _keep_checked(kinds: Sequence[Kind]) -> None:
         st.session_state["offer"] = (upload, checked.kind)
 
 
-def _offer_page(entry: catalogue.Page) -> None:
+def _offer_page(entry: links.Page) -> None:
     """After an upload of another kind than this page reads: the page that reads it, and its sentences as text."""
     corpus, kind = st.session_state.get("offer", ("", ""))
     upload = uploads.visible(kind).get(corpus) if corpus else None
-    kinds = catalogue.corpora(entry)
+    kinds = links.corpora(entry)
     if upload is None or kind in kinds:
         st.session_state.pop("offer", None)
         return
-    page = next(other for other in catalogue.BY_SECTION if other.corpus == kind)
+    page = next(other for other in links.BY_SECTION if other.corpus == kind)
     st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
     links.to(page.name, f"Open {page.title}", None, page.icon)
     if "text" in kinds:

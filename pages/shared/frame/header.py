@@ -14,7 +14,7 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import files, jobs, messages, services
 from pages.shared.components import component
-from pages.shared.frame import address, catalogue, choices, corpora, links
+from pages.shared.frame import address, choices, corpora, links
 from pages.shared.frame.selection import ChosenModel, Selection, head_options, neighbor
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
@@ -27,7 +27,7 @@ HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
 }
 
 
-def draw(entry: catalogue.Page, default_head: Callable[[str, Selection], Head]) -> None:
+def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> None:
     """Draw sidebar, title and controls, and hand the choices to the page.
 
     Args:
@@ -75,7 +75,7 @@ def title_line() -> DeltaGenerator:
     return line
 
 
-def _title(entry: catalogue.Page) -> DeltaGenerator:
+def _title(entry: links.Page) -> DeltaGenerator:
     """The page's title, and where in the paper it stands."""
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     st.session_state["title"] = line.empty()
@@ -84,11 +84,11 @@ def _title(entry: catalogue.Page) -> DeltaGenerator:
     return line
 
 
-def _choices(entry: catalogue.Page, line: DeltaGenerator, default_head: Callable[[str, Selection], Head]) -> Selection:
+def _choices(entry: links.Page, line: DeltaGenerator, default_head: Callable[[str, Selection], Head]) -> Selection:
     """Draw the line of controls, and the head's picker in the title's line."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="page-choices", wrap=False):
         checkpoint = _model()
-        sources = corpora.choose(catalogue.corpora(entry))
+        sources = corpora.choose(links.corpora(entry))
         settings, base = _settings(checkpoint, entry)
     corpora.check(entry)
     selection = Selection(checkpoint, sources, settings, Head(0, 0), base)
@@ -98,12 +98,12 @@ def _choices(entry: catalogue.Page, line: DeltaGenerator, default_head: Callable
     return Selection(checkpoint, sources, settings, head, base)
 
 
-def _name_after(entry: catalogue.Page, selection: Selection) -> None:
+def _name_after(entry: links.Page, selection: Selection) -> None:
     """Name the browser's tab, files and figures after what is shown."""
     model, settings = selection.checkpoint, selection.settings
-    sources = [selection.corpora[kind] for kind in catalogue.corpora(entry)]
-    names = "one text" if entry is catalogue.VIEWER else ", ".join(source.name for source in sources)
-    basis = "one text" if entry is catalogue.VIEWER else ", ".join(f"{s.name} ({s.digest[:8]})" for s in sources)
+    sources = [selection.corpora[kind] for kind in links.corpora(entry)]
+    names = "one text" if entry is links.VIEWER else ", ".join(source.name for source in sources)
+    basis = "one text" if entry is links.VIEWER else ", ".join(f"{s.name} ({s.digest[:8]})" for s in sources)
     mode = "as in the paper" if settings.paper else "corrected"
     if settings.weights == "norms" and entry.reads_maps:
         mode += ", norms in place of weights"
@@ -151,7 +151,7 @@ def _known_models() -> list[str]:
     return list(dict.fromkeys([DEMO, *allowed.models(services.access()), *latest]))
 
 
-def _settings(checkpoint: Checkpoint, entry: catalogue.Page) -> tuple[Settings, int]:
+def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]:
     """The settings, and the number that the first layer and head have."""
     mode = choices.selectbox(
         "Mode",

@@ -1,31 +1,118 @@
-"""Links between pages. The choices of the header go along; the page's own are given, or those of its last visit.
+"""The pages, and the links between them. One entry makes a page appear everywhere.
 
-What the attention viewer has to know of an input's origin is in the address: the gold tree of a sentence, the words to
-pin, and the page with its choices to which "Back" leads.
+The choices of the header go along with a link; the page's own are given, or those of its last visit. What the attention
+viewer has to know of an input's origin is in the address: the gold tree of a sentence, the words to pin, and the page
+with its choices to which "Back" leads.
 """
 
 from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
+from bertviz_core.analyses.analysis import Analysis, Kind
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
 from bertviz_core.heads import Head
-from pages.shared.frame import address, catalogue
+from pages.shared.frame import address
 
-VIEWER = "attention_viewer"
+FOLDER = Path(__file__).parents[2]
+ANALYSIS_PAGE = "pages.shared.views.analysis_page"
 MAX_CHARACTERS = 1000  # of a text in the address
 LABEL = "Open in the attention viewer"
 SIDES = ("from", "to")  # on which a pin stands, by the direction in which a head is read
 BACK = ":material/arrow_back:"
 
 
+@dataclass(frozen=True)
+class Entry:
+    """A page that is no analysis's; an `Analysis` is the entry of its own page, the one that every analysis can have
+    where it has no file. `name` is the file's stem and the page's address: one name, everywhere.
+
+    Attributes:
+        corpora: The kinds of corpora that its numbers come from.
+        reads_maps: Whether its numbers change where norms stand in for attention weights.
+    """
+
+    name: str
+    title: str
+    icon: str
+    section: str
+    corpora: tuple[Kind, ...] = ("text",)
+    reads_maps: bool = True
+
+
+Page = Entry | Analysis
+VIEWER = Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
+EVERY: tuple[Kind, ...] = ("text", "treebank", "coreference")
+DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
+EXPLORE = (
+    DEFAULT,
+    VIEWER,
+    Entry("compare", "Compare", ":material/compare_arrows:", "Two runs side by side", (), reads_maps=False),
+    Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], reads_maps=False),
+    Entry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
+)
+BY_SECTION = sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
+NAMES_HEADS = ("clustering",)  # by what treebank and coreference say of them
+HEAD_PAGES: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
+ENTRIES: tuple[Page, ...] = (*EXPLORE, *BY_SECTION)
+
+
+def _sections() -> dict[str, list[Page]]:
+    """The sections of the menu with their pages."""
+    shipped = [entry for entry in BY_SECTION if entry.name in BUILT_IN]
+    sections: dict[str, list[Page]] = {
+        "Explore": list(EXPLORE),
+        "The paper": [entry for entry in shipped if entry.section.startswith("Section")],
+        "Beyond the paper": [entry for entry in shipped if not entry.section.startswith("Section")],
+        "Installed analyses": [entry for entry in BY_SECTION if entry.name not in BUILT_IN],
+    }
+    return {title: entries for title, entries in sections.items() if entries}
+
+
+SECTIONS = _sections()
+
+
+def corpora(entry: Page) -> tuple[Kind, ...]:
+    """The kinds of corpora that the numbers of a page come from."""
+    if isinstance(entry, Entry):
+        return entry.corpora
+    return EVERY if entry.name in NAMES_HEADS else (entry.corpus,)
+
+
+def sections() -> dict[str, list[st.Page]]:
+    """The sections of the menu, with their pages: copies, as `st.navigation` and a page's run change them."""
+    return {title: [copy(_page(entry)) for entry in entries] for title, entries in SECTIONS.items()}
+
+
+def entry(name: str) -> Page:
+    """The entry of a page by its address; the default page's is empty."""
+    return next((e for e in ENTRIES if e.name == name), DEFAULT)
+
+
+@cache
+def _page(entry: Page) -> st.Page:
+    path = FOLDER / f"{entry.name}.py"
+
+    def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
+        import_module(ANALYSIS_PAGE).show(ANALYSES[entry.name])
+
+    script = path if path.is_file() else show
+    return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)
+
+
 def to(name: str, label: str, head: Head | None = None, icon: str | None = None, /, **own: str) -> None:
     """A link to a page, at another head where one is given, with the page's own choices as its address has them;
     nothing where there is no such page."""
-    page = catalogue.page(name)
-    if page is not None:
-        st.page_link(page, label=label, icon=icon, query_params=parameters(head, **own))
+    for entry in ENTRIES:
+        if entry.name == name:
+            st.page_link(copy(_page(entry)), label=label, icon=icon, query_params=parameters(head, **own))
 
 
 def parameters(head: Head | None = None, /, **own: str) -> dict[str, str]:
@@ -36,24 +123,20 @@ def parameters(head: Head | None = None, /, **own: str) -> dict[str, str]:
 
 def menu() -> list[dict[str, Any]]:
     """The sections of the menu with their pages, each with its address, relative to any page, as it was left."""
-    return [
-        {"title": title, "pages": [_entry(each) for each in entries]}
-        for title, entries in catalogue.SECTIONS.items()
-        if entries
-    ]
 
+    def described(entry: Page) -> dict[str, str]:
+        query = urlencode(parameters(**address.current().visited.get(entry.name, {})))
+        path = "./" if entry is DEFAULT else entry.name
+        icon = entry.icon.removeprefix(":material/").removesuffix(":")
+        return {"name": entry.name, "title": entry.title, "icon": icon, "href": f"{path}?{query}" if query else path}
 
-def _entry(entry: catalogue.Page) -> dict[str, str]:
-    query = urlencode(parameters(**address.current().visited.get(entry.name, {})))
-    path = "./" if entry is catalogue.DEFAULT else entry.name
-    icon = entry.icon.removeprefix(":material/").removesuffix(":")
-    return {"name": entry.name, "title": entry.title, "icon": icon, "href": f"{path}?{query}" if query else path}
+    return [{"title": title, "pages": [*map(described, entries)]} for title, entries in SECTIONS.items()]
 
 
 def to_segment(number: int) -> None:
     """A link to a segment of the loaded text corpus in the attention viewer, by its number from 0."""
-    icon = catalogue.entry(VIEWER).icon
-    to(VIEWER, LABEL, _head(), icon, input="corpus", segment=str(number + 1), back=address.here())
+    segment = {"input": "corpus", "segment": str(number + 1), "back": address.here()}
+    to(VIEWER.name, LABEL, _head(), VIEWER.icon, **segment)
 
 
 def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
@@ -90,21 +173,20 @@ def addresses(targets: Sequence[dict[str, str] | None]) -> list[str]:
 
     Components link to them: a link of Streamlit's for each would be most of what a page sends.
     """
-    return ["" if own is None else f"{VIEWER}?{urlencode(parameters(_head(), **own))}" for own in targets]
+    return ["" if own is None else f"{VIEWER.name}?{urlencode(parameters(_head(), **own))}" for own in targets]
+
+
+def _head() -> Head:
+    return Head.parse(st.session_state["head"])
 
 
 def back() -> None:
     """A link from the viewer to the page that the input came from, with the choices it had."""
     name, _, query = address.get("back").partition("?")
-    if name in (entry.name for entry in catalogue.ENTRIES):
-        to(name, f"Back to {catalogue.entry(name).title}", None, BACK, **dict(parse_qsl(query)))
+    to(name, f"Back to {entry(name).title}", None, BACK, **dict(parse_qsl(query)))
 
 
 def forget() -> None:
     """Remove origin, gold tree and pins from the address, in a callback, when another text is chosen."""
     for key in ("back", "gold", "dependents"):
         address.put(key, "")
-
-
-def _head() -> Head:
-    return Head.parse(st.session_state["head"])

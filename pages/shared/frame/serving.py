@@ -22,7 +22,7 @@ from streamlit.web.server import server_util
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.import_lock import IMPORTING
 from bertviz_core.models.checkpoint import DEMO, find
-from pages.shared.frame import catalogue
+from pages.shared.frame import links
 from pages.shared.frame.gate import Gate
 
 # What the first page imports; torch and transformers are none of it.
@@ -122,5 +122,5 @@ def _to_default(request: Request) -> RedirectResponse:
 
 
 # The default page's address is empty; with its own name Streamlit would show "Page not found".
-ROUTES = (Route(f"/{catalogue.DEFAULT.name}", _to_default),)
+ROUTES = (Route(f"/{links.DEFAULT.name}", _to_default),)
 MIDDLEWARE = (Middleware(Gate),)

@@ -30,7 +30,7 @@ from bertviz_core.paper_report.pages import to_html
 from bertviz_core.paper_report.request import ReportRequest
 from pages.shared import files, jobs, services, stored
 from pages.shared.components import drawings
-from pages.shared.frame import catalogue, links
+from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
@@ -97,7 +97,7 @@ def _row(request: Request) -> dict[str, str]:
     origin = result.provenance if result is not None else {}
     lacking = "no MLM head" if ANALYSES[request.analysis].language_model else "norms not known"
     return {
-        "analysis": catalogue.entry(request.analysis).title,
+        "analysis": links.entry(request.analysis).title,
         "corpus": request.source.name,
         "stored": "✓" if result is not None else "not yet" if can_compute(request) else lacking,
         "based on": corpus_size(origin),

@@ -20,7 +20,7 @@ from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, head_roles
 from bertviz_core.tour import address as address_of
 from pages.shared import stored
 from pages.shared.components import drawings
-from pages.shared.frame import address, catalogue, choices, links
+from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -128,7 +128,7 @@ def slide(step: Step, number: int, results: Results, selection: Selection) -> No
             st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
         head = _head_of(findings) if shown or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
-        entry, settings = catalogue.entry(step.page), address_of(step.page, findings)
+        entry, settings = links.entry(step.page), address_of(step.page, findings)
         links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
         if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
             st.caption(plain(result.absence))
@@ -188,7 +188,7 @@ def own_sentence(results: Results, selection: Selection) -> None:
                 st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs=chosen)
         claim = st.container()
         own = {"input": "own text", "text": sentence, "tour": str(OWN)}
-        links.to(links.VIEWER, links.LABEL, selection.head, catalogue.VIEWER.icon, **own)
+        links.to(links.VIEWER.name, links.LABEL, selection.head, links.VIEWER.icon, **own)
     if sentence.strip():
         with figure:
             tour_figures.sentence(sentence, claim, of_weights(selection))
@@ -217,7 +217,7 @@ def end(results: Results, selection: Selection) -> None:
 
 
 def _with_link(finding: Finding) -> None:
-    entry = catalogue.entry(finding.analysis)
+    entry = links.entry(finding.analysis)
     text, link = st.columns([4, 1], vertical_alignment="center")
     with text:
         findings_view.with_statement(finding)
