@@ -2,15 +2,8 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.ablation.figure import (
-    change_map,
-    curve_figure,
-    estimate_figure,
-    group_name,
-    group_rows,
-    groups_figure,
-)
-from bertviz_core.analyses.ablation.result import Ablation, Word
+from bertviz_core.analyses.ablation import figure
+from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.numbers import number
@@ -18,21 +11,19 @@ from pages.shared import messages, page
 from pages.shared.frame import choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.messages import joined, plain
+from pages.shared.page import Metric
 from pages.shared.views import analysis_page
 
 TOLERANCE = 0.05  # of the whole model's loss
 
 
 def request(selection: Selection) -> Request:
-    mean = choices.toggle(
-        "Replace by the mean",
-        key="mean",
-        help="An ablated head outputs its mean over the corpus instead of zeros.",
-    )
+    about = "An ablated head outputs its mean over the corpus instead of zeros."
+    mean = choices.toggle("Replace by the mean", key="mean", help=about)
     return selection.request("ablation", {"mean": True} if mean else {})
 
 
-def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]]:
+def numbers(result: Ablation, selection: Selection) -> list[Metric]:
     change, worse = result["loss_change"], int(result.matters.sum())
     entries = [
         ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} segments"),
@@ -45,21 +36,45 @@ def numbers(result: Ablation, selection: Selection) -> list[tuple[str, str, str]
     return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]
 
 
-def curves_and_words(result: Ablation, selection: Selection) -> None:
+def below(result: Ablation, selection: Selection) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.header("Does the gradient predict it?")
         size = result["loss_change"].size
         st.caption(f"Spearman's rank correlation over {size} heads: {result.correlation():.2f}.")
         alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
-        page.chart(page.drawn(estimate_figure, result, selection.base), "ablation-estimate", alt, head=selection.head)
+        drawing = page.drawn(figure.estimate_figure, result, selection.base)
+        page.chart(drawing, "ablation-estimate", alt, head=selection.head)
         st.header("How many heads are needed?")
-        st.caption(needed(result))
+        within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
+        st.caption(
+            f"{int(within.max())} of {int(result.removed.max())} heads can be switched off together while the loss "
+            f"stays within {TOLERANCE:.0%}."
+        )
         alt = "Curve: the loss while heads are ablated, the least important first"
-        page.chart(page.drawn(curve_figure, result), "ablation-curve", alt, clickable=False)
+        page.chart(page.drawn(figure.curve_figure, result), "ablation-curve", alt)
     with right:
         words(result, selection)
     groups(result)
+
+
+@messages.fragment()
+def words(result: Ablation, selection: Selection) -> None:
+    """The words whose loss rises most without the chosen head, with the guesses before and after, right ones bold."""
+    worst = list(result.words(selection.head))
+    st.header(f"Words that head {selection.label} helps to predict")
+    st.caption("Largest increase of the loss first." if worst else "No word is predicted worse without this head.")
+    for word in worst:
+        before, after = (
+            f"**“{plain(guess)}”** ✓" if guess == word.original else f"“{plain(guess)}” ✗"
+            for guess in (word.before, word.after)
+        )
+        st.markdown(
+            f"**+{word.loss_after - word.loss_before:.2f}** “{plain(word.original)}”: the model guesses {before}, "
+            f"without the head {after}  \n:gray[{joined(word.left)}] **{plain(word.shown)}** "
+            f":gray[{joined(word.right)}]"
+        )
+        links.to_segment(word.number)
 
 
 def groups(result: Ablation) -> None:
@@ -68,45 +83,13 @@ def groups(result: Ablation) -> None:
     largest = max(result.groups, key=lambda group: group["loss_change"])
     st.caption(
         f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. "
-        f"The largest change: {group_name(largest['name'])}, {number(largest['loss_change'])} nats."
+        f"The largest change: {figure.group_name(largest['name'])}, {number(largest['loss_change'])} nats."
     )
     left, right = st.columns(2, gap="medium")
     with left:
         alt = "The change of the loss without each group of heads, with intervals, and without random heads"
-        page.chart(page.drawn(groups_figure, result), "ablation-groups", alt, clickable=False)
-    right.dataframe(group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
-
-
-@messages.fragment()
-def words(result: Ablation, selection: Selection) -> None:
-    """The words whose loss rises most without the chosen head, with the guesses before and after."""
-    worst = list(result.words(selection.head))
-    st.header(f"Words that head {selection.label} helps to predict")
-    st.caption("Largest increase of the loss first." if worst else "No word is predicted worse without this head.")
-    for word in worst:
-        rise = word.loss_after - word.loss_before
-        st.markdown(
-            f"**+{rise:.2f}** {_guesses(word)}  \n:gray[{joined(word.left)}] **{plain(word.shown)}** "
-            f":gray[{joined(word.right)}]"
-        )
-        links.to_segment(word.number)
-
-
-def needed(result: Ablation) -> str:
-    """Say in one sentence how many heads can be ablated while the loss stays near the whole model's."""
-    within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
-    count, total = int(within.max()), int(result.removed.max())
-    return f"{count} of {total} heads can be switched off together while the loss stays within {TOLERANCE:.0%}."
-
-
-def _guesses(word: Word) -> str:
-    """The word with its guesses: bold where they are right."""
-    before, after = (_marked(guess, word.original) for guess in (word.before, word.after))
-    return f"“{plain(word.original)}”: the model guesses {before}, without the head {after}"
-
-
-def _marked(guess: str, original: str) -> str:
-    return f"**“{plain(guess)}”** ✓" if guess == original else f"“{plain(guess)}” ✗"
+        page.chart(page.drawn(figure.groups_figure, result), "ablation-groups", alt)
+    right.dataframe(figure.group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
 
 
 TEXT = (
@@ -119,7 +102,10 @@ TEXT = (
 )
 analysis_page.show(
     ANALYSES["ablation"],
-    analysis_page.Parts(
-        numbers=numbers, request=request, squares=change_map, below=curves_and_words, text=TEXT, section=12
-    ),
+    request=request,
+    numbers=numbers,
+    squares=figure.change_map,
+    below=below,
+    text=TEXT,
+    section=12,
 )

@@ -1,41 +1,90 @@
 """Clustering: which heads attend alike, by Jensen-Shannon divergence (section 6; Figure 6)."""
 
+from dataclasses import asdict
+
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import UNTRAINED, linguistic, with_behavior
+from bertviz_core import paper
+from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.registry import ANALYSES, label
+from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import choices, header
+from pages.shared.frame.selection import head_options
 from pages.shared.memoize import memoize
-from pages.shared.views import cluster_view, findings_view
+from pages.shared.page import Metric
+
+
+def choose_thresholds(present: list[str]) -> Thresholds:
+    """Sliders in a popover for the quantities that the result has; only labels change with them."""
+    chosen = {}
+    with st.popover("Behavior thresholds", icon=":material/tune:", key="thresholds", on_change="rerun"):
+        st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
+        for name, default in asdict(Thresholds()).items():
+            if name in present:
+                is_entropy = name == "entropy"
+                text, high = ("entropy, nats", 7.0) if is_entropy else (f"attention: {BEHAVIORS[name][-1]}", 1.0)
+                chosen[name] = choices.slider(text, 0.0, high, default, 0.05, key=f"over-{name}")
+    return Thresholds(**chosen)
+
+
+def named_heads() -> dict[str, str]:
+    """The linguistic heads of the stored results, or those that the paper names where the reader asks for them."""
+    is_papers_model = "bert-base" in selection.checkpoint.name
+    has_them = set(paper.LINGUISTIC_HEADS) <= set(head_options(selection.checkpoint))
+    if is_papers_model and has_them and choices.toggle("Mark the paper's linguistic heads", key="marked"):
+        return paper.LINGUISTIC_HEADS
+    return memoize(linguistic, stored.results(selection))
+
+
+def metrics() -> list[Metric]:
+    ratio, pair = result.layer_divergence.ratio, memoize(Clustering.closest_pair, result)
+    similar = ("–", "this model has one head")
+    if pair:
+        similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
+    rest = ", ".join(f"{(result.behaviors == name).sum()} {name}" for name in UNTRAINED)
+    labeled = f"{with_behavior(result.behaviors)} of {result.behaviors.size}"
+    within = f"{ratio:.2f}" if ratio >= 0 else "–"  # of one head it is NaN
+    return [
+        ("Within / between layers", within, "paper: often fairly close"),
+        ("Most similar heads", *similar),
+        ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
+        ("Heads with a behavior", labeled, f"and {rest}"),
+    ]
+
+
+def neighbors() -> None:
+    """The chosen head, and under it the heads of least divergence from it, with their behaviors."""
+    st.header(f"Head {selection.label} and the most similar heads")
+    rows = [
+        {
+            "head": other.label(base),
+            f"divergence, {result.unit}": f"{value:.4g}",
+            "behavior": BEHAVIORS[result.behaviors[other]][-1],
+        }
+        | {label(name): f"{result[name][other]:.3f}" for name in result.present}
+        for other, value in [(head, 0.0), *result.nearest(head)]
+    ]
+    alt = f"Head {selection.label} and the heads with the smallest divergence from it"
+    st.dataframe(rows, hide_index=True, alt=alt)
+
 
 selection = header.current()
-request = selection.request("clustering")
-computed = stored.result_or_stop(request, Clustering)
 head, base = selection.head, selection.base
-
-
+computed = stored.result_or_stop(selection.request("clustering"), Clustering)
 with st.container(horizontal=True, vertical_alignment="center"):
-    root = choices.toggle(
-        "Square-root distance",
-        key="root",
-        help="Embed √JS, a metric, instead of JS as in the paper.",
-    )
-    limits = cluster_view.thresholds(computed)
-    named = cluster_view.papers_heads(selection) or memoize(linguistic, stored.results(selection))
-result = memoize(Clustering.labeled, cluster_view.pictured(computed, root), limits, named)
+    about = "Embed √JS, a metric, instead of JS as in the paper."
+    root = choices.toggle("Square-root distance", key="root", help=about)
+    limits = choose_thresholds(computed.present)
+    named = named_heads()
+with st.spinner("Computing the embedding"):
+    embedded = memoize(Clustering.embedded, computed, computed.mds_seed, root)
+result = memoize(Clustering.labeled, embedded, limits, named)
+page.finding(memoize(ANALYSES["clustering"].findings, result, base)[0], bold=True)
 
-layers, pair = result.layer_divergence, memoize(Clustering.closest_pair, result)
-ratio = layers.ratio
-comparable = ratio >= 0  # not NaN
-findings_view.headline(memoize(ANALYSES["clustering"].findings, result, base)[0])
-similar = "–", "this model has one head"
-if pair:
-    similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
-labeled, rest = with_behavior(result.behaviors), [f"{(result.behaviors == name).sum()} {name}" for name in UNTRAINED]
 left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**By behavior**")
@@ -45,28 +94,19 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
-page.metrics(
-    [
-        ("Within / between layers", f"{ratio:.2f}" if comparable else "–", "paper: often fairly close"),
-        ("Most similar heads", *similar),
-        ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-        ("Heads with a behavior", f"{labeled} of {result.behaviors.size}", f"and {', '.join(rest)}"),
-    ]
-)
+page.metrics(metrics())
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
-
-cluster_view.neighbors(result, selection)
+neighbors()
 
 st.header("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
-alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
-page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, shapes=frame(result, head))
+alt, shapes = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering", frame(result, head)
+page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, choose=page.choose_head, shapes=shapes)
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
-heads = memoize(Clustering.to_frame, result, base)
-page.table(heads, columns, selection, "clustering-table")
+page.table(memoize(Clustering.to_frame, result, base), columns, selection, "clustering-table")
 page.downloads(result)
 endnotes.ending(
     result,

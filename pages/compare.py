@@ -36,11 +36,11 @@ else:
     with left:
         st.header("By relative depth")
         alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
-        page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt, clickable=False)
+        page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt)
     with right:
         st.header("All heads, sorted")
         alt = f"Share of the heads of each model that have at most a value of {comparison.label(key)}"
-        page.chart(page.drawn(figure.distributions, comparison, key), "compare-heads", alt, clickable=False)
+        page.chart(page.drawn(figure.distributions, comparison, key), "compare-heads", alt)
 
 st.header("Best heads")
 compare_view.best(comparison)

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.figure import accuracy_map, by_distance, by_gender, compared
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, MAX_ITEMS, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, MAX_ITEMS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.style import percent_decimals
 from pages.shared import endnotes, page, stored
-from pages.shared.frame import choices, header
+from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.views import coreference_view
 
@@ -20,62 +20,48 @@ FORMULAS = [  # in the order of DIRECTIONS
 ]
 
 
-def draw_by_gender() -> None:
-    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-    page.chart(page.drawn(by_gender, result, shown, selection.base), "coreference-gender", alt, clickable=False)
-
-
 selection = header.current()
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-    kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default="all")
-    candidates = choices.segmented(
-        "Candidates",
-        CANDIDATES,
-        key="candidates",
-        default=CANDIDATES[0],
-        help="`mentions`: the head words of preceding mentions. `words`: any other word (stricter).",
-    )
-    result = memoize(CoreferenceHeads.show, computed, candidates)
-    choice = DirectedHead(coreference_view.choose_direction(result), selection.head)
-summary, figures = st.container(), st.container()
-shown_direction = arrow(DIRECTIONS[choice.direction])
+    result, kind, direction = coreference_view.choose(computed)
+choice, shown_direction = DirectedHead(direction, selection.head), arrow(DIRECTIONS[direction])
+page.restriction(result)
+coreference_view.headline(result, direction, selection)
 
-with summary:
-    page.restriction(result)
-    coreference_view.headline(result, choice.direction, selection)
-
-left, right = figures.columns([3, 2], gap="medium")
+left, right = st.columns([3, 2], gap="medium")
 with left:
     shown = (choice, *compared(result))
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
-    page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt, clickable=False)
+    page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt)
     coreference_view.numbers(result, choice, selection)
 with right:
-    values = result.accuracy[choice.direction, TYPE_ROWS.index(kind)]
+    values = result.accuracy[direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
     squares = memoize(accuracy_map, values, kind, selection.base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
-page.metrics(coreference_view.metrics(result, choice.direction, selection.base))
-coreference_view.describe_reading(result, choice.direction, selection.base)
+page.metrics(coreference_view.metrics(result, direction, selection.base))
+coreference_view.describe_reading(result, direction, selection.base)
 coreference_view.table_2(result, selection.base)
 if result.by("gender", choice)[1].any():
-    endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", draw_by_gender)
+    alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
+    drawing = page.drawn(by_gender, result, shown, selection.base)
+    given = drawing, "coreference-gender", alt
+    endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", page.chart, *given)
 
 coreference_view.documents(result, request, choice, selection)
 st.header(f"Accuracy of all heads (%), {shown_direction}")
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
-accuracy = memoize(coreference_view.percentages, result, choice.direction)
+accuracy = memoize(coreference_view.percentages, result, direction)
 page.table(accuracy, TYPE_ROWS, selection, "coreference-table", decimals)
 page.downloads(result)
 endnotes.ending(
     result,
-    FORMULAS[choice.direction],
+    FORMULAS[direction],
     f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention to a split "
     "word is summed over its pieces, attention from it is averaged (in the mode “as in the paper” only its first "
     "piece counts). A mention is scored if a mention of its chain precedes it; mentions with the same head word are "

@@ -17,7 +17,7 @@ with options:
     request = relation_view.choose_rule(selection)
 computed = stored.result_or_stop(request, DependencyHeads)
 with options:
-    shown = relation_view.counts(computed, selection)
+    shown = relation_view.choose_counts(computed, selection)
 result = memoize(DependencyHeads.show, computed, shown)
 page.restriction(result)
 with choices:
@@ -30,29 +30,26 @@ with left:
     st.markdown(f"**Head map**: {relation_view.named(relation)}, {arrow(DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
     squares = memoize(accuracy_map, values, relation, selection.base)
-    lines = memoize(preview.of_guesses, result, choice, relation)
+    lines = memoize(preview.of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
     relation_view.meaning_of(relation)
     st.markdown(f"**Fixed offsets**: {relation_view.named(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"
-    page.chart(page.drawn(offset_figure, result, relation, direction), "offsets-figure", alt, clickable=False)
+    page.chart(page.drawn(offset_figure, result, relation, direction), "offsets-figure", alt)
 with right:
     st.markdown("**Table 1 as a chart**" + (", of the arcs that a direction sees" if result.is_causal else ""))
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
-    page.chart(
-        page.drawn(paper_figure, result), "table-figure", alt, head=selection.head,
-        choose=lambda dot: relation_view.take(result, dot[3]),
-    )  # fmt: skip
+    drawing = page.drawn(paper_figure, result)
+    page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: relation_view.take(result, dot[3]))
 
 page.metrics(relation_view.numbers(result, relation, choice, selection.label))
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 relation_view.table(result, selection)
-relation_view.caption(result)
 
 head_panel.attended_words(computed, shown.view, selection)
-relation_view.sentences(computed, shown, request, relation, choice, selection.label)
+relation_view.sentences(result, request, shown, relation, choice, selection.label)
 
 page.downloads(result)
 endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(latex, result), language="latex"))

@@ -1,25 +1,111 @@
 """Emergence: how the heads' behaviors develop during training, checkpoint by checkpoint."""
 
+from collections import Counter
+from pathlib import Path
+
 import streamlit as st
 
+from bertviz_core.analyses.results import renamed
 from bertviz_core.emergence.result import Emergence
-from pages.shared import endnotes, files, page
-from pages.shared.frame import header
+from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.training_folder import Training, find_training
+from bertviz_core.models.allowed import trainings
+from bertviz_core.models.checkpoint import short_names
+from pages.shared import endnotes, files, jobs, page, services, stored
+from pages.shared.frame import address, choices, header
 from pages.shared.memoize import memoize
-from pages.shared.views import emergence_choice, emergence_view
+from pages.shared.messages import plain
+from pages.shared.views import emergence_view
+
+SHIPPED = "small-bert"
+HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
+
+
+def choose_training() -> Training | None:
+    """Draw the choice of a folder of checkpoints; None for the training that ships, which has results alone."""
+    access = services.access()
+    is_open = access.folders is None
+    folders: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
+    known = [*(analyzed_folders() if is_open else []), choices.ahead("training", SHIPPED)]
+    folders += dict.fromkeys(folder for folder in known if folder not in (SHIPPED, *folders))
+    names = short_names([SHIPPED, *folders])
+    chosen = choices.selectbox(
+        "Training",
+        [SHIPPED, *folders],
+        key="training",
+        default=SHIPPED,
+        accept_new_options=is_open,
+        format_func=lambda name: names.get(name, name),
+        help=f"`{SHIPPED}` ships with the project. {HOW_TO_NAME if is_open else ''}"
+        "The corpora, mode and settings under the title apply to all other trainings.",
+    )
+    return None if chosen in (None, SHIPPED) else find_training(chosen, access)
+
+
+def analyzed_folders() -> list[str]:
+    """Folders of which two checkpoints or more were analyzed on a sample or on this reader's uploads."""
+    names = stored.names("text")
+    origins = [run.provenance for run in services.runs() if run.analysis == "surface_patterns"]
+    models = {Path(origin["model"]["name"]) for origin in origins if origin["corpus"]["digest"] in names}
+    counts = Counter(str(path.parent) for path in models if path.is_absolute())
+    return sorted(folder for folder, count in counts.items() if count > 1 and Path(folder).is_dir())
+
+
+def computed(training: Training) -> Emergence:
+    """The emergence of a training, as far as it is stored, with this reader's names of its corpora; above it the offer
+    to compute what is missing, or the running job."""
+    text, treebank = selection.corpora["text"], selection.corpora["treebank"]
+    series = Series(training, text, treebank, selection.settings)
+    found, missing = services.emergence(series)
+    requests = series.requests()
+    key = jobs.everything_key(requests)
+    kept = "Results of finished passes are stored."
+    if missing and not jobs.is_running(jobs.last(key), kept):
+        st.write(
+            f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}. Each is run on "
+            f"{plain(f'{text.name} and {treebank.name}')}, on this machine. {len(missing)} of {len(requests)} analyses "
+            "are missing. Results are stored as each pass finishes, so a stopped job can resume. You can use other "
+            "pages meanwhile."
+        )
+        for reason, entry in training.skipped.reasons.items():
+            st.caption(f"{entry['count']} skipped, {plain(reason)}: {plain(', '.join(entry['where']))}")
+        label = f"Analyze ({stored.duration(missing)})"
+        stored.start_button(label, jobs.everything, key, requests, "Emergence")
+    if found is None:
+        address.stop()
+    own = memoize(renamed, found, {text.digest: text.name, treebank.digest: treebank.name})
+    assert isinstance(own, Emergence)
+    return own
+
+
+def describe() -> str:
+    """What the numbers are computed from; a part of it is printed on the figures."""
+    origin = result.provenance
+    treebank, mode = origin["others"]["treebank"], origin["settings"]["mode"]
+    mode = "as in the paper" if mode == "paper" else "corrected"
+    model, text = origin["model"], origin["corpus"]
+    st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
+    files.name_after(model["name"], text["name"])
+    return plain(
+        f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}. {len(result.steps)} checkpoints of "
+        f"{result.shape[0]} × {result.shape[1]} heads; {origin['segments']:,} segments, {origin['sentences']:,} "
+        f"sentences. {' '.join(result.notes)} Coreference heads are not counted here, unlike on the overview."
+    )
+
 
 selection = header.current()
-options = header.title_line().popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
-result = emergence_choice.result_or_stop(selection, options)
-claim, explored = st.container(), st.container()  # above the notes, which come first because figures quote them
-emergence_view.origin(result)
-files.name_after(result.provenance["model"]["name"], result.provenance["corpus"]["name"])
-labels = memoize(Emergence.behaviors, result)
-with claim:
-    emergence_view.claim(result)
+with header.title_line().popover("Options", icon=":material/tune:", key="page-options", on_change="rerun"):
+    training = choose_training()
+if training is None:
+    st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
+    result, models = services.shipped_emergence(), {}
+else:
+    result, models = computed(training), dict(zip(training.steps, training.checkpoints, strict=True))
+described, labels = describe(), memoize(Emergence.behaviors, result)
+emergence_view.claim(result)
+emergence_view.explore(result, labels, models, selection)
+st.caption(described)
 emergence_view.appearances(result, labels)
-with explored:
-    emergence_view.explore(result, labels, selection)
 emergence_view.relations(result, selection)
 emergence_view.one_head(result, selection)
 

@@ -6,16 +6,17 @@ from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
-from pages.shared.views import analysis_page, head_view
+from pages.shared.page import Metric
+from pages.shared.views import analysis_page
 
 
-def focused(result: Entropy, _: HeadColumn, selection: Selection) -> tuple[list[str], str]:
+def focused(result: Entropy, _: HeadColumn, selection: Selection) -> str:
     below = choices.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
-    heads = head_view.labels_over(-result["entropy"], -below * result.uniform, selection.base)
-    return heads, f"At most {below:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
+    what = f"At most {below:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
+    return analysis_page.named_over(-result["entropy"], -below * result.uniform, selection.base, what)
 
 
-def numbers(result: Entropy, _: Selection) -> list[tuple[str, str, str]]:
+def numbers(result: Entropy, _: Selection) -> list[Metric]:
     means, printed = result.layer_means("entropy"), paper.LAYER_MEANS["entropy"]
     entries = [
         ("Mean entropy, first layer", f"{means[0]:.2f} nats", f"paper: {printed[0]:.1f}"),
@@ -33,4 +34,4 @@ TEXT = (
     "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
     f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}."
 )
-analysis_page.show(ANALYSES["entropy"], analysis_page.Parts(focused, numbers, text=TEXT, section=4))
+analysis_page.show(ANALYSES["entropy"], beyond=focused, numbers=numbers, text=TEXT, section=4)

@@ -14,18 +14,19 @@ from bertviz_core.viewer.view import InputView, apply_view
 from pages.shared import page, services
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
+from pages.shared.page import Metric
 from pages.shared.views import analysis_page
 
 SHOWN = 34  # tokens of the sequence whose attention is drawn
 
 
-def numbers(result: Induction, selection: Selection) -> list[tuple[str, str, str]]:
+def numbers(result: Induction, selection: Selection) -> list[Metric]:
     entries = []
     for name, (_, short, _) in KINDS.items():
         head = highest(result[name])
+        label = f"{short.capitalize()}: head {head.label(selection.base)}"
         control = result[CONTROL.format(name)][head]
-        value = f"{result[name][head]:.1%}"
-        entries.append((f"{short.capitalize()}: head {head.label(selection.base)}", value, f"control: {control:.1%}"))
+        entries.append((label, f"{result[name][head]:.1%}", f"control: {control:.1%}"))
     return entries
 
 
@@ -36,12 +37,11 @@ def sequence(result: Induction, selection: Selection) -> None:
     settings = replace(selection.settings, max_length=min(SHOWN, selection.settings.max_length))
     model = services.model(selection.checkpoint, settings.dtype)
     example = next(iter(RandomSequences(selection.corpora["random"], model.tokens, settings)))
-    shown = apply_view(
-        layout_of(example, model.tokens), services.attention(model, example, settings.weights), InputView()
-    )
+    maps = services.attention(model, example, settings.weights)
+    shown = apply_view(layout_of(example, model.tokens), maps, InputView())
     st.caption("The second half repeats the first. An induction head draws a line one step right of the first half's.")
     alt = f"Attention of head {selection.label} on a repeated sequence of random tokens, from each row to each column"
-    page.chart(heatmap(shown, selection.head), "induction-sequence", alt, clickable=False)
+    page.chart(heatmap(shown, selection.head), "induction-sequence", alt)
 
 
 TEXT = (
@@ -51,4 +51,4 @@ TEXT = (
     "The controls are the same positions in inputs whose second half is n other tokens. “More settings” has the seed, "
     "the number of inputs (every other one a control; 100 where there is no limit) and their length."
 )
-analysis_page.show(ANALYSES["induction"], analysis_page.Parts(numbers=numbers, below=sequence, text=TEXT, section=15))
+analysis_page.show(ANALYSES["induction"], numbers=numbers, below=sequence, text=TEXT, section=15)

@@ -19,11 +19,11 @@ left, right = st.columns(2, gap="medium")
 with left:
     st.markdown("**Table 3 as a chart**")
     alt = "For each probe its score with its interval, and the paper's score"
-    page.chart(page.drawn(paper_figure, result), "probes-figure", alt, clickable=False)
+    page.chart(page.drawn(paper_figure, result), "probes-figure", alt)
 with right:
     st.markdown("**Accuracy by distance to the governor**")
     alt = "Accuracy of every probe by distance to the governor"
-    page.chart(page.drawn(distance_figure, result), "distance-figure", alt, clickable=False)
+    page.chart(page.drawn(distance_figure, result), "distance-figure", alt)
 page.metrics(probe_view.numbers(result))
 st.markdown("**Table 3** (%); 95% intervals over sentences")
 probe_view.table(result)

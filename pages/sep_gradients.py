@@ -10,10 +10,11 @@ from pages.shared import page
 from pages.shared.frame import header
 from pages.shared.frame.selection import Selection
 from pages.shared.messages import plain
+from pages.shared.page import Metric
 from pages.shared.views import analysis_page
 
 
-def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, str]]:
+def numbers(result: SepGradients, selection: Selection) -> list[Metric]:
     entries = [
         (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
         ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
@@ -21,14 +22,9 @@ def numbers(result: SepGradients, selection: Selection) -> list[tuple[str, str, 
     if ANALYSES["sep_gradients"].findings(result)[0].quantity:
         token, peak, attention, ratio = sink(result)
         name, highest = TOKENS[token][0], max(paper.LAYER_MEANS["to_sep"])
-        entries += [
-            (
-                f"Attention to {name}, layer {peak + selection.base}, {result.input_name}",
-                f"{attention:.2f}",
-                f"paper: [SEP], {highest:.2f}",
-            ),
-            (f"Gradient, {name} / other", f"{ratio:.2f}", "paper: near 0"),
-        ]
+        where = f"Attention to {name}, layer {peak + selection.base}, {result.input_name}"
+        entries.append((where, f"{attention:.2f}", f"paper: [SEP], {highest:.2f}"))
+        entries.append((f"Gradient, {name} / other", f"{ratio:.2f}", "paper: near 0"))
     return entries
 
 
@@ -49,7 +45,7 @@ def no_op(result: SepGradients, selection: Selection) -> None:
         page.chart(page.drawn(no_op_figure, result, selection.base), "no-op-figure", alt, head=selection.head)
     with right:
         alt = "Stacked bars by layer: the share of each class in attention, and in attention times gradient"
-        page.chart(page.drawn(shares_figure, result, selection.base), "shares-figure", alt, clickable=False)
+        page.chart(page.drawn(shares_figure, result, selection.base), "shares-figure", alt)
 
 
 TEXT = (
@@ -62,4 +58,4 @@ TEXT = (
     "gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers."
 )
-analysis_page.show(ANALYSES["sep_gradients"], analysis_page.Parts(numbers=numbers, below=no_op, text=TEXT, section=3))
+analysis_page.show(ANALYSES["sep_gradients"], numbers=numbers, below=no_op, text=TEXT, section=3)

@@ -16,16 +16,17 @@ from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import analysis_page, head_view
+from pages.shared.page import Metric
+from pages.shared.views import analysis_page
 
 
-def heads_over(result: HeadAverages, column: HeadColumn, selection: Selection) -> tuple[list[str], str]:
+def heads_over(result: HeadAverages, column: HeadColumn, selection: Selection) -> str:
     threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
-    heads = head_view.labels_over(result[column.quantity], threshold, selection.base)
-    return heads, f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
+    what = f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
+    return analysis_page.named_over(result[column.quantity], threshold, selection.base, what)
 
 
-def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, str]]:
+def numbers(result: HeadAverages, selection: Selection) -> list[Metric]:
     entries = [
         (f"{name.capitalize()} token: heads > 0.5", f"{(result[name] > 0.5).sum()}", f"paper: {count}")
         for name, count in paper.HEADS_OVER_HALF.items()
@@ -38,9 +39,7 @@ def numbers(result: HeadAverages, selection: Selection) -> list[tuple[str, str, 
     return entries
 
 
-def _highest_layer(
-    title: str, name: str, result: HeadAverages, printed: str, selection: Selection
-) -> tuple[str, str, str]:
+def _highest_layer(title: str, name: str, result: HeadAverages, printed: str, selection: Selection) -> Metric:
     """The layer with the highest mean of a quantity, beside what the paper prints of `printed`."""
     here, token = result.layer_means(name), "" if name == printed else f"{BY_QUANTITY[printed].short}, "
     layer, there = f"layer {int(here.argmax()) + selection.base}", max(paper.LAYER_MEANS[printed])
@@ -93,5 +92,7 @@ TEXT = (
     f"labels of next and previous; here they are correct. The paper's numbers: {paper.READ_OFF}. A token that occurs "
     "twice in 128 would get about 1/64 of the attention by chance."
 )
-parts = analysis_page.Parts(heads_over, numbers, figure, change, lengths, text=TEXT, section=2)
-analysis_page.show(ANALYSES["surface_patterns"], parts)
+analysis_page.show(
+    ANALYSES["surface_patterns"], beyond=heads_over, numbers=numbers, figure=figure, below=change, after=lengths,
+    text=TEXT, section=2,
+)  # fmt: skip

@@ -1,17 +1,175 @@
 """Guided tour: the paper as slides, each with a live figure, a question (for a class), and its answer on request."""
 
-from bertviz_core.tour import STEPS
-from pages.shared.frame import header
-from pages.shared.views import tour_view
+from collections import Counter
+from typing import Literal
+
+import streamlit as st
+
+from bertviz_core.analyses.findings import STATES, Finding
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.overview.findings import every_finding
+from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, head_roles
+from bertviz_core.tour import address as address_of
+from bertviz_core.viewer.files import MIN_WEIGHT
+from bertviz_core.viewer.view import InputView
+from pages.shared import page, stored
+from pages.shared.frame import address, choices, header, links
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.views import tour_view, viewer_panes
+from pages.shared.views.tour_view import ANSWER, END, OWN, STEP
+
+Kind = Literal["primary", "secondary", "tertiary"]  # of a button
+SENTENCE = "The dog that chased the cats barked at its owner."
+MAX_CHARACTERS = 300  # of a sentence that fits a slide
+
+
+def go(number: int) -> None:
+    """Go to another slide, in a callback; it opens on a head of its own, without its answer.
+
+    The address has the slide at once, not when its figure has come: a reader who leaves before that comes back to it.
+    """
+    address.release("head")
+    address.put(ANSWER, "")
+    address.put(STEP, str(number) if number else "")
+    parameters = {name: text for name, text in st.query_params.to_dict().items() if name not in ("head", ANSWER, STEP)}
+    st.query_params.from_dict(parameters | ({STEP: str(number)} if number else {}))
+
+
+def navigation(here: int) -> None:
+    """Back, the slides and Next in one row, the arrow keys for both."""
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
+    ):
+        st.button("Back", shortcut="Left", on_click=go, args=(here - 1,), disabled=here == 0)
+        with st.container(horizontal=True, gap="xxsmall", width="content", key="tour-steps"):
+            for number in range(OWN + 1):
+                kind: Kind = "primary" if number == here else "tertiary"
+                st.button(str(number), key=f"to-{number}", type=kind, on_click=go, args=(number,))
+        st.button("Next", shortcut="Right", on_click=go, args=(here + 1,), disabled=here == OWN)
+
+
+def terms() -> None:
+    """What the other slides take for granted, drawn and in words."""
+    st.header("Four words to begin with", anchor=False)
+    page.drawings([page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
+    columns = st.container(key="terms").columns(len(TERMS))
+    for column, (term, text) in zip(columns, TERMS.items(), strict=True):
+        column.markdown(f"**{plain(term)}**  \n{text}")
+    st.caption("The model and the corpora above decide every figure and every answer. Turn the pages with ← and →.")
+
+
+def slide(step: Step, number: int) -> None:
+    """A step: the question at the left, its figure at the right; the answer when it is asked for."""
+    findings = memoize(Step.select, step, results, selection.base)
+    shown = bool(answers(findings)) and address.get(ANSWER) == "shown"
+    if step.page in ANALYSES:  # figures name what this slide alone was computed from; the others have room for all
+        model, source = selection.checkpoint, selection.request(step.page).source
+        basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
+        st.session_state["origin"] = f"{basis}, {selection.settings.mode}; after Clark et al. 2019"
+    text, figure = st.columns([2, 3], gap="medium")
+    with text:
+        st.header(plain(step.title), anchor=False)
+        st.caption(plain(f"Step {number} of {len(STEPS)} · {step.section}"))
+        if not shown:
+            st.markdown(plain(f"{step.background} {step.look}".strip()))
+        st.markdown(f"**{plain(step.question)}**")
+        if shown:
+            answer(step, findings)
+        elif answers(findings):
+            st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
+        head = tour_view.head_of(findings) if shown or not step.asks_for_head else None
+        at = f" at head {head.label(selection.base)}" if head else ""
+        entry, settings = links.entry(step.page), address_of(step.page, findings)
+        links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
+        if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
+            st.caption(plain(result.absence))
+    with figure:
+        if answers(findings):
+            tour_view.draw(step, findings, f"tour-{number}", results, selection, shown)
+        elif missing := [name for name in step.analyses if name not in results]:
+            request = of_weights.request(missing[0])
+            st.markdown(f"This step needs **{plain(ANALYSES[missing[0]].title)}** on {plain(request.source.name)}.")
+            if not stored.offer(request):
+                st.caption("The other steps do without it.")
+        else:
+            st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
+
+
+def answer(step: Step, findings: list[Finding]) -> None:
+    """What this model's results say to the question, and the paper; what a causal mask leaves of the numbers."""
+    first, *more = answers(findings)
+    page.finding(first, with_statement=True)
+    restriction = results[step.page].restriction if step.page in results else ""
+    if more or restriction:
+        with st.expander("More of this section" + (f" ({len(more)})" if more else "")):
+            for finding in more:
+                page.finding(finding, with_statement=True)
+            if restriction:
+                st.caption(restriction)
+    if selection.checkpoint.note:
+        st.caption(plain(selection.checkpoint.note))
+
+
+def end() -> None:
+    """Which statements of the paper this model shows, and a button to compute what is missing."""
+    st.header("What this model shows", anchor=False)
+    findings = memoize(every_finding, results, selection.base)
+    counts = Counter(finding.state for finding in findings if finding.statement)
+    text = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
+    st.markdown(
+        f"**{plain(f'Of {counts.total()} statements of the paper: {text}.')}** "
+        ":gray[A rule with a threshold decides each: point at its question mark.]"
+    )
+    for state in STATES:
+        group = [finding for finding in findings if finding.state == state]
+        if group:
+            beyond = len(group) - counts[state]
+            more = f", and {beyond} beyond the paper" if beyond else ""
+            st.markdown(f"**{state.capitalize()}** ({counts[state]}{more})")
+        for finding in group:
+            entry = links.entry(finding.analysis)
+            left, right = st.columns([4, 1], vertical_alignment="center")
+            with left:
+                page.finding(finding, with_statement=True)
+            with right:
+                links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(END))
+    stored.offer_missing(of_weights)
+
+
+def own_sentence() -> None:
+    """The reader's sentence, and the lines of the heads that the tour has found."""
+    text, figure = st.columns([2, 3], gap="medium")
+    with text:
+        st.header("Now your sentence", anchor=False)
+        st.markdown("Write one, and see what the heads that this tour has found do with it.")
+        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, max_chars=MAX_CHARACTERS)
+        with st.container(horizontal=True, gap="xsmall"):
+            for head, does in memoize(head_roles, results, selection.base).items():
+                label, chosen = f"{head.label(selection.base)}: {does}", {"head": head.label()}
+                kind: Kind = "primary" if head == selection.head else "secondary"
+                st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs=chosen)
+        claim = st.container()
+        own = {"input": "own text", "text": sentence, "tour": str(OWN)}
+        links.to(links.VIEWER.name, links.LABEL, selection.head, links.VIEWER.icon, **own)
+    if sentence.strip():
+        with figure:
+            pane = tour_view.lines((sentence, ""), of_weights)
+        with claim:
+            viewer_panes.claim(pane, InputView(first_piece=selection.settings.paper), MIN_WEIGHT)
+
 
 selection = header.current()
-number = tour_view.navigation()
-results = tour_view.results_of(selection)
+of_weights = tour_view.of_weights(selection)
+number = tour_view.slide_number(address.get(STEP))
+navigation(number)
+results = stored.results(of_weights)
 if number == 0:
-    tour_view.terms()
+    terms()
 elif number <= len(STEPS):
-    tour_view.slide(STEPS[number - 1], number, results, selection)
-elif number == tour_view.END:
-    tour_view.end(results, selection)
+    slide(STEPS[number - 1], number)
+elif number == END:
+    end()
 else:
-    tour_view.own_sentence(results, selection)
+    own_sentence()

@@ -3,6 +3,7 @@
 import functools
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,13 @@ def fragment(run_every: float | None = None) -> Callable[[Callable[..., None]], 
         return st.fragment(run, run_every=run_every)
 
     return decorate
+
+
+@fragment(run_every=1.0)
+def rerun_after(work: Future[Any]) -> None:
+    """Draw the page again when work in the background is done."""
+    if work.done():
+        st.rerun()
 
 
 def _without_folders(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The parts of every page of the paper: metrics, figures, map, table, downloads."""
+"""The parts of every page: findings, key numbers, figures, the map and the table of heads, drawings, downloads."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -13,26 +13,39 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.analyses import registry
+from bertviz_core.analyses.findings import NOT_SHOWN, SHOWN, Finding
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import files, preview
 from pages.shared.components import component
-from pages.shared.frame import address
+from pages.shared.frame import address, links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+
+ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/cancel:]"}
+Metric = tuple[str, str, str]  # label, value, and what stands beside it, such as the paper's number
 
 
 def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """One line of choices between a page's title and its claim, so that the figures below stay in view.
-
-    Returns:
-        Two parts, to be filled in any order: choices made often, and those behind the button at the end of the line.
-    """
+    """One line between a page's title and its claim: the room for choices made often, and the popover for others."""
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
     often = line.container(horizontal=True, vertical_alignment="bottom")
     return often, line.popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
+
+
+def finding(found: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
+    """The sentence of a finding with the icon of its state; its rule and the paper's statement on pointing, and where
+    asked for, the statement under it too."""
+    sentence = f"**{plain(found.sentence)}**" if bold else plain(found.sentence)
+    if with_statement:
+        beside = f"The paper, section {found.section}: {found.statement}" if found.statement else "Beyond the paper."
+        sentence += f"  \n:gray[{plain(beside)}]"
+    paper = f"\n\nThe paper: {plain(found.statement)}" if found.statement else ""
+    rule = f"**{found.state.capitalize()}.** Rule: {plain(found.rule)}{paper}"
+    st.markdown(f"{ICONS.get(found.state, ':gray[:material/pending:]')} {sentence}", help=rule)
 
 
 def restriction(result: Result) -> None:
@@ -41,10 +54,10 @@ def restriction(result: Result) -> None:
         st.info(result.restriction, icon=":material/visibility:")
 
 
-def metrics(entries: Sequence[tuple[str, str, str]]) -> None:
-    """Draw metrics side by side, each as (label, this run, paper)."""
-    for column, (label, here, paper) in zip(st.columns(len(entries)), entries, strict=True):
-        column.metric(label, here, paper, delta_color="off", delta_arrow="off", border=True, height="stretch")
+def metrics(entries: Sequence[Metric]) -> None:
+    """Draw key numbers side by side."""
+    for column, (label, value, beside) in zip(st.columns(len(entries)), entries, strict=True):
+        column.metric(label, value, beside, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
 class PrevalidatedFigure(BaseFigure):
@@ -66,26 +79,31 @@ def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], option
     return FigureSpec.of(build(*arguments, **dict(options)))
 
 
+def choose_head(data: Sequence[Any]) -> None:
+    """Choose the head that a clicked dot is of, in a callback."""
+    address.choose(head=data[0])
+
+
 def chart(
-    figure: go.Figure | FigureSpec, key: str, alt: str, *, clickable: bool = True, head: Head | None = None,
-    shapes: Sequence[dict[str, Any]] = (), choose: Callable[[Sequence[Any]], None] | None = None,
+    figure: go.Figure | FigureSpec, key: str, alt: str, *, head: Head | None = None,
+    choose: Callable[[Sequence[Any]], None] | None = None, shapes: Sequence[dict[str, Any]] = (),
     height: int | None = None,
 ) -> None:  # fmt: skip
-    """A figure whose clicks choose a head; the camera above it saves SVG.
+    """A figure, whose camera saves SVG.
 
     Args:
-        figure: What is drawn.
-        key: Key of the element.
         alt: What the figure shows, for those who cannot see it.
-        clickable: Whether clicks count.
-        head: The head to ring.
+        head: The head to ring; a click on another chooses it.
+        choose: Takes what a clicked dot has as `customdata`, where a click does not simply choose a head to ring.
         shapes: More shapes of the layout.
-        choose: Takes what a dot that is clicked has as `customdata`, in place of choosing the head that is its first.
         height: Pixels, where they are not the figure's own.
     """
-    options: dict[str, Any] = (
-        {"on_select": lambda: _clicked(key, choose or _choose), "selection_mode": "points"} if clickable else {}
-    )
+
+    def clicked() -> None:
+        points = st.session_state[key]["selection"]["points"]  # none when the figure is drawn again
+        if points and isinstance(data := points[0].get("customdata"), list | tuple):
+            (choose or choose_head)(data)
+
     drawing = figure if isinstance(figure, FigureSpec) else FigureSpec.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
     spec["layout"]["height"] = height or spec["layout"]["height"]
@@ -93,57 +111,44 @@ def chart(
     picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
     only_camera = {"modeBarButtons": [["toImage"]], "displaylogo": False}  # more buttons would cover the legend
     config = only_camera | {"toImageButtonOptions": picture}
-    st.plotly_chart(PrevalidatedFigure(spec), key=key, alt=alt, config=config, **options)
+    clicks: dict[str, Any] = {"on_select": clicked, "selection_mode": "points"} if head or choose else {}
+    st.plotly_chart(PrevalidatedFigure(spec), key=key, alt=alt, config=config, **clicks)
 
 
 def head_map(
-    described: HeadMap,
-    key: str,
-    alt: str,
-    selection: Selection,
-    *,
-    cards: bytes = b"",
-    link: str = "",
-    lines: bytes = b"",
-    own: bool = True,
-    height: int | None = None,
-) -> None:
+    described: HeadMap, key: str, alt: str, selection: Selection, *, lines: bytes | None = None, cards: bytes = b"",
+    link: str = "", height: int | None = None,
+) -> None:  # fmt: skip
     """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one.
 
     Args:
-        described: What is drawn.
-        key: Key of the element.
         alt: What the map shows, for those who cannot see it.
-        selection: The chosen head and model.
+        lines: What pointing at a head previews, as `preview` gives it; without, the short sentence.
         cards: What stands beside the map of the head that is pointed at or chosen, as `encoded_cards` gives it.
         link: From the cards into the attention viewer, as `links.addresses` gives it.
-        lines: What pointing at a head previews, as `preview` gives it; where it is not given, the short sentence.
-        own: Whether the heads are those of the chosen model, so that the short sentence can be previewed.
         height: Pixels that the map may take; without, as many as its cells want.
     """
+
+    def clicked() -> None:
+        if head := st.session_state[key].get("head"):
+            address.choose(head=head)
+
     origin, name = st.session_state.get("origin", ""), files.picture_name(key)
     data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "height": height}
     changing = json.dumps(data | {"link": link}).encode()
-    lines = lines or (preview.of(selection) if own else b"")
     # One JSON object a line: Streamlit would write and check lists for thousands of heads again with every run.
-    parts = b"\n".join(filter(None, (changing, described.encoded, cards, lines)))
-    component("head_map")(data=parts, key=key, on_head_change=lambda: _head_clicked(key))
+    parts = changing, described.encoded, cards, preview.of(selection) if lines is None else lines
+    component("head_map")(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
 
 
-def _head_clicked(key: str) -> None:
-    if head := st.session_state[key].get("head"):
-        address.choose(head=head)
+def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **look: Any) -> None:
+    """A sortable table; a click on a row gives `choose` its number. `look` is Streamlit's."""
 
+    def clicked() -> None:
+        if rows := st.session_state[key]["selection"]["rows"]:
+            choose(rows[0])
 
-def _clicked(key: str, choose: Callable[[Sequence[Any]], None]) -> None:
-    """Handle a click; a redrawn figure reports an empty selection, which is ignored."""
-    points = st.session_state[key]["selection"]["points"]
-    if points and isinstance(data := points[0].get("customdata"), list | tuple):
-        choose(data)
-
-
-def _choose(data: Sequence[Any]) -> None:
-    address.choose(head=data[0])
+    st.dataframe(frame, key=key, hide_index=True, on_select=clicked, selection_mode="single-row", alt=alt, **look)
 
 
 class _HeadTable(NamedTuple):
@@ -163,28 +168,22 @@ def table(
     Args:
         frame: A row for each head, from `memoize`: so the table is made once.
         columns: Those shown besides layer and head.
-        selection: The chosen base.
-        key: Key of the element.
         decimals: Of columns that want their own.
         titles: Of columns that are not called by their names.
     """
-    drawn = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
+    sent = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
     named = {name: (titles or {}).get(name) or registry.label(name).replace("_", " ") for name in columns}
-    st.dataframe(
-        drawn.arrow,
-        key=key,
-        hide_index=True,
-        on_select=lambda: _row_clicked(key, drawn.labels),
-        selection_mode="single-row",
-        column_config={
-            name: st.column_config.NumberColumn(named[name], format=drawn.formats[name])
-            if name in drawn.formats
-            else named[name]
-            for name in columns
-        },
-        height=320,
-        alt="A row for each head, with every quantity",
-    )
+    shown = named | {
+        name: st.column_config.NumberColumn(named[name], format=sent.formats[name])
+        for name in columns
+        if name in sent.formats
+    }
+
+    def choose(row: int) -> None:
+        address.choose(head=sent.labels[row])
+
+    alt = "A row for each head, with every quantity"
+    clickable_table(sent.arrow, key, choose, alt, column_config=shown, height=320)
 
 
 def _head_table(frame: pd.DataFrame, columns: tuple[str, ...], base: int, decimals: Mapping[str, int]) -> _HeadTable:
@@ -196,10 +195,29 @@ def _head_table(frame: pd.DataFrame, columns: tuple[str, ...], base: int, decima
     return _HeadTable(pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"]))
 
 
-def _row_clicked(key: str, labels: list[str]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows:
-        address.choose(head=labels[rows[0]])
+class Drawing(NamedTuple):
+    """An SVG, whose own text is escaped already. target: the attention behind it, as `links.to_words` gives it. notes:
+    lines below it, each with a target of its own."""
+
+    title: str
+    svg: str
+    target: dict[str, str] | None = None
+    notes: Sequence[tuple[str, dict[str, str] | None]] = ()
+
+
+def drawings(items: Sequence[Drawing], key: str) -> None:
+    """Inline SVG, one under the other: hover texts work, and lines take the theme's text color."""
+    data = [
+        {
+            "title": item.title,
+            "svg": item.svg,
+            "file": f"{files.picture_name(item.title.partition(':')[0])}.svg",
+            "link": links.viewer_address(item.target),
+            "notes": [{"text": text, "link": links.viewer_address(target)} for text, target in item.notes],
+        }
+        for item in items
+    ]
+    component("drawings", html='<div class="drawings"></div>')(data=data, key=key)
 
 
 def downloads(result: Result) -> None:

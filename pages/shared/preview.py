@@ -4,7 +4,6 @@ import json
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import replace
-from threading import Timer
 from typing import Any
 
 import streamlit as st
@@ -17,17 +16,14 @@ from bertviz_core.viewer.view import InputAttention
 from pages.shared import messages, services
 from pages.shared.frame.selection import Selection
 
-DELAY = 2.0  # seconds, until the page is drawn
-
 
 def of(selection: Selection) -> bytes:
     """The preview of the chosen model as JSON; empty until it is measured, and for a model that cannot run it."""
     key = _key(selection)
-    try:
-        return _stored(key)
-    except LookupError:
+    shown = _stored(key)
+    if not shown:
         _measured(key, selection)
-        return b""
+    return shown
 
 
 def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
@@ -36,10 +32,7 @@ def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
     weights = settings.get("weights", "attention")
     if fingerprint == selection.checkpoint.fingerprint():
         return of(replace(selection, settings=replace(selection.settings, weights=weights)))
-    try:
-        return _stored(preview_key(fingerprint, weights, settings.get("dtype", "float32")))
-    except LookupError:
-        return b""
+    return _stored(preview_key(fingerprint, weights, settings.get("dtype", "float32")))
 
 
 def of_input(attention: InputAttention) -> bytes:
@@ -52,29 +45,31 @@ def of_guesses(result: ShownRelations, choice: DirectedHead, relation: str) -> b
     return _encoded(Preview.of_guesses(result, choice, relation))
 
 
-def _encoded(shown: Preview | None) -> bytes:
-    return json.dumps({"preview": shown.to_json()}).encode() if shown else b""
-
-
 def wait_for(selection: Selection) -> None:
     """Draw the page again when the preview has been measured."""
     key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
-        _wait(measured)
+        messages.rerun_after(measured)
 
 
 def _key(selection: Selection) -> str:
     return preview_key(selection.checkpoint.fingerprint(), selection.settings.weights, selection.settings.dtype)
 
 
-@messages.fragment(run_every=1.0)
-def _wait(measured: Future[None]) -> None:
-    if measured.done():
-        st.rerun()
+def _encoded(shown: Preview | None) -> bytes:
+    return json.dumps({"preview": shown.to_json()}).encode() if shown else b""
+
+
+def _stored(key: str) -> bytes:
+    """Empty where there is none."""
+    try:
+        return _read(key)
+    except LookupError:
+        return b""
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _stored(key: str) -> bytes:
+def _read(key: str) -> bytes:
     """An absence is raised, because what raises is not cached."""
     data = services.store().get(key)
     if data is None:
@@ -85,18 +80,11 @@ def _stored(key: str) -> bytes:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _measured(key: str, _selection: Selection) -> Future[None]:
     """Measure and store it in the background, once for all readers."""
-    done: Future[None] = Future()
     store, models = services.store(), services.loaded_models()
 
     def measure() -> None:
-        try:
-            with suppress(BertvizError, OSError):  # a map without previews is a map all the same
-                model = models.get(_selection.checkpoint, _selection.settings.dtype)
-                store.put(key, Preview.measure(model, _selection.settings).to_bytes())
-        finally:
-            done.set_result(None)
+        with suppress(BertvizError, OSError):  # a map without previews is a map all the same
+            model = models.get(_selection.checkpoint, _selection.settings.dtype)
+            store.put(key, Preview.measure(model, _selection.settings).to_bytes())
 
-    timer = Timer(DELAY, measure)
-    timer.daemon = True  # the server's end does not wait for it
-    timer.start()
-    return done
+    return services.in_background(measure)

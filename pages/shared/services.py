@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import fields, replace
 from typing import Any, TypeVar
 
@@ -30,6 +31,7 @@ from bertviz_core.settings import Settings, Weights
 from bertviz_core.tasks.workers import Worker
 from pages.shared.memoize import memoize
 
+DELAY = 2.0  # seconds until work in the background begins: the page is drawn by then
 UNPACKED = 10  # text shrinks to a tenth at best
 T = TypeVar("T")
 _singletons: dict[str, Any] = {}
@@ -47,6 +49,23 @@ def _once(make: Callable[[], T]) -> Callable[[], T]:
             return service
 
     return get
+
+
+def in_background(work: Callable[[], T]) -> Future[T]:
+    """What `work` will give, on a thread that begins a little later and does not delay the server's end."""
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+            raise
+
+    timer = threading.Timer(DELAY, run)
+    timer.daemon = True
+    timer.start()
+    return done
 
 
 @_once
@@ -115,12 +134,7 @@ def run(
     except LookupError:
         return None
     store().mark_used(key)  # read from the cache of results it is used too
-    return memoize(_renamed, result, names, model)
-
-
-def _renamed(result: Result, names: tuple[tuple[str, str], ...], model: tuple[str, str | None] | None) -> Result:
-    named: Result = renamed(result, dict(names), dict(zip(("name", "revision"), model or (), strict=False)))
-    return named
+    return memoize(renamed, result, dict(names), dict(zip(("name", "revision"), model or (), strict=False)))
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

@@ -1,5 +1,6 @@
 """A model's stored results for the chosen corpora; or the button to compute them, the running job, or its error."""
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
@@ -8,10 +9,10 @@ import streamlit as st
 from bertviz_core import tasks
 from bertviz_core.analyses import chunks, runtime_estimate
 from bertviz_core.analyses.analysis import Kind
-from bertviz_core.analyses.model_pass import check_model
+from bertviz_core.analyses.model_pass import can_compute, check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import shared
+from bertviz_core.analyses.requests import passes, shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.skipped import UNKNOWN
@@ -21,6 +22,8 @@ from pages.shared.frame import address, uploads
 from pages.shared.frame.selection import Selection
 
 MAX_COST = 20  # forward passes, of what runs with everything else
+UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
+R = TypeVar("R", bound=Result)
 
 
 def names(kind: Kind) -> dict[str, str]:
@@ -45,21 +48,30 @@ def everything(selection: Selection) -> list[Request]:
     ]
 
 
-R = TypeVar("R", bound=Result)
-UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
-
-
 def result_or_stop(request: Request, result_class: type[R]) -> R:
     """The stored result, of this class and read-only; without one the page shows the offer to compute it, the running
     job, or its error, and stops."""
     result = services.find(request)
     if isinstance(result, result_class):
-        warn_of_unknown(result)
+        _warn_of_unknown(result)
         return result
     job = jobs.last_of(request)
     if offer(request) and job is not None and not job.finished:
         st.skeleton(height=420)
     address.stop()
+
+
+def _warn_of_unknown(result: Result) -> None:
+    """Warn above the numbers if many of their tokens are [UNK]."""
+    origin = result.provenance
+    unknown = sum(entry["count"] for entry in origin["skipped"] if entry["reason"] == UNKNOWN)
+    if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
+        st.warning(
+            f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
+            "vocabulary and are read as [UNK]: the numbers say little about these words. Choose a model of this "
+            "language.",
+            icon=":material/translate:",
+        )
 
 
 def offer(request: Request) -> bool:
@@ -73,25 +85,8 @@ def offer(request: Request) -> bool:
     except ModelError as problem:
         messages.note(problem)
         return False
-    if not jobs.is_running(jobs.last_of(request)):
-        _offer(request)
-    return True
-
-
-def warn_of_unknown(result: Result) -> None:
-    """Warn above the numbers if many of their tokens are [UNK]."""
-    origin = result.provenance
-    unknown = sum(entry["count"] for entry in origin["skipped"] if entry["reason"] == UNKNOWN)
-    if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
-        st.warning(
-            f"{unknown:,} of {origin['tokens']:,} tokens ({unknown / origin['tokens']:.0%}) are not in this model's "
-            "vocabulary and are read as [UNK]: the numbers say little about these words. Choose a model of this "
-            "language.",
-            icon=":material/translate:",
-        )
-
-
-def _offer(request: Request) -> None:
+    if jobs.is_running(jobs.last_of(request)):
+        return True
     share = chunks.share_done(services.store(), request) or 0.0
     seconds = runtime_estimate.seconds(services.store(), [shared(request)])
     length = runtime_estimate.text(None if seconds is None else seconds * (1 - share))
@@ -105,5 +100,35 @@ def _offer(request: Request) -> None:
         )
         label = f"Analyze ({length})"
     task = partial(tasks.analyses, shared(request), services.store())
-    start = partial(jobs.submit, request.key(), ANALYSES[request.analysis].title, task)
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=start)
+    start_button(label, jobs.submit, request.key(), ANALYSES[request.analysis].title, task)
+    return True
+
+
+def offer_missing(selection: Selection) -> None:
+    """What is missing of everything as one job: the running one, or the offer to start it."""
+    requests = everything(selection)
+    key = jobs.everything_key(requests)
+    if jobs.is_running(jobs.last(key), "Finished passes are stored."):
+        return
+    missing = [request for request in requests if services.find(request) is None and can_compute(request)]
+    if not missing:
+        apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > MAX_COST]
+        start = f" Start {', '.join(apart)} from {'its' if len(apart) == 1 else 'their'} own page." if apart else ""
+        st.caption(f"All analyses are stored for these corpora.{start}")
+        return
+    st.write(
+        f"{len(missing)} analyses are missing. One job runs them in {len(passes(missing))} forward passes; analyses of "
+        "one corpus share a pass. Results are stored as each pass finishes."
+    )
+    st.caption(messages.plain(", ".join(dict.fromkeys(ANALYSES[each.analysis].title for each in missing))))
+    start_button(f"Run all ({duration(missing)})", jobs.everything, key, missing)
+
+
+def duration(requests: list[Request]) -> str:
+    """About how long these requests take together, as "about 40 s"."""
+    return runtime_estimate.text(runtime_estimate.seconds(services.store(), passes(requests)))
+
+
+def start_button(label: str, start: Callable[..., None], *arguments: Any) -> None:
+    """The button that starts a page's job."""
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=start, args=arguments)

@@ -8,8 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import links
-from pages.shared.views import gold_tree
-from pages.shared.views.input_choice import SENTENCES
+from pages.shared.views.viewer_input import SENTENCES, tree_of
 from tests import families
 from tests.app.driving import open_app, parameter, unescaped, words
 from tests.shipped import COUNT
@@ -235,7 +234,7 @@ def test_a_tree_that_does_not_fit_is_not_drawn() -> None:
 
 @pytest.mark.parametrize("gold", ["", "2-det", "2-det 1-x", "9-det 0-root", "x-det 0-root", "²-d 0-root", "-d 0-root"])
 def test_what_is_no_tree_of_the_words(gold: str) -> None:
-    assert gold_tree.tree_of(["The", "boats"], gold) is None
+    assert tree_of(["The", "boats"], gold) is None
 
 
 def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:

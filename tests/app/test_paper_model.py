@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from bertviz_core.models.checkpoint import PAPER_MODEL
-from pages.shared import stored
+from pages.shared import services, stored
 from pages.shared.views import paper_model
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 
@@ -48,7 +48,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny_folder: Path) -> H
     monkeypatch.setattr(huggingface_hub, "HfApi", lambda **_: double)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", double.snapshot_download)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(paper_model, "DELAY", 0.0)
+    monkeypatch.setattr(services, "DELAY", 0.0)
     monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     return double
 

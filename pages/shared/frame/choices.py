@@ -4,7 +4,9 @@ They take their values from the address on arrival; afterwards the address follo
 reruns the page when it is opened (`on_change="rerun"`) they have their values without being drawn.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -16,6 +18,7 @@ from pages.shared.frame.address import current
 
 T = TypeVar("T")
 Read = Callable[[str], Any]
+_unseen = ContextVar("unseen", default=False)
 
 
 def selectbox(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
@@ -98,6 +101,8 @@ def _choice(
     _restore(label, key, default, read, valid, follows, unavailable)
     if follows:
         more["on_change"] = _explicit(key, more.get("on_change"))
+    if _unseen.get():
+        return st.session_state[key]
     value: T = _kept(key) if _is_hidden() else draw(label, *arguments, key=key, **more)
     is_default = value == default and not (follows and key in current().explicit)
     current().drawn[key] = None if is_default or value is None else _text(value)[:maximum]
@@ -184,6 +189,16 @@ def _between(convert: Read, low: float, high: float) -> Read:
         return value
 
     return read
+
+
+@contextmanager
+def unseen() -> Iterator[None]:
+    """Choices inside have the values that they are about to have on the page, and are not drawn."""
+    token = _unseen.set(True)
+    try:
+        yield
+    finally:
+        _unseen.reset(token)
 
 
 def ahead(key: str, default: str) -> str:

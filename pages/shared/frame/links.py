@@ -168,12 +168,12 @@ def to_tree(
     return to_words(sentence["words"], **more)
 
 
-def addresses(targets: Sequence[dict[str, str] | None]) -> list[str]:
-    """The viewer's addresses, relative to any page, of what `to_words` or `to_tree` gave; empty where there is none.
+def viewer_address(own: dict[str, str] | None) -> str:
+    """The viewer's address, relative to any page, of what `to_words` or `to_tree` gave; empty where that is nothing.
 
-    Components link to them: a link of Streamlit's for each would be most of what a page sends.
+    Components link to it: a link of Streamlit's for each sentence would be most of what a page sends.
     """
-    return ["" if own is None else f"{VIEWER.name}?{urlencode(parameters(_head(), **own))}" for own in targets]
+    return "" if own is None else f"{VIEWER.name}?{urlencode(parameters(_head(), **own))}"
 
 
 def _head() -> Head:

@@ -1,8 +1,6 @@
-"""The page of an analysis: all of it follows from the analysis's own columns, but for the parts that a file in pages/
-adds."""
+"""The page of an analysis: all of it follows from the analysis's own columns, but for what a file in pages/ adds."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,129 +13,174 @@ from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import EXAMPLES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, head_frame
-from bertviz_core.heads import highest, ranks
-from bertviz_core.plotting.drawing import FigureSpec
+from bertviz_core.heads import all_labels, highest, ranks
+from bertviz_core.numbers import number
+from bertviz_core.overview.head_summary import segments
+from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import endnotes, page, services, stored
-from pages.shared.frame import header
+from pages.shared import endnotes, messages, page, services, stored
+from pages.shared.frame import choices, header, links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
-from pages.shared.messages import plain
-from pages.shared.views import findings_view, head_view
+from pages.shared.messages import joined, plain
+from pages.shared.page import Metric
+
+MAX_NAMED = 10
+LONG = 500  # pixels of a figure that is longer than the map beside it
+Draw = Callable[[Any, Selection], None]
 
 
-def _column_map(result: Result, column: HeadColumn, base: int) -> HeadMap:
-    return column.map(result, base)
+def show(
+    analysis: Analysis, *, request: Callable[[Selection], Request] | None = None,
+    beyond: Callable[[Any, HeadColumn, Selection], str] | None = None,
+    numbers: Callable[[Any, Selection], list[Metric]] | None = None,
+    figure: Callable[[Any, Selection], FigureSpec] | None = None,
+    squares: Callable[[Any, HeadColumn, int], HeadMap] | None = None,
+    below: Draw | None = None, after: Draw | None = None, text: str = "", section: int | None = None,
+) -> None:  # fmt: skip
+    """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance.
 
-
-@dataclass(frozen=True)
-class Parts:
-    """The parts of a page beyond its analysis's columns; each is drawn or computed for a result and selection.
-
-    Attributes:
-        heads: Draws a threshold for the shown column; the heads beyond it, and what they do.
-        numbers: The key numbers, as `page.metrics` takes them.
-        figure: The paper's figure.
+    Args:
+        request: Draws the options of the analysis; the request with them.
+        beyond: Draws a threshold for the shown column; names the heads beyond it, as `named_over` does.
+        numbers: The key numbers, in place of those of the shown column.
+        figure: The paper's figure, where it is not simply the analysis's.
+        squares: The map of the shown column, where it is not the column's own.
         below: Draws what follows the key numbers.
         after: Draws what follows the table of all heads.
         text: What "About" says, in Markdown.
         section: Section of docs/methods.md.
-        request: Draws the options of the analysis; the request with them.
-        squares: The map of the chosen column.
     """
-
-    heads: Callable[[Any, HeadColumn, Selection], tuple[list[str], str]] | None = None
-    numbers: Callable[[Any, Selection], list[tuple[str, str, str]]] | None = None
-    figure: Callable[[Any, Selection], FigureSpec] | None = None
-    below: Callable[[Any, Selection], None] = lambda result, selection: None
-    after: Callable[[Any, Selection], None] = lambda result, selection: None
-    text: str = ""
-    section: int | None = None
-    request: Callable[[Selection], Request] | None = None
-    squares: Callable[[Any, HeadColumn, int], HeadMap] = _column_map
-
-
-def show(analysis: Analysis, parts: Parts = Parts()) -> None:
-    """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance."""
     selection = header.current()
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
     with line:
-        request = parts.request(selection) if parts.request else selection.request(analysis.name)
-    if services.find(request) is None:
+        asked = request(selection) if request else selection.request(analysis.name)
+    if services.find(asked) is None:
         st.markdown(plain(analysis.summary))
-    result = stored.result_or_stop(request, analysis.result_class)
-    values = {column: read for column in analysis.columns if (read := column.read(result)) is not None}
+    result = stored.result_or_stop(asked, analysis.result_class)
+    values = values_of(analysis, result)
     if values:
         with line:
-            chosen = head_view.choose(analysis, result)
-            beyond = parts.heads(result, chosen, selection) if parts.heads else None
-        _heads(analysis, result, values, selection, parts, chosen, beyond)
+            shown = choose_column(analysis, result, list(values))
+            named = beyond(result, shown, selection) if beyond else ""
+        page.finding(analysis.column_finding(shown, result, selection.base), bold=True)
+        if isinstance(result, HeadAverages) and result.absence:
+            st.caption(plain(result.absence))
+        with _pictures(analysis, result, shown, selection, figure, squares):
+            _chosen_head(result, {shown: values[shown]} | values, selection)
+        page.metrics(numbers(result, selection) if numbers else _key_numbers(shown, result, values[shown], selection))
+        if named:
+            st.caption(named)
+        if below:
+            below(result, selection)
+        if isinstance(result, HeadAverages) and result.texts and shown.quantity in result.present:
+            _examples(result, selection, shown)
+        st.header("All heads")
+        titles = {column.quantity: column.short for column in values}
+        page.table(memoize(_all_heads, analysis, result), [*titles], selection, f"{analysis.name}-table", titles=titles)
     elif analysis.main_figure:
-        page.chart(page.drawn(analysis.main_figure, result), f"{analysis.name}-figure", analysis.title)
-    parts.after(result, selection)
+        drawing = page.drawn(analysis.main_figure, result)
+        page.chart(drawing, f"{analysis.name}-figure", analysis.title, choose=page.choose_head)
+    if after:
+        after(result, selection)
     page.downloads(result)
     unit = EXAMPLES[analysis.corpus].unit
-    text = parts.text or plain(analysis.summary)
-    endnotes.ending(result, analysis.formula, text, analysis, parts.section, unit)
+    endnotes.ending(result, analysis.formula, text or plain(analysis.summary), analysis, section, unit)
 
 
-def _heads(
-    analysis: Analysis, result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection, parts: Parts,
-    chosen: HeadColumn, beyond: tuple[list[str], str] | None,
-) -> None:  # fmt: skip
-    """Draw the columns for all heads, and for the chosen one."""
-    findings_view.headline(analysis.column_finding(chosen, result, selection.base))
-    if isinstance(result, HeadAverages) and result.absence:
-        st.caption(plain(result.absence))
-    numbers = parts.numbers or (lambda result, selection: _key_numbers(chosen, result, values[chosen], selection))
-    entries = numbers(result, selection)
-    with _pictures(analysis, result, chosen, selection, parts):
-        head_view.numbers(analysis, result, selection, chosen)
-    page.metrics(entries)
-    if beyond:
-        head_view.named(*beyond)
-    parts.below(result, selection)
-    if isinstance(result, HeadAverages) and result.texts and chosen.quantity in result.present:
-        head_view.examples(result, selection, chosen)
-    st.header("All heads")
-    titles = {column.quantity: column.short for column in values}
-    page.table(memoize(_all_heads, analysis, result), [*titles], selection, f"{analysis.name}-table", titles=titles)
+def named_over(values: np.ndarray, threshold: float, base: int, what: str) -> str:
+    """The heads whose value is over the threshold, the highest first, after a description of what they do."""
+    labels, order = all_labels(*values.shape, base), np.argsort(-values, axis=None, kind="stable")
+    over = [labels[index] for index in order[values.flat[order] > threshold]]
+    more = " …" if len(over) > MAX_NAMED else ""
+    return f"{plain(what)}: {', '.join(over[:MAX_NAMED]) or 'no head'}{more}."
+
+
+def values_of(analysis: Analysis, result: Result) -> dict[HeadColumn, np.ndarray]:
+    """(layer, head) values of the columns that the result has."""
+    return {column: values for column in analysis.columns if (values := column.read(result)) is not None}
+
+
+def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn]) -> HeadColumn:
+    """The column that the map shows: a choice where there are several."""
+    first = analysis.default_column(result)
+    assert first is not None, "a result with columns"
+    if len(columns) == 1:
+        return first
+    by_name = {column.quantity: column for column in columns}
+    look: dict[str, Any] = {"format_func": lambda name: by_name[name].short, "width": 320}
+    options, key = [*by_name], analysis.control_key
+    return by_name[choices.selectbox("Show on the map", options, key=key, default=first.quantity, **look)]
 
 
 def _all_heads(analysis: Analysis, result: Result) -> pd.DataFrame:
-    read = {column.quantity: column.read(result) for column in analysis.columns}
-    return head_frame({quantity: values for quantity, values in read.items() if values is not None})
+    return head_frame({column.quantity: values for column, values in values_of(analysis, result).items()})
 
 
 def _pictures(
-    analysis: Analysis, result: Result, chosen: HeadColumn, selection: Selection, parts: Parts
-) -> DeltaGenerator:
-    """The figure, where there is one, and the map of the chosen column; the room for the chosen head's numbers."""
-    squares, name = memoize(parts.squares, result, chosen, selection.base), analysis.name
-    if own := analysis.main_figure:
-        build = parts.figure or (lambda result, selection: page.drawn(own, result, selection.base))
-        drawing = build(result, selection)
-        return head_view.figure_and_map(drawing, analysis.summary, squares, chosen.label, name, selection)
+    analysis: Analysis, result: Result, shown: HeadColumn, selection: Selection,
+    figure: Callable[[Any, Selection], FigureSpec] | None, squares: Callable[[Any, HeadColumn, int], HeadMap] | None,
+) -> DeltaGenerator:  # fmt: skip
+    """The figure, where there is one, beside the map of the shown column; the room for the chosen head's numbers."""
     left, right = st.columns([3, 2], gap="medium")
-    with left:
-        st.markdown(f"**Head map**: {plain(chosen.label)}")
-        alt = f"Map of all heads, layer by head, colored by {chosen.label}"
-        page.head_map(squares, f"{name}-map", alt, selection)
-    return right
+    room, beside = right, left
+    if analysis.main_figure:
+        drawing = figure(result, selection) if figure else page.drawn(analysis.main_figure, result, selection.base)
+        with left:
+            page.chart(drawing, f"{analysis.name}-figure", analysis.summary, head=selection.head)
+        is_long = (drawing.layout.get("height") or HEIGHT) > LONG
+        room, beside = right if is_long else left, right
+    with beside:
+        base = selection.base
+        drawn = memoize(squares, result, shown, base) if squares else memoize(HeadColumn.map, shown, result, base)
+        st.markdown(f"**Head map**: {plain(shown.label)}")
+        alt = f"Map of all heads, layer by head, colored by {shown.label}"
+        page.head_map(drawn, f"{analysis.name}-map", alt, selection)
+    return room
 
 
-def _key_numbers(
-    column: HeadColumn, result: Result, values: np.ndarray, selection: Selection
-) -> list[tuple[str, str, str]]:
-    """(label, value, beside it) of the highest head, the highest layer, all heads and the chosen head."""
+def _chosen_head(result: Result, values: dict[HeadColumn, np.ndarray], selection: Selection) -> None:
+    """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
+    head = selection.head
+    rows = [
+        {
+            "quantity": plain(column.short),
+            "value": _unbroken(column.with_interval(result, head)),
+            "rank": _unbroken(f"{ranks(read)[head]} of {read.size}"),
+        }
+        for column, read in values.items()
+    ]
+    over = f", with 95% intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
+    st.markdown(f"**Head {selection.label}**{over}")
+    st.table(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
+
+
+def _unbroken(text: str) -> str:
+    """The text on one line, where a table is narrow."""
+    return text.replace(" ", "\u00a0")
+
+
+def _key_numbers(column: HeadColumn, result: Result, values: np.ndarray, selection: Selection) -> list[Metric]:
+    """Of the highest head, the highest layer, all heads and the chosen head."""
     head, at = highest(values), selection.head
-    value = column.text(values[head])
     baseline, name = column.baseline(result) if column.baseline else (np.nan, "")
     means = np.nanmean(values, axis=1)
     layer = int(means.argmax())
     return [
-        ("Highest head", head.label(selection.base), f"{value}, of {values.size} heads"),
+        ("Highest head", head.label(selection.base), f"{column.text(values[head])}, of {values.size} heads"),
         ("Highest layer", str(layer + selection.base), f"mean of its heads: {column.text(means[layer])}"),
         ("Mean over heads", column.text(np.nanmean(values)), f"{name}: {column.text(baseline)}" if name else ""),
         (f"Head {selection.label}", column.text(values[at]), f"rank {ranks(values)[at]} of {values.size}"),
     ]
+
+
+@messages.fragment()
+def _examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
+    """The segments in which the chosen head's value is highest."""
+    st.header(f"Top segments for head {selection.label}")
+    shown = list(segments(result, column.quantity, selection.head))
+    st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
+    for segment in shown:
+        location = plain(f"segment {segment.number + 1}, {segment.where}")
+        st.markdown(f"**{number(segment.value)}** {location}: :gray[{joined(' '.join(segment.tokens))}]")
+        links.to_segment(segment.number)

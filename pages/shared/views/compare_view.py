@@ -202,7 +202,7 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
             described = memoize(value_map, values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
             lines = preview.of_run(comparison.provenance if name == "a" else comparison.other, selection)
-            page.head_map(described, f"compare-map-{name}", alt, selection, lines=lines, own=False)
+            page.head_map(described, f"compare-map-{name}", alt, selection, lines=lines)
 
 
 def table(change: Change, selection: Selection) -> None:

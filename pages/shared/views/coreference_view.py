@@ -1,7 +1,6 @@
 """Coreference in words, in a table beside the paper's, and passages with a head's guesses drawn in."""
 
-from collections.abc import Sequence
-from typing import Any
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,46 +10,54 @@ from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads import direction_finding, standing
 from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.document_figure import draw
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, MAX_ITEMS, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.passages import ListedGuess, PassageExample, PassageQuery
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, MAX_ITEMS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.passages import PassageQuery
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.heads import DirectedHead, arrow, ranks
+from bertviz_core.heads import DirectedHead, Head, arrow, ranks
 from bertviz_core.models.labels import isolated
 from bertviz_core.plotting.style import percent
-from pages.shared import messages
-from pages.shared.components import Note, drawings
+from pages.shared import messages, page, services
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
-from pages.shared.views import findings_view, guess_list
+from pages.shared.page import Drawing, Metric
+from pages.shared.views import lists
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
-def choose_direction(result: AntecedentCounts) -> int:
-    """Which of DIRECTIONS the chosen head is read in, kept in the address; the paper's by default."""
-    direction = choices.segmented(
-        "Direction of attention",
-        result.directions,
-        key="direction",
-        default=DIRECTIONS[0],
-        format_func=arrow,
-        help="The paper measures mention → antecedent; its numbers are shown for that direction only.",
-    )
-    return DIRECTIONS.index(direction)
+def choose(computed: CoreferenceHeads) -> tuple[AntecedentCounts, str, int]:
+    """Draw the choice of the candidates, the type of mention, and which of DIRECTIONS heads are read in."""
+    kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default=TYPE_ROWS[0])
+    about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
+    candidates = choices.segmented("Candidates", CANDIDATES, key="candidates", default=CANDIDATES[0], help=about)
+    result = memoize(CoreferenceHeads.show, computed, candidates)
+    about = "The paper measures mention → antecedent; its numbers are shown for that direction only."
+    look = {"key": "direction", "default": DIRECTIONS[0], "format_func": arrow, "help": about}
+    return result, kind, DIRECTIONS.index(choices.segmented("Direction of attention", result.directions, **look))
+
+
+def default_head(selection: Selection) -> Head | None:
+    """The best head at what the page is about to show."""
+    computed = services.find(selection.request("coreference_heads"))
+    if not isinstance(computed, CoreferenceHeads):
+        return None
+    with choices.unseen():
+        result, kind, direction = choose(computed)
+    return result.best(kind, direction).head
 
 
 def headline(result: AntecedentCounts, direction: int, selection: Selection) -> None:
     """The finding of one direction, and the way to the head it names."""
     best, n = result.best(direction=direction), int(result.n[0])
     label = best.head.label(selection.base)
-    findings_view.headline(memoize(direction_finding, result, direction, selection.base))
+    page.finding(memoize(direction_finding, result, direction, selection.base), bold=True)
     if result.candidates == "mentions" and 2 * result.single > n:
         st.info(
             "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
@@ -67,26 +74,22 @@ def describe_reading(result: AntecedentCounts, direction: int, base: int) -> Non
     n, origin = int(result.n[0]), result.provenance
     chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
     outside = " The paper does not measure this direction." if direction else ""
+    best, better = result.best(direction=direction), result.better_direction() or result.best()
+    other = ""
+    if better.direction != direction:
+        here, more = (result.head_row(each)["accuracy"] for each in (best, better))
+        named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
+        other = f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
     st.caption(
         f"Candidates: {AMONG[result.candidates]}. {memoize(standing, result, direction)}{outside} "
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
-        f"{_other_direction(result, direction, base)} {result.single:,} mentions have only one candidate. Read as "
+        f"{other} {result.single:,} mentions have only one candidate. Read as "
         f"{messages.plain(origin['format'])}; head words found by {origin['head_words']}."
     )
 
 
-def _other_direction(result: AntecedentCounts, direction: int, base: int) -> str:
-    """Say that the best head is one of the other direction, where it is."""
-    better = result.better_direction() or result.best()
-    if better.direction == direction:
-        return ""
-    here, more = (result.head_row(each)["accuracy"] for each in (result.best(direction=direction), better))
-    named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
-    return f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
-
-
-def metrics(result: AntecedentCounts, direction: int, base: int) -> list[tuple[str, str, str]]:
-    """(label, this run, paper) for the best head of one direction, chance, and the paper's baselines."""
+def metrics(result: AntecedentCounts, direction: int, base: int) -> list[Metric]:
+    """Of the best head of one direction, chance, and the paper's baselines."""
     best, n = result.best(direction=direction), int(result.n[0])
     accuracy = result.head_row(best)["accuracy"]
     cited = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
@@ -118,10 +121,12 @@ def table_2(result: AntecedentCounts, base: int) -> None:
     shares["best head for each type"] = np.array(each)
     for other in [result.best(direction=index) for index in range(1, len(result.directions))]:
         shares[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label(base)}"] = accuracy[other.at]
-    rows = [
-        _table_row(name, row, result.n, cited.get(PAPER_HEAD if name == best_name else name, ()))
-        for name, row in shares.items()
-    ]
+    rows = []
+    for name, row in shares.items():
+        cells = [percent(share, n).removesuffix("%") for share, n in zip(row, result.n, strict=True)]
+        for index, there in enumerate(cited.get(PAPER_HEAD if name == best_name else name, ())):
+            cells[index] += f" ({there})"
+        rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
     beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
     st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
     st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
@@ -129,12 +134,6 @@ def table_2(result: AntecedentCounts, base: int) -> None:
     neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. {neural}")
-
-
-def _table_row(name: str, shares: np.ndarray, counts: np.ndarray, there: Sequence[int] = ()) -> dict[str, Any]:
-    cells = [percent(share, n).removesuffix("%") for share, n in zip(shares, counts, strict=True)]
-    cells = [f"{cell} ({there[i]})" if i < len(there) else cell for i, cell in enumerate(cells)]
-    return {"system": name} | dict(zip(TYPE_ROWS, cells, strict=True))
 
 
 def numbers(result: AntecedentCounts, choice: DirectedHead, selection: Selection) -> None:
@@ -165,37 +164,24 @@ def percentages(result: AntecedentCounts, direction: int) -> pd.DataFrame:
 def documents(result: AntecedentCounts, request: Request, choice: DirectedHead, selection: Selection) -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
-    is_whole = len(result.items) == result.n[0]
-    parts = guess_list.all_parts(request, is_whole)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = PassageQuery(choice, *guess_list.choose("guesses", ORDERS[2], "over", "document_search"))
-        total, shown = guess_list.entries_of_page(parts or result, query, SHOWN, "passage_page")
-    every = int(result.n[0])
-    part = "" if parts or is_whole else f" in the documents of the first {MAX_ITEMS:,} of {every:,} mentions"
+    every, query = int(result.n[0]), partial(PassageQuery, choice)
+    keys, is_whole = ("guesses", "over", "document_search", "passage_page"), len(result.items) == every
+    total, passages, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
+    part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {every:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
         "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
         "the attention behind it."
     )
-    targets = [_target(guess, choice) for passage in shown for guess in passage.listed]
-    addresses = iter(links.addresses(targets))
-    notes = [[Note(_described(guess), next(addresses)) for guess in passage.listed] for passage in shown]
-    items = [(_title(passage), draw(passage.document, passage.drawn, "currentColor")) for passage in shown]
-    drawings(items, "passages", notes=notes)
-
-
-def _title(passage: PassageExample) -> str:
-    outside = sum(guess.is_outside for guess in passage.listed)
-    more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
-    return f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
-
-
-def _described(guess: ListedGuess) -> str:
-    mark = "✓" if guess.right else "✗"
-    return f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
-
-
-def _target(guess: ListedGuess, choice: DirectedHead) -> dict[str, str] | None:
-    """The window in which the guess was made, with the mention's head word pinned."""
-    pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
-    return links.to_words(guess.window, dependents=pinned, least="0")
+    items = []
+    for passage in passages:
+        outside = sum(guess.is_outside for guess in passage.listed)
+        more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
+        title = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
+        notes = []
+        for guess in passage.listed:  # its link: the window in which it was made, the mention's head word pinned
+            text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
+            pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
+            notes.append((f"{text} {guess.weight:.3f}", links.to_words(guess.window, dependents=pinned, least="0")))
+        items.append(Drawing(title, draw(passage.document, passage.drawn, "currentColor"), notes=notes))
+    page.drawings(items, "passages")

@@ -8,8 +8,6 @@ from collections.abc import Callable
 import numpy as np
 
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
@@ -18,54 +16,39 @@ from pages.shared import services, stored
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
-from pages.shared.views import compare_view, input_choice, relation_view, tour_view
+from pages.shared.views import analysis_page, compare_view, coreference_view, relation_view, tour_view, viewer_input
 
 
 def of(page: str, selection: Selection) -> Head:
     """The head that a page opens on."""
-    own = OPENING.get(page)
-    chosen = own(selection) if own else _of_columns(page, selection) if page in ANALYSES else None
+    if own := OPENING.get(page):
+        chosen = own(selection)
+    else:
+        chosen = _of_columns(page, selection) if page in ANALYSES else None
     if chosen is None and page not in ANALYSES:
-        chosen = _of_all(selection)
+        chosen = memoize(clearest_head, stored.results(selection))
     return chosen or Head(0, 0)
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:
     """The highest head of the column that the page's map is about to show."""
-    analysis, result = ANALYSES[page], services.find(selection.request(page))
-    if result is None:
+    result = services.find(selection.request(page))
+    values = {} if result is None else analysis_page.values_of(ANALYSES[page], result)
+    if result is None or not values:
         return None
-    read = {column.quantity: values for column in analysis.columns if (values := column.read(result)) is not None}
-    if (first := analysis.default_column(result)) is None:
-        return None
-    values = read.get(choices.ahead(analysis.control_key, ""), read[first.quantity])
-    return None if np.isnan(values).all() else highest(values)
-
-
-def _of_all(selection: Selection) -> Head | None:
-    """The clearest head of the stored analyses."""
-    return memoize(clearest_head, stored.results(selection))
-
-
-def _coreference(selection: Selection) -> Head | None:
-    result = services.find(selection.request("coreference_heads"))
-    if not isinstance(result, CoreferenceHeads):
-        return None
-    candidates, kind = choices.ahead("candidates", CANDIDATES[0]), choices.ahead("kind", TYPE_ROWS[0])
-    direction = choices.ahead("direction", DIRECTIONS[0])
-    shown = result.show(candidates if candidates in CANDIDATES else CANDIDATES[0])
-    index = shown.directions.index(direction) if direction in shown.directions else 0
-    return shown.best(kind if kind in TYPE_ROWS else TYPE_ROWS[0], index).head
+    with choices.unseen():
+        shown = values[analysis_page.choose_column(ANALYSES[page], result, list(values))]
+    return None if np.isnan(shown).all() else highest(shown)
 
 
 def _viewer(selection: Selection) -> Head | None:
     """The head that is best at what the viewer's example is of, where a stored result says so."""
-    if choices.ahead("input", input_choice.KINDS[0]) != input_choice.KINDS[0]:
+    if choices.ahead("input", viewer_input.KINDS[0]) != viewer_input.KINDS[0]:
         return None
-    example = choices.ahead("example", input_choice.COREFERENCE)
-    if example == input_choice.COREFERENCE:
-        return _coreference(selection)
-    return relation_view.best_head(selection, input_choice.RELATIONS.get(example, ()))
+    example = choices.ahead("example", viewer_input.COREFERENCE)
+    if example == viewer_input.COREFERENCE:
+        return coreference_view.default_head(selection)
+    return relation_view.best_head(selection, viewer_input.RELATIONS.get(example, ()))
 
 
 def _probes(selection: Selection) -> Head | None:
@@ -81,7 +64,7 @@ def _clustering(selection: Selection) -> Head | None:
 
 OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "dependency_heads": relation_view.default_head,
-    "coreference_heads": _coreference,
+    "coreference_heads": coreference_view.default_head,
     "attention_viewer": _viewer,
     "probes": _probes,
     "clustering": _clustering,

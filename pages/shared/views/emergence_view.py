@@ -1,6 +1,7 @@
-"""Parts of the page of emergence: the claim, the slider over the training and what moves with it; relations, the chosen
-head and the table, which no step changes."""
+"""Emergence: the claim, the slider over the training and what moves with it; relations, the chosen head and the table,
+which no step changes."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,41 +13,24 @@ from bertviz_core.analyses.registry import label
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import all_heads
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.overview.figure import behavior_map
 from bertviz_core.overview.head_summary import behavior_counts
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
-from pages.shared import messages, page, preview
+from pages.shared import page, preview
 from pages.shared.components import component
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
-from pages.shared.views import emergence_choice
+from pages.shared.page import Metric
 
-MAP, PLAYER = "emergence-map", "emergence-player"  # keys of components
+PLAYER = "emergence-player"  # key of the component
 PLAYING = "emergence plays"
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 BY_BEHAVIOR = "what each head does"
-IN_NATS = ("entropy", "from_cls")
 MAX_RELATIONS = 6
 ENDINGS = {"heads": ", heads", "heldout": ", held out", "offset": ", fixed offset"}  # of columns, in words
-
-
-def origin(result: Emergence) -> None:
-    """What the numbers are computed from, in two captions; the second is also printed on the figures."""
-    provenance = result.provenance
-    settings, treebank = provenance["settings"], provenance["others"]["treebank"]
-    mode = "as in the paper" if settings["mode"] == "paper" else "corrected"
-    model, text = provenance["model"], provenance["corpus"]
-    built = f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}"
-    st.caption(
-        messages.plain(
-            f"{built}. {len(result.steps)} checkpoints of {result.shape[0]} × {result.shape[1]} heads; "
-            f"{provenance['segments']:,} segments, {provenance['sentences']:,} sentences. {' '.join(result.notes)} "
-            "Coreference heads are not counted here, unlike on the overview."
-        )
-    )
-    st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
 
 
 def claim(result: Emergence) -> None:
@@ -70,24 +54,10 @@ def _uas(result: Emergence, index: int | None = None) -> str:
     return percent(share, int(result.dependency(-1).best_n[row]))
 
 
-def appearances(result: Emergence, labels: np.ndarray) -> None:
-    """How many heads have a behavior, and when each behavior first appeared; labels: (step, layer, head)."""
-    first, last = (with_behavior(labels[index]) for index in (0, -1))
-    came: dict[int, list[str]] = {}  # step at which some head first has a behavior -> behaviors
-    for name in behavior_counts(labels):
-        if name not in UNTRAINED:
-            came.setdefault(int((labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
-    steps = "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came))
-    st.markdown(
-        f"Heads with a behavior: {first} at the first step, {last} at the last, of {labels[0].size}. First "
-        f"appearance: {steps or 'none yet'}."
-    )
-
-
 @address.fragment
-def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None:
+def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoint], selection: Selection) -> None:
     """The slider, and everything that moves with it; a move, or a frame of the player, runs this part of the page
-    alone."""
+    alone. labels: (step, layer, head). models: Of the steps, where they are on this machine."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -97,27 +67,21 @@ def explore(result: Emergence, labels: np.ndarray, selection: Selection) -> None
             component("player")(data=data, key=PLAYER, on_at_change=lambda: _played(result), width="content")
     left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
-        _map(result, labels, index, selection)
+        known = [column.spec.label for column in columns(result, index)]
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown("**Head map**", width="content")
+            options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 180}
+            shown = choices.selectbox("Show on the map", options, key="map_of", default=BY_BEHAVIOR, **look)
+        model, alt = models.get(int(result.steps[index])), f"Map of all heads, layer by head: {shown}"
+        lines = preview.of(replace(selection, checkpoint=model)) if model else b""
+        drawing = memoize(map_at, result, labels, shown, index, selection.base)
+        page.head_map(drawing, "emergence-map", alt, selection, lines=lines, height=370)
     with middle:
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
-        page.chart(page.drawn(course_figure, result, labels, index), "course-figure", alt, clickable=False)
+        page.chart(page.drawn(course_figure, result, labels, index), "course-figure", alt)
     with right.container(key="tiles", gap="xsmall"):
-        for label, here, beside in _numbers(result, labels[index], index):
-            st.metric(label, here, beside, delta_color="off", delta_arrow="off", border=True)
-
-
-def _map(result: Emergence, labels: np.ndarray, index: int, selection: Selection) -> None:
-    """Draw the map of heads by behavior or by one quantity."""
-    known = [column.spec.label for column in columns(result, index)]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown("**Head map**", width="content")
-        options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 180}
-        shown = choices.selectbox("Show on the map", options, key="map_of", default=BY_BEHAVIOR, **look)
-    figure = memoize(map_at, result, labels, shown, index, selection.base)
-    model = emergence_choice.checkpoint(int(result.steps[index]))
-    lines = preview.of(replace(selection, checkpoint=model)) if model else b""
-    title = f"Map of all heads, layer by head: {shown}"
-    page.head_map(figure, MAP, title, selection, lines=lines, own=False, height=370)
+        for title, here, beside in _numbers(result, labels[index], index):
+            st.metric(title, here, beside, delta_color="off", delta_arrow="off", border=True)
 
 
 def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: int) -> HeadMap:
@@ -126,7 +90,7 @@ def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: 
     column = next((column for column in known if column.spec.label == shown), None)
     if column is None:
         return behavior_map(labels[index], known, result.linguistic(index), base, behavior_counts(labels))
-    limits = (0.0, 1.0 if column.quantity not in IN_NATS else result.uniform)
+    limits = (0.0, 1.0 if column.quantity not in ("entropy", "from_cls") else result.uniform)
     return value_map(column.values, shown, base=base, limits=limits)
 
 
@@ -149,8 +113,8 @@ def _index(result: Emergence) -> int:
     return steps.index(step)
 
 
-def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
-    """(label, value at this step, note beside it) for each number beside the map; labels: (layer, head)."""
+def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[Metric]:
+    """Of one step, for the tiles beside the map; labels: (layer, head)."""
     tokens = result.tokens[index]
     read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
     of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
@@ -166,6 +130,20 @@ def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[st
     ]
 
 
+def appearances(result: Emergence, labels: np.ndarray) -> None:
+    """How many heads have a behavior, and when each behavior first appeared."""
+    first, last = (with_behavior(labels[index]) for index in (0, -1))
+    came: dict[int, list[str]] = {}  # step at which some head first has a behavior -> behaviors
+    for name in behavior_counts(labels):
+        if name not in UNTRAINED:
+            came.setdefault(int((labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
+    steps = "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came))
+    st.markdown(
+        f"Heads with a behavior: {first} at the first step, {last} at the last, of {labels[0].size}. First "
+        f"appearance: {steps or 'none yet'}."
+    )
+
+
 @address.fragment
 def relations(result: Emergence, selection: Selection) -> None:
     """Chosen relations over the training; the slider does not redraw them."""
@@ -173,24 +151,19 @@ def relations(result: Emergence, selection: Selection) -> None:
         "**Relations**: the best head and the best fixed offset. The best head of a step is selected on the words on "
         "which it is scored; the dotted line follows the head that is best at the end."
     )
-    chosen = choices.multiselect(
-        "Relations",
-        result.relations,
-        key="relations_of",
-        default=[*result.clearest_relations(MAX_RELATIONS - 1), UAS],
-        max_selections=MAX_RELATIONS,
-        label_visibility="collapsed",
-    )
+    default = [*result.clearest_relations(MAX_RELATIONS - 1), UAS]
+    look = {"max_selections": MAX_RELATIONS, "label_visibility": "collapsed"}
+    chosen = choices.multiselect("Relations", result.relations, key="relations_of", default=default, **look)
     if chosen:
         figure = page.drawn(relations_figure, result, tuple(chosen), selection.base)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
-        page.chart(figure, "emergence-relations-figure", alt, clickable=False)
+        page.chart(figure, "emergence-relations-figure", alt)
 
 
 def one_head(result: Emergence, selection: Selection) -> None:
     """The chosen head over the training, or why there is none."""
     layers, heads = result.shape
-    if selection.head not in all_heads(layers, heads):  # the one chosen at the left is another model's
+    if selection.head not in all_heads(layers, heads):  # the chosen one is another model's
         st.caption(
             f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
             "one of its checkpoints as the model under the title."
@@ -199,36 +172,24 @@ def one_head(result: Emergence, selection: Selection) -> None:
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention and entropy of head {selection.label} over the training"
     figure = page.drawn(head_figure, result, selection.head)
-    page.chart(figure, "emergence-head", alt, clickable=False)
+    page.chart(figure, "emergence-head", alt)
 
 
 def table(result: Emergence) -> None:
-    """The emergence as a table, a row for each step."""
-    frame = memoize(Emergence.to_frame, result)
-    formats = {name: "%.3f" if values.dtype.kind == "f" else "localized" for name, values in frame.items()}
-    st.dataframe(
-        frame,
-        key="emergence-table",
-        hide_index=True,
-        on_select=lambda: _row_clicked(result),
-        selection_mode="single-row",
-        column_config={
-            name: st.column_config.NumberColumn(_title(name, result), format=format) for name, format in formats.items()
-        },
-        alt="A row for each step of the training",
-    )
+    """The emergence as a table, a row for each step, to which a click moves the slider."""
+    frame, config = memoize(Emergence.to_frame, result), {}
+    loss = result.loss_name
+    own = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
+    for column, values in frame.items():
+        name, _, part = str(column).rpartition("_")
+        if part in ENDINGS:
+            title = f"{BEHAVIORS[name][-1] if part == 'heads' else name}{ENDINGS[part]}"
+        else:
+            title = own.get(column) or (f"mean {label(column)}" if column in result.quantities else column)
+        is_share = values.dtype.kind == "f"
+        config[column] = st.column_config.NumberColumn(title, format="%.3f" if is_share else "localized")
 
+    def choose(row: int) -> None:
+        st.session_state[STEP] = int(result.steps[row])
 
-def _title(column: str, result: Emergence) -> str:
-    """Of a column of the table."""
-    name, _, part = column.rpartition("_")
-    if part in ENDINGS:
-        return f"{BEHAVIORS[name][-1] if part == 'heads' else name}{ENDINGS[part]}"
-    own = {"loss": f"{result.loss_name}, nats", "masked_right": result.loss_name.replace("-word loss", " words right")}
-    return own.get(column) or (f"mean {label(column)}" if column in result.quantities else column)
-
-
-def _row_clicked(result: Emergence) -> None:
-    rows = st.session_state["emergence-table"]["selection"]["rows"]
-    if rows:
-        st.session_state[STEP] = int(result.steps[rows[0]])
+    page.clickable_table(frame, "emergence-table", choose, "A row for each step of the training", column_config=config)

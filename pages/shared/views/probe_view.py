@@ -13,12 +13,12 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank.glossary import meaning
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page
-from pages.shared.components import drawings
 from pages.shared.frame import address, choices, links
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import corpus_search, findings_view
+from pages.shared.page import Drawing
+from pages.shared.views import lists
 from pages.shared.views.probe_files import FILES, chosen_file
 
 SHOWN = 10  # sentences a page
@@ -39,7 +39,7 @@ def choose(selection: Selection) -> Request:
 
 def headline(result: Probes, base: int) -> None:
     """The first finding, and how many sentences the numbers rest on."""
-    findings_view.headline(ANALYSES["probes"].findings(result, base)[0])
+    page.finding(ANALYSES["probes"].findings(result, base)[0], bold=True)
     parts = result.about["sentences"]
     st.caption(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others.")
 
@@ -141,7 +141,7 @@ def sentences(result: Probes) -> None:
         named = partial(title, result=result)
         default = result.probes[first]
         probe = choices.selectbox("Probe", result.probes, key="probe", default=default, format_func=named, width=320)
-        searched = corpus_search.words("probe_search")
+        searched = lists.words("probe_search")
         found = result.sentences_with(searched)
         number = choices.page_of(len(found), SHOWN, key="probe_page")
     chosen = found[SHOWN * (number - 1) : SHOWN * number]
@@ -151,6 +151,8 @@ def sentences(result: Probes) -> None:
         f"{len(found):,} of {of} {tested:,} sentences. Above, the gold arcs; below, the guesses: "
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
-    drawn = [(sentence["where"], *sentence_drawing(sentence, probe)) for sentence in chosen]
-    targets = [links.to_tree(sentence) for sentence in chosen]
-    drawings([(f"{where}: {text}", svg) for where, text, svg in drawn], "probe-sentences", links.addresses(targets))
+    items = []
+    for sentence in chosen:
+        text, svg = sentence_drawing(sentence, probe)
+        items.append(Drawing(f"{sentence['where']}: {text}", svg, links.to_tree(sentence)))
+    page.drawings(items, "probe-sentences")

@@ -1,37 +1,66 @@
-"""Parts of the tour: where the reader is, the terms, a slide with its answer, the ledger at the end, and the reader's
-own sentence."""
+"""The guided tour: where the reader is, the head that a slide opens on, and the live figure of each step."""
 
-from collections import Counter
 from dataclasses import replace
-from typing import Literal
 
 import streamlit as st
 
-from bertviz_core.analyses.findings import STATES, Finding
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.ablation.figure import change_map
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
+from bertviz_core.analyses.clustering.figure import by_layer
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.coreference_heads.figure import by_distance, compared
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
+from bertviz_core.analyses.dependency_heads.figure import paper_figure as relations_figure
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.entropy import paper_figure as entropy_figure
+from bertviz_core.analyses.findings import Finding
+from bertviz_core.analyses.head_averages import HeadColumn
+from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import Result, Results
-from bertviz_core.heads import Head
+from bertviz_core.analyses.results import Results, result_of
+from bertviz_core.analyses.sep_gradients import no_op_figure
+from bertviz_core.analyses.surface_patterns.figure import PANELS
+from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
+from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.models.single_input import from_text
 from bertviz_core.numbers import small_int
-from bertviz_core.overview.findings import every_finding
+from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import WEIGHTS
-from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, head_roles
-from bertviz_core.tour import address as address_of
-from pages.shared import stored
-from pages.shared.components import drawings
-from pages.shared.frame import address, choices, links
+from bertviz_core.tour import STEPS, Step, answers, head_roles
+from bertviz_core.viewer.files import MIN_WEIGHT
+from bertviz_core.viewer.view import InputView
+from pages.shared import head_panel, page, services, stored
+from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import findings_view, overview_view, tour_figures
+from pages.shared.page import Drawing
+from pages.shared.views import viewer_panes
+from pages.shared.views.viewer_input import SENTENCES
 
-Kind = Literal["primary", "secondary", "tertiary"]  # of a button
-KEY, ANSWER = "step", "answer"
+STEP, ANSWER = "step", "answer"  # parameters of the address
 END = len(STEPS) + 1
 OWN = END + 1
-SENTENCE = "The dog that chased the cats barked at its owner."
-MAX_CHARACTERS = 300  # of a sentence that fits a slide
+HEIGHT = 440  # pixels of a figure: a slide fits 1280 x 720
+WIDE = "Determiners and nouns"  # the viewer's sentence, which fits
+MAX_RELATIONS = 14
+FIT, SENTENCES_SHOWN = 9, 2  # words of a sentence; sentences
+ALTS = {  # of figures by page
+    "surface_patterns": "Average attention to special tokens by layer",
+    "sep_gradients": "Attention to the sink by layer, and under it the gradient to it and others",
+    "entropy": "Entropy of attention by layer in nats, a dot for each head",
+    "dependency_heads": "Accuracy of the best head and of the best fixed offset for each relation",
+    "coreference_heads": "Accuracy of the chosen head and of the baselines against the distance to the antecedent",
+    "probes": "For each probe its score with its interval, and the paper's score",
+    "clustering": "Scatter plot of heads by layer: similar heads lie close together",
+}
+
+
+def slide_number(text: str) -> int:
+    """The number of a slide from the address; the first one's where there is no such slide."""
+    number = small_int(text) or 0
+    return number if 0 <= number <= OWN else 0
 
 
 def of_weights(selection: Selection) -> Selection:
@@ -39,187 +68,105 @@ def of_weights(selection: Selection) -> Selection:
     return replace(selection, settings=replace(selection.settings, weights=WEIGHTS[0]))
 
 
-def results_of(selection: Selection) -> Results:
-    """What is stored of this model, by analysis."""
-    return stored.results(of_weights(selection))
+def head_of(findings: list[Finding]) -> Head | None:
+    """The first head that the findings of a step name."""
+    return next((finding.head for finding in findings if finding.head), None)
 
 
 def default_head(selection: Selection) -> Head | None:
     """The head that the slide is about, until the reader chooses another; where it is the answer, once that is
     shown."""
-    number, results = _number(choices.ahead(KEY, "")), results_of(selection)  # no choice that every page shares
+    number, results = slide_number(choices.ahead(STEP, "")), stored.results(of_weights(selection))
     if number == OWN:
         return next(iter(memoize(head_roles, results, selection.base)), None)
     if not 1 <= number <= len(STEPS):
         return None
     step = STEPS[number - 1]
     findings = memoize(Step.select, step, results, selection.base)
-    return Head(0, 0) if step.asks_for_head and not choices.ahead(ANSWER, "") else _head_of(findings)
+    return Head(0, 0) if step.asks_for_head and not choices.ahead(ANSWER, "") else head_of(findings)
 
 
-def _head_of(findings: list[Finding]) -> Head | None:
-    """The first head that the findings of a step name."""
-    return next((finding.head for finding in findings if finding.head), None)
+def draw(step: Step, findings: list[Finding], key: str, results: Results, selection: Selection, answered: bool) -> None:
+    """The figure of a step whose results are there, which gives its answer away only where that is shown; a click on a
+    head chooses it.
 
-
-def go(number: int) -> None:
-    """Go to another slide, in a callback; it opens on a head of its own, without its answer.
-
-    The address has the slide at once, not when its figure has come: a reader who leaves before that comes back to it.
+    Args:
+        findings: The step's.
+        key: Begins the keys of the figure's components.
     """
-    address.release("head")
-    address.put(ANSWER, "")
-    address.put(KEY, str(number) if number else "")
-    parameters = {name: text for name, text in st.query_params.to_dict().items() if name not in ("head", ANSWER, KEY)}
-    st.query_params.from_dict(parameters | ({KEY: str(number)} if number else {}))
+    if step.as_map:
+        _maps(answers(findings), key, results, selection)
+    elif step.page == "attention_viewer":
+        lines(SENTENCES[WIDE], selection)
+    elif step.page == "overview":
+        squares = memoize(head_panel.map_of, results, Thresholds(), selection.base)
+        if not answered:
+            groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
+            squares = replace(squares, groups=groups)
+        alt = "Map of all heads, with a marker for what each head does"
+        page.head_map(squares, f"{key}-map", alt, selection, height=HEIGHT)
+    elif step.page == "dependency_heads" and answered:
+        _sentences(key, results, selection)
+    else:
+        by_head = step.page not in ("dependency_heads", "coreference_heads", "probes")
+        head = selection.head if by_head else None
+        drawing = _chart(step.page, results, selection)
+        page.chart(drawing, f"{key}-figure", ALTS[step.page], head=head, height=HEIGHT)
 
 
-def current() -> int:
-    """The number of the slide in the address."""
-    return _number(address.get(KEY))
+def _maps(findings: list[Finding], key: str, results: Results, selection: Selection) -> None:
+    """The maps of the first two quantities that the answers are about."""
+    named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
+    quantities = list(named)[:2]
+    columns = st.columns(len(quantities), vertical_alignment="bottom")
+    for panel, (analysis, quantity) in zip(columns, quantities, strict=True):
+        column, result = ANALYSES[analysis].column(quantity), results[analysis]
+        with panel:
+            st.markdown(f"**{plain(column.label)}**")
+            given = (change_map, result, column) if analysis == "ablation" else (HeadColumn.map, column, result)
+            alt = f"Map of all heads, layer by head, colored by {column.label}"
+            squares = memoize(*given, selection.base)
+            page.head_map(squares, f"{key}-{quantity}", alt, selection, height=HEIGHT - 60)
 
 
-def _number(text: str) -> int:
-    number = small_int(text) or 0
-    return number if 0 <= number <= OWN else 0
+def _chart(name: str, results: Results, selection: Selection) -> FigureSpec:
+    """The figure of a page, as its page draws it."""
+    result, base = results[name], selection.base
+    if name == "dependency_heads":
+        shown = memoize(DependencyHeads.show_default, result)
+        return page.drawn(relations_figure, shown, max_relations=MAX_RELATIONS)
+    if name == "coreference_heads":
+        counts = result_of(results, AntecedentCounts)
+        return page.drawn(by_distance, counts, (DirectedHead(0, selection.head), *compared(counts)), base)
+    if name == "probes":
+        return page.drawn(probes_figure, result)
+    if name == "clustering":
+        labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
+        return page.drawn(by_layer, labeled, base)
+    if name == "surface_patterns":
+        return page.drawn(surface_figure, result, base, panels=PANELS[:1])
+    return page.drawn(entropy_figure if name == "entropy" else no_op_figure, result, base)
 
 
-def navigation() -> int:
-    """Back, the slides and Next in one row, the arrow keys for both; gives the number of the slide."""
-    here = current()
-    with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
-    ):
-        st.button("Back", shortcut="Left", on_click=go, args=(here - 1,), disabled=here == 0)
-        with st.container(horizontal=True, gap="xxsmall", width="content", key="tour-steps"):
-            for number in range(OWN + 1):
-                kind: Kind = "primary" if number == here else "tertiary"
-                st.button(str(number), key=f"to-{number}", type=kind, on_click=go, args=(number,))
-        st.button("Next", shortcut="Right", on_click=go, args=(here + 1,), disabled=here == OWN)
-    return here
-
-
-def terms() -> None:
-    """What the other slides take for granted, drawn and in words."""
-    st.header("Four words to begin with", anchor=False)
-    drawings([("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
-    columns = st.container(key="terms").columns(len(TERMS))
-    for column, (term, text) in zip(columns, TERMS.items(), strict=True):
-        column.markdown(f"**{plain(term)}**  \n{text}")
-    st.caption("The model and the corpora above decide every figure and every answer. Turn the pages with ← and →.")
-
-
-def slide(step: Step, number: int, results: Results, selection: Selection) -> None:
-    """A step: the question at the left, its figure at the right; the answer when it is asked for."""
-    findings = memoize(Step.select, step, results, selection.base)
-    shown = bool(answers(findings)) and address.get(ANSWER) == "shown"
-    if step.page in ANALYSES:  # the others' figures have room for every corpus
-        _sign(selection.request(step.page), selection)
-    text, figure = st.columns([2, 3], gap="medium")
-    with text:
-        st.header(plain(step.title), anchor=False)
-        st.caption(plain(f"Step {number} of {len(STEPS)} · {step.section}"))
-        if not shown:
-            st.markdown(plain(f"{step.background} {step.look}".strip()))
-        st.markdown(f"**{plain(step.question)}**")
-        if shown:
-            _answer(findings, results.get(step.page), selection)
-        elif answers(findings):
-            st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
-        head = _head_of(findings) if shown or not step.asks_for_head else None
-        at = f" at head {head.label(selection.base)}" if head else ""
-        entry, settings = links.entry(step.page), address_of(step.page, findings)
-        links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
-        if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
-            st.caption(plain(result.absence))
-    with figure:
-        if answers(findings):
-            tour_figures.draw(step, findings, f"tour-{number}", results, selection, shown)
-        elif not _compute(step, results, selection):
-            st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
-
-
-def _sign(request: Request, selection: Selection) -> None:
-    """Have the figures say what this slide alone was computed from, which fits under them."""
-    model, source, mode = selection.checkpoint, request.source, selection.settings.mode
-    basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]}), {mode}"
-    st.session_state["origin"] = f"{basis}; after Clark et al. 2019"
-
-
-def _answer(findings: list[Finding], result: Result | None, selection: Selection) -> None:
-    """What this model's results say to the question, and the paper; what a causal mask leaves of the numbers."""
-    first, *more = answers(findings)
-    findings_view.with_statement(first)
-    restriction = result.restriction if result else ""
-    if more or restriction:
-        with st.expander("More of this section" + (f" ({len(more)})" if more else "")):
-            for finding in more:
-                findings_view.with_statement(finding)
-            if restriction:
-                st.caption(restriction)
-    if selection.checkpoint.note:
-        st.caption(plain(selection.checkpoint.note))
-
-
-def _compute(step: Step, results: Results, selection: Selection) -> bool:
-    """Offer the first result that the step lacks; says whether there was one."""
-    missing = next((name for name in step.analyses if name not in results), None)
-    if missing is None:
-        return False
-    request = of_weights(selection).request(missing)
-    st.markdown(f"This step needs **{plain(ANALYSES[missing].title)}** on {plain(request.source.name)}.")
-    if not stored.offer(request):
-        st.caption("The other steps do without it.")
-    return True
-
-
-def own_sentence(results: Results, selection: Selection) -> None:
-    """The reader's sentence, and the lines of the heads that the tour has found."""
-    text, figure = st.columns([2, 3], gap="medium")
-    with text:
-        st.header("Now your sentence", anchor=False)
-        st.markdown("Write one, and see what the heads that this tour has found do with it.")
-        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, max_chars=MAX_CHARACTERS)
-        with st.container(horizontal=True, gap="xsmall"):
-            for head, does in memoize(head_roles, results, selection.base).items():
-                label = f"{head.label(selection.base)}: {does}"
-                kind: Kind = "primary" if head == selection.head else "secondary"
-                chosen = {"head": head.label()}
-                st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs=chosen)
-        claim = st.container()
-        own = {"input": "own text", "text": sentence, "tour": str(OWN)}
-        links.to(links.VIEWER.name, links.LABEL, selection.head, links.VIEWER.icon, **own)
-    if sentence.strip():
-        with figure:
-            tour_figures.sentence(sentence, claim, of_weights(selection))
-
-
-def end(results: Results, selection: Selection) -> None:
-    """Which statements of the paper this model shows, and a button to compute what is missing."""
-    st.header("What this model shows", anchor=False)
-    findings = memoize(every_finding, results, selection.base)
-    of_paper = [finding for finding in findings if finding.statement]
-    counts = Counter(finding.state for finding in of_paper)
-    text = ", ".join(f"{counts[state]} {state}" for state in STATES if state in counts)
-    st.markdown(
-        f"**{plain(f'Of {len(of_paper)} statements of the paper: {text}.')}** "
-        ":gray[A rule with a threshold decides each: point at its question mark.]"
+def _sentences(key: str, results: Results, selection: Selection) -> None:
+    """The sentences of which the chosen head is surest, those first that fit a slide."""
+    result = memoize(DependencyHeads.show_default, results["dependency_heads"])
+    relation = result.clearest_relation()
+    choice = DirectedHead(result.best_choice(relation).direction, selection.head)
+    sentences = sorted(
+        examples(result, choice, relation), key=lambda example: (len(example.sentence["words"]) > FIT, -example.weight)
     )
-    for state in STATES:
-        group = [finding for finding in findings if finding.state == state]
-        if group:
-            beyond = len(group) - counts[state]
-            more = f", and {beyond} beyond the paper" if beyond else ""
-            st.markdown(f"**{state.capitalize()}** ({counts[state]}{more})")
-        for finding in group:
-            _with_link(finding)
-    overview_view.compute_missing(of_weights(selection))
+    label = selection.label
+    st.markdown(f"**{plain(relation)}**: sentences of which head {label} is surest, its guesses below the words")
+    items = [Drawing(each.where, example_svg(each, choice)) for each in sentences[:SENTENCES_SHOWN]]
+    page.drawings(items, f"{key}-sentences")
 
 
-def _with_link(finding: Finding) -> None:
-    entry = links.entry(finding.analysis)
-    text, link = st.columns([4, 1], vertical_alignment="center")
-    with text:
-        findings_view.with_statement(finding)
-    with link:
-        links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(END))
+def lines(texts: tuple[str, str], selection: Selection) -> viewer_panes.Pane:
+    """The chosen head's lines on a text, which the model reads now."""
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    single = from_text(*texts, model.tokens, selection.settings)
+    view = InputView(first_piece=selection.settings.paper)
+    pane = viewer_panes.pane(selection, model, view, f"Head {selection.label}, {selection.checkpoint.label}", single)
+    viewer_panes.lines(pane, "attention-lines", can_mask=False, min_weight=MIN_WEIGHT)
+    return pane

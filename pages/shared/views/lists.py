@@ -1,0 +1,108 @@
+"""Lists that are shown page by page: the guesses of a head, and the lines of a corpus that have the searched words."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import streamlit as st
+
+from bertviz_core.analyses import details
+from bertviz_core.analyses.details import ORDERS, GuessQuery, stored_parts
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.source import Source
+from bertviz_core.corpora.word_search import Hit, search, searched_words
+from bertviz_core.errors import InputError
+from bertviz_core.numbers import plural
+from pages.shared import services
+from pages.shared.frame import address, choices
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+
+SHOWN = 10  # lines on one page
+POPOVER = "corpus-search"
+Entry = TypeVar("Entry")
+
+
+def search_box(key: str) -> str:
+    """The box of a search; returns its text as the reader typed it."""
+    about = "A word, or several consecutive words. * matches any ending."
+    return choices.text("Search", key=key, default="", max_chars=60, help=about, width=150)
+
+
+def words(key: str) -> tuple[str, ...]:
+    """Draw a search; its words in lower case, none without a search."""
+    return tuple(searched_words(search_box(key)))
+
+
+def guesses(
+    result: Any, request: Request, is_whole: bool, query: Callable[..., GuessQuery[Entry]], size: int,
+    keys: tuple[str, str, str, str], order: str = ORDERS[0],
+) -> tuple[int, list[Entry], bool]:  # fmt: skip
+    """Draw the choice of the guesses that are listed, their order, and a page of the list.
+
+    Args:
+        result: Has the guesses of the first entries, or of all where it `is_whole`; the store has all others' beside it
+            unless its limit has dropped them.
+        query: Takes the fields of a GuessQuery after its head.
+        size: Entries on a page.
+        keys: Of the choice between right and wrong guesses, the minimum weight, the search and the page.
+        order: Order of the list at first.
+
+    Returns:
+        The number of listed entries, those of the page, and whether the whole corpus is listed.
+    """
+    which, minimum, searched, page = keys
+    parts = None if is_whole else stored_parts(services.store(), request.key(), request.source)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
+        order = choices.selectbox("Order", ORDERS, key="order", default=order, width=190)
+        weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=170)
+        asked = query(chosen, weight, words(searched), order)
+        total, entries = memoize(details.page, parts or result, asked, 0, size)
+        number = choices.page_of(total, size, key=page)
+    if number > 1:
+        entries = memoize(details.page, parts or result, asked, size * (number - 1), size)[1]
+    return total, entries, is_whole or parts is not None
+
+
+def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
+    """Draw the search in a corpus; `choose` is called with the line that the reader opens, and may raise InputError."""
+    panel = st.popover("Search the corpus", icon=":material/search:", key=POPOVER, on_change="rerun")
+    if not panel.open:  # a box that is drawn while nobody sees it would lose the words of a link
+        for key in ("find", "find_page"):
+            address.get(key)
+        return
+    with panel:
+        text = search_box("find")
+        if not text.strip():
+            st.caption("Finds every line of the corpus that contains these words in sequence.")
+            return
+        total, hits = _search(source.digest, text, 0, source)
+        number = choices.page_of(total, SHOWN, key="find_page")
+        if number > 1:
+            total, hits = _search(source.digest, text, SHOWN * (number - 1), source)
+        st.caption(f"{plural(total, 'lines')} of {plain(source.name)}" if total else "No line contains these words.")
+        for index, hit in enumerate(hits):
+            left, right = st.columns([1, 4], vertical_alignment="center")
+            label = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
+            left.button(label, key=f"hit-{index}", on_click=_open, args=(hit, choose))
+            right.markdown(f"{_gray(hit.before)}**{plain(hit.match)}**{_gray(hit.after)}")
+
+
+def _gray(text: str) -> str:
+    """A text in gray, with its spaces outside of the color, where Markdown keeps them."""
+    shown = text.strip()
+    before, after = (" " if text[:1].isspace() else ""), (" " if text[-1:].isspace() else "")
+    return f"{before}:gray[{plain(shown)}]{after}" if shown else " "
+
+
+def _open(hit: Hit, choose: Callable[[Hit], None]) -> None:
+    st.session_state[POPOVER] = False
+    try:
+        choose(hit)
+    except InputError as problem:  # a line beyond the segments that are looked up
+        st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
+
+
+@st.cache_resource(max_entries=64, show_spinner="Searching")
+def _search(digest: str, text: str, first: int, _source: Source) -> tuple[int, list[Hit]]:
+    return search(_source, text, first, SHOWN)

@@ -1,0 +1,181 @@
+"""The input of the attention viewer: an example sentence, the reader's own text, or a segment of the corpus; which of
+its tokens are masked or pinned, and the gold tree of a sentence from a treebank."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree
+from bertviz_core.corpora.word_search import Hit
+from bertviz_core.models.labels import layout_of
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.single_input import OneInput, from_text
+from bertviz_core.numbers import small_int
+from bertviz_core.plotting.arcs import gold_arc, sentence_svg
+from pages.shared import page, services
+from pages.shared.frame import address, choices, links
+from pages.shared.frame.header import MAX_LENGTH
+from pages.shared.frame.links import MAX_CHARACTERS
+from pages.shared.frame.selection import Selection
+from pages.shared.messages import plain
+from pages.shared.views import lists
+
+KINDS = ("example", "own text", "corpus")
+# Sentences to begin with, each for something that heads are known to follow (CC0, written for this project): name shown
+# and used in permalinks -> (segment A, segment B)
+COREFERENCE = "Coreference"
+SENTENCES: dict[str, tuple[str, str]] = {
+    COREFERENCE: ("Anna lost her keys in the park, so she asked her brother whether he had seen them.", ""),
+    "Direct objects": ("The gardener planted tulips, watered the young trees and closed the gate.", ""),
+    "Possessives": ("The captain's daughter kept her father's letters in the ship's library.", ""),
+    "Prepositions": ("The key to the old door lay on a shelf in the kitchen of the house.", ""),
+    "Passives": ("The bridge was built in a year and has been repaired by the town since.", ""),
+    "Determiners and nouns": ("The stone city wall and the three market towers survived every long winter.", ""),
+    "Two segments": ("The farmer opened the gate of the field.", "The sheep ran out and he followed them."),
+    "Punctuation": ("It rained, it snowed, and then, at last, the sun came out.", ""),
+    "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
+    "Chinese": ("小美愛花。王先生愛書。", ""),
+}
+# Of these sentences the relations, Stanford's label and UD's, whose best head is shown at first.
+RELATIONS = {
+    "Direct objects": ("dobj", "obj"),
+    "Possessives": ("poss", "nmod:poss"),
+    "Prepositions": ("pobj", "case"),
+    "Passives": ("auxpass", "aux:pass"),
+    "Determiners and nouns": ("det",),
+}
+BIDI_STYLE = (
+    "<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
+)
+
+
+def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
+    """Draw the choice, and what is seldom changed into `options`; raises as `read`."""
+    fresh: dict[str, Any] = {"on_change": forget_marks}
+    kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], **fresh)
+    links.back()
+    if kind == "corpus":
+        choices.number("Segment of the corpus", 1, default=1, key="segment", width=180, **fresh)
+
+        def go_to(hit: Hit) -> None:
+            segments = services.segments(selection.corpora["text"], model, selection.settings)
+            address.choose(segment=segments.number_of(hit))
+            forget_marks()
+
+        lists.corpus_search(selection.corpora["text"], go_to)
+    elif kind == "example":
+        choices.selectbox("Sentence", [*SENTENCES], key="example", default=COREFERENCE, width=280, **fresh)
+    else:
+        st.html(BIDI_STYLE)
+        sentence, fresh["maximum"] = "The cat sat on the mat because it was warm.", MAX_CHARACTERS
+        choices.text("Segment A", key="text", default=sentence, placeholder="A sentence", width="stretch", **fresh)
+        choices.text("Segment B", key="second", default="", placeholder="A second segment", width=160, **fresh)
+        about = "As in treebanks: each word is tokenized separately."
+        with options:
+            choices.toggle("Split words at spaces only", key="given", on_change=forget_marks, help=about)
+    single = read(selection, model)
+    if kind == "corpus":
+        st.caption(plain(f"{selection.corpora['text'].name}, {single.example.where}"))
+    return single
+
+
+def read(selection: Selection, model: AttentionModel) -> OneInput:
+    """The input that `choose` has drawn, as a model reads it; raises InputError for a text without tokens and a segment
+    that is not there."""
+    state = st.session_state
+    if state["input"] == "corpus":
+        segments = services.segments(selection.corpora["text"], model, selection.settings)
+        example = segments.pick(int(state["segment"]))
+        return OneInput(example, layout_of(example, model.tokens))
+    if state["input"] == "example":
+        return from_text(*SENTENCES[state["example"]], model.tokens, selection.settings)
+    text, second = (state[key][:MAX_CHARACTERS] for key in ("text", "second"))
+    return from_text(text, second, model.tokens, selection.settings, pre_split=state["given"])
+
+
+def say_cut(single: OneInput, selection: Selection) -> None:
+    """Say which part of the input is not shown, and which setting shows it."""
+    state, icon = st.session_state, ":material/content_cut:"
+    if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
+        st.warning(
+            f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
+            "off. For a longer text, add it under the title and choose “corpus” above.",
+            icon=icon,
+        )
+    if single.cut:
+        limit, allowed = selection.settings.max_length, selection.checkpoint.max_length
+        more = f" Raise “{MAX_LENGTH}” in “More settings” to see them." if limit < (allowed or limit + 1) else ""
+        st.warning(f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=icon)
+
+
+def forget_marks() -> None:
+    """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
+    for key in ("mask", "pin"):
+        address.put(key, "")
+    address.release("from_token", "to_token")
+    links.forget()
+
+
+def masked() -> list[int]:
+    """The masked positions of the address, from 0: "3,7" is [2, 6]; what is not a position is ignored."""
+    parts = address.get("mask").split(",")
+    return sorted({int(part) - 1 for part in parts if re.fullmatch(r"[1-9]\d{0,4}", part)})
+
+
+def toggle_mask(positions: set[int]) -> None:
+    """Mask these positions, or give them back where all of them are masked, in a callback."""
+    now = set(masked())
+    changed = now - positions if positions <= now else now | positions
+    address.put("mask", ",".join(str(position + 1) for position in sorted(changed)))
+
+
+def pins(key: str = "pin") -> list[str]:
+    """The pins of the address: "from3,to7" is ["from3", "to7"]; what is not a pin is ignored."""
+    return [part for part in address.get(key).split(",") if re.fullmatch(r"(from|to)[1-9]\d{0,4}", part)]
+
+
+def pinned_positions(key: str = "pin") -> list[tuple[str, int]]:
+    """The pins as sides and positions from 0: "from3,to7" is [("from", 2), ("to", 6)]."""
+    sides = ((pin, "from" if pin.startswith("from") else "to") for pin in pins(key))
+    return [(side, int(pin.removeprefix(side)) - 1) for pin, side in sides]
+
+
+def pin_dependents(single: OneInput) -> None:
+    """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
+    marked = pinned_positions("dependents")
+    if marked and single.example.words is not None:
+        owner = single.example.words.tolist()
+        address.imply("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))
+
+
+def gold_tree(single: OneInput) -> None:
+    """Draw the sentence with its gold arcs, those of pinned words strong, and their switch, where the link by which the
+    reader came has them."""
+    if not address.get("gold") or choices.toggle("Hide gold arcs", key="no_gold"):
+        return
+    tree = tree_of((st.session_state.get("text") or "").split(), address.get("gold"))
+    if tree is None:
+        st.caption("The gold arcs of this link do not fit its text, and are not drawn.")
+        return
+    words = [] if single.example.words is None else single.example.words.tolist()
+    pinned = {words[start] for _, start in pinned_positions() if start < len(words)} - {-1}
+    rows = enumerate(zip(tree.governors, tree.relations, strict=True))
+    arcs = [replace(gold_arc(tree.words, i, *row), faint=bool(pinned) and i not in pinned) for i, row in rows]
+    svg = sentence_svg(tree.words, arcs, [], "The gold arcs of the treebank")
+    page.drawings([page.Drawing("Gold arcs", svg)], "gold-tree")
+
+
+def tree_of(words: list[str], gold: str) -> Sentence | None:
+    """The words with their tree, `gold` being "2-det 0-root" for two words; None where they are no tree."""
+    parts = [part.partition("-") for part in gold.split()]
+    governors = [small_int(governor) for governor, _, _ in parts]
+    if len(parts) != len(words) or None in governors:
+        return None
+    sentence = Sentence(0, 1, tuple(words), tuple(g or 0 for g in governors), tuple(name for *_, name in parts))
+    try:
+        return check_tree(sentence, [1] * len(words), single_root=False)
+    except BrokenSentence:
+        return None

@@ -1,0 +1,218 @@
+"""The attention viewer's drawings: one head on one input as lines or a table, beside it another head, another model, or
+norms, and small pictures of all heads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core import exports
+from bertviz_core.errors import BertvizError, DownloadNeeded
+from bertviz_core.heads import Head
+from bertviz_core.models.checkpoint import DEMO
+from bertviz_core.models.labels import Layout
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.single_input import OneInput, mask
+from bertviz_core.plotting.head_map import HeadMap, picture_map
+from bertviz_core.settings import Weights
+from bertviz_core.viewer.files import FOLDER, pack, sides
+from bertviz_core.viewer.view import InputAttention, InputView, apply_view, shorten, thumbnails
+from pages.shared import messages, page, preview, services
+from pages.shared.components import component
+from pages.shared.frame import address, choices, header
+from pages.shared.frame.selection import Selection, head_options, neighbor
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.views import viewer_input
+
+ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "weights and norms")
+
+
+@dataclass(frozen=True)
+class Pane:
+    """One head on one input, as it is drawn.
+
+    Attributes:
+        selection: The model, the weights and the head.
+        attention: What is drawn.
+        title: What it is, in a few words.
+        original: The input as this model reads it.
+        shown: The same with masks, unless it is shown as it was before masking.
+        masked: Positions of masked tokens, from 0.
+        same_tokens: Whether it has the tokens of the first pane, so that pins and masks serve both.
+    """
+
+    selection: Selection
+    attention: InputAttention
+    title: str
+    original: OneInput
+    shown: OneInput
+    masked: Sequence[int]
+    same_tokens: bool = True
+
+    @property
+    def name(self) -> str:
+        """File name of saved drawings, without the suffix."""
+        norms = ["norms"] * (self.selection.settings.weights == "norms")
+        return exports.slug("attention", *norms, self.selection.checkpoint.label, self.selection.head.label())
+
+
+def pane(
+    selection: Selection, model: AttentionModel, view: InputView, title: str, original: OneInput,
+    masked: Sequence[int] = (), *, before: bool = False,
+) -> Pane:  # fmt: skip
+    """The chosen head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
+    shown = mask(original, masked, model.tokens) if masked and not before else original
+    layout, weights = shown.layout, selection.settings.weights
+    which = (model.checkpoint.fingerprint(), str(model.encoder.dtype), weights, shown.digest())
+    units = (layout.owner.tobytes(), layout.tokens.side.tobytes(), *layout.words.labels)
+    maps = services.attention(model, shown.example, weights)
+    attention = _viewed((*which, *units, repr(view)), layout, maps, view)
+    return Pane(selection, attention, title, original, shown, masked)
+
+
+@st.cache_resource(max_entries=3, show_spinner=False)
+def _viewed(key: tuple[Any, ...], _layout: Layout, _maps: np.ndarray, _view: InputView) -> InputAttention:
+    """What a view shows of one input; the last few are cached, and with them what `memoize` derives from them."""
+    return apply_view(_layout, _maps, _view)
+
+
+def choose_kind() -> str:
+    """Draw the choice of what stands side by side."""
+    return choices.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
+
+
+def first_title(kind: str, selection: Selection) -> str:
+    """What is drawn on the first side, in the words of the second."""
+    differing = {MODELS: f", {selection.checkpoint.label}", WEIGHTS: f", {selection.settings.weights}"}
+    return f"Head {selection.label}{differing.get(kind, '')}"
+
+
+def second(
+    panel: DeltaGenerator, kind: str, first: Pane, model: AttentionModel, view: InputView, *, before: bool
+) -> Pane | None:
+    """Draw the choices of one kind into a panel; None for one head alone, or where the other side cannot be shown."""
+    selection = first.selection
+    try:
+        with panel:
+            if kind == MODELS:
+                return _other_model(first, view, before)
+            if kind == HEADS:
+                selection = _with_head(selection)
+                title = f"Head {selection.label}"
+            elif kind == WEIGHTS:
+                other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
+                selection = replace(selection, settings=replace(selection.settings, weights=other))
+                title = f"Head {selection.label}, {other}"
+            else:
+                return None
+            return pane(selection, model, view, title, first.original, first.masked, before=before)
+    except DownloadNeeded:
+        raise
+    except BertvizError as problem:
+        messages.error(problem)
+        return None
+
+
+def _other_model(first: Pane, view: InputView, before: bool) -> Pane:
+    """The same text as another model reads it."""
+    known = [*st.session_state.get("models", [DEMO])]
+    checkpoint, _ = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
+    first.selection.settings.check(checkpoint.max_length)
+    selection = _with_head(replace(first.selection, checkpoint=checkpoint))
+    model = services.model(checkpoint, selection.settings.dtype)
+    original = viewer_input.read(selection, model)
+    same = original.layout.tokens.labels == first.original.layout.tokens.labels
+    masked = [position for position in first.masked if same and original.can_mask(position, model.tokens)]
+    if not same:
+        st.caption("This model reads other tokens: pins and masks of one side do not apply to the other.")
+    title = f"Head {selection.label}, {checkpoint.label}"
+    return replace(pane(selection, model, view, title, original, masked, before=before), same_tokens=same)
+
+
+def _with_head(selection: Selection) -> Selection:
+    """Draw the choice of the second head: the one after the first, until another is chosen."""
+    options = head_options(selection.checkpoint)
+    after = neighbor(selection.head.label(), options)
+    chosen = choices.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
+    return replace(selection, head=Head.parse(chosen))
+
+
+def claim(shown: Pane, view: InputView, min_weight: float) -> None:
+    """What the head does with the input, in one sentence; also says if no weight reaches `min_weight`."""
+    attention, head = shown.attention, shown.selection.head
+    weights = attention.weights[head]
+    if not weights.size:
+        st.markdown("**No attention to show.**")
+        return
+    what, rest = shown.selection.settings.weights, ""
+    if view.sides != "all":
+        here, there = view.sides.split(" to ")
+        rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
+    elif attention.keys.special.any():
+        rest = f"; {weights[:, attention.keys.special].sum(1).mean():.1%} of its {what} goes to special tokens"
+    query, key = attention.strongest_pair(head)
+    ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    most = f"attends most strongly from “{ends[0]}” to “{ends[1]}” ({weights[query, key]:.2f})"
+    none = "" if weights.max() >= min_weight else f" No weight reaches {min_weight:.2f}, so no lines are drawn."
+    st.markdown(f"**Head {shown.selection.label} {most}{rest}.**{none}")
+
+
+def lines(shown: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[dict[str, str]] = ()) -> None:
+    """The drawing of one side, whose head's matrix travels, or those of the heads `overlaid` as `overlay` packs them.
+    Pins and masks go to the address: one on one side is on the other too, where it has the same tokens."""
+    attention, layout = shown.attention, shown.original.layout
+
+    def pinned() -> None:
+        pins = st.session_state[key]["pins"]
+        if pins is not None and shown.same_tokens:
+            address.put("pin", ",".join(pins))
+            address.put("dependents", "")
+            address.release("from_token", "to_token")
+
+    def masked() -> None:
+        start = st.session_state[key]["mask"]
+        if start is not None:  # of a word every piece
+            of_words = attention.queries.start is layout.words.start
+            unit = np.flatnonzero(layout.owner == layout.owner[start]).tolist() if of_words else [start]
+            viewer_input.toggle_mask(set(unit))
+
+    data = sides(attention, shown.masked) | {
+        "weights": pack(attention.weights[shown.selection.head]),
+        "overlay": overlaid,
+        "minWeight": min_weight,
+        "title": shown.title,
+        "name": shown.name,
+        "text": shown.original.digest(),  # with another text the reader's pins give way to those of the address
+        "pins": viewer_input.pins() if shown.same_tokens else [],
+        "canMask": can_mask and shown.same_tokens,
+    }
+    component("attention_lines", FOLDER)(data=data, key=key, on_pins_change=pinned, on_mask_change=masked)
+
+
+def table(shown: Pane) -> None:
+    """The three largest weights of each token, as a plain table for screen readers."""
+    attention, weights = shown.attention, shown.attention.weights[shown.selection.head]
+    rows = []
+    for query, label in enumerate(attention.queries.labels):
+        row = {"position": attention.queries.start[query] + 1, "from": plain(shorten(label))}
+        for rank, key in enumerate(np.argsort(-weights[query], kind="stable")[:3], start=1):
+            row[f"to, {rank}"] = f"{plain(shorten(attention.keys.labels[key]))} {weights[query, key]:.3f}"
+        rows.append(row)
+    alt = f"The three tokens to which each token attends most in head {shown.selection.label}"
+    st.table(rows, hide_index=True, alt=alt)
+
+
+def pictures(shown: Pane) -> None:
+    """Small pictures of all heads, each of which chooses its head."""
+    alt = "A small picture of every head's attention, layer by head"
+    drawing = memoize(_small_pictures, shown.attention, shown.selection.base)
+    lines = memoize(preview.of_input, shown.attention)
+    page.head_map(drawing, "attention-heads", alt, shown.selection, lines=lines)
+
+
+def _small_pictures(attention: InputAttention, base: int) -> HeadMap:
+    return picture_map(thumbnails(attention.weights), base)

@@ -1,0 +1,155 @@
+"""The attention viewer's single tokens: which heads attend from one to another, and why a token attends where it does,
+by the product of its query with every key."""
+
+from typing import NamedTuple
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from bertviz_core.errors import ModelError
+from bertviz_core.heads import Head
+from bertviz_core.models.labels import Units
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.viewer.figure import has_bias, products_figure
+from bertviz_core.viewer.query_key import MASKED, PARTS, TERMS, QueryKey, measure
+from bertviz_core.viewer.view import InputAttention, shorten
+from pages.shared import messages, page, preview
+from pages.shared.frame import address, choices
+from pages.shared.memoize import memoize
+from pages.shared.messages import plain
+from pages.shared.views.viewer_input import pinned_positions
+from pages.shared.views.viewer_panes import Pane
+
+QUERY_KEY = "query × key"
+NOT_APART = (
+    "Words and positions cannot be told apart here: they can in layer 1 of models that add learned positions to words, "
+    "as BERT does. Above it every token has read others, and rotary positions turn the vector of the word itself."
+)
+
+
+def token_pair(shown: Pane) -> tuple[int, int]:
+    """Draw the choice of two tokens, the map and the table of all heads by the weight from the one to the other.
+
+    Returns:
+        The (query, key) that were chosen.
+    """
+    attention, selection = shown.attention, shown.selection
+    st.header("Which heads attend from one token to another?")
+    opening = _opening(attention)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = _choose("From", attention.queries, "from_token", opening[0])
+        key = _choose("To", attention.keys, "to_token", opening[1])
+        about, both = "Takes two pinned tokens: one on the left, one on the right.", ("from_token", "to_token")
+        st.button("Use the pins", on_click=address.release, args=both, icon=":material/keep:", help=about)
+    frame = memoize(InputAttention.pair_frame, attention, query, key)
+    best, mine = frame.iloc[0], frame.loc[frame["label"] == selection.head.label()].iloc[0]
+    ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    highest = Head.parse(best["label"]).label(selection.base)
+    st.markdown(
+        f"**Head {highest} attends most strongly from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
+        f"{selection.label}: {mine['weight']:.2f}, rank {mine['rank']} of {len(frame)}."
+    )
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        weights, unit = attention.weights[:, :, query, key], selection.settings.weights
+        squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
+        alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
+        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, attention))
+    with right:
+        page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
+        st.caption("Rank of target: 1 = this token's strongest target in that head.")
+    return query, key
+
+
+def _choose(label: str, units: Units, key: str, default: int) -> int:
+    """The index of the chosen unit; the address has the position of its first token, from 1."""
+    starts = [int(start) + 1 for start in units.start]
+    names = {start: f"{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
+    look = {"follows": True, "format_func": names.__getitem__, "width": 220}
+    return starts.index(choices.selectbox(label, starts, key=key, default=starts[default], **look))
+
+
+def _opening(attention: InputAttention) -> tuple[int, int]:
+    """The last pin on each side; for a missing one, the token with the largest weight of any head."""
+    starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
+    last = {side: starts[side].index(start) for side, start in pinned_positions() if start in starts[side]}
+    return attention.opening_pair(last.get("from"), last.get("to"))
+
+
+class Products(NamedTuple):
+    """What makes the weights of the token at a position, from 0."""
+
+    measured: QueryKey
+    position: int
+
+
+def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> Products | None:
+    """Draw the choice of the query token into `controls`, and what makes its weights; None for a model that does not
+    show it."""
+    tokens, selection = shown.shown.layout.tokens, shown.selection
+    labels, pins = tokens.labels, dict(pinned_positions())  # the last on either side
+    opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])
+    with controls:
+        chosen = choices.selectbox(
+            "Query token",
+            list(range(1, len(labels) + 1)),
+            key="query",
+            default=min(pins.get("from", opening), len(labels) - 1) + 1,
+            follows=True,
+            format_func=lambda position: f"query {position}: {shorten(labels[position - 1])}",
+            width=190,
+        )
+        by_product = choices.toggle("Sorted", key="sorted", help="Dimensions, that with the largest product first.")
+    try:
+        products = measure(model, shown.shown.example, selection.head, chosen - 1)
+    except ModelError as problem:
+        messages.note(problem)
+        return None
+    key = min(pins.get("to", int(products.weights.argmax())), len(labels) - 1)
+    ends = plain(shorten(labels[chosen - 1])), plain(shorten(labels[key]))
+    dimensions = products.order(key) if by_product else np.arange(len(products.query))
+    st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
+    alt = f"Query of {labels[chosen - 1]} times every key, by dimension, and the weights that come of it"
+    page.chart(products_figure(products, tokens, chosen - 1, dimensions), "query-key", alt)
+    sorted_by = f" Dimensions: the largest product with “{ends[1]}” first." if by_product else ""
+    st.caption(f"Blue: positive, orange: negative.{sorted_by} A token pinned on the right of the lines is the key.")
+    _terms(products, labels)
+    return Products(products, chosen - 1)
+
+
+def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: bool) -> str:
+    """How one weight comes about, in a sentence."""
+    if products.logits[key] < MASKED:
+        return f"**“{ends[0]}” cannot see “{ends[1]}”, which is masked.**"
+    added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if has_bias(products) else ""
+    sink = "" if products.sink is None else f" and a learned sink with the score {products.sink:.2f}"
+    norms = " The norms of section 11 are built from these weights." if as_norms else ""
+    return (
+        f"**From “{ends[0]}” to “{ends[1]}”: query · key = {products.products[key].sum():.2f}, "
+        f"× {products.scale:.3f} = {products.scores[key]:.2f}{plain(added)}; "
+        f"the softmax over {len(products.keys)} keys{sink} makes it {products.weights[key]:.3f}.**{norms}"
+    )
+
+
+def _terms(products: QueryKey, labels: tuple[str, ...]) -> None:
+    """What of the scores is of words and of positions, or why that cannot be said."""
+    if products.terms is None:
+        st.caption(NOT_APART)
+        return
+    spread = products.terms.std(0)
+    first, second = np.argsort(-spread)[:2]
+    st.markdown(
+        f"**What tells the keys apart: {TERMS[first]} (standard deviation {spread[first]:.2f}), then {TERMS[second]} "
+        f"({spread[second]:.2f}).** The score is the sum of nine products: word, position and rest (type of token, "
+        "biases) of the query with those of the key."
+    )
+    rows = []
+    for label, score, terms in zip(labels, products.scores, products.terms, strict=True):
+        named = dict(zip(TERMS, terms, strict=True))
+        rest = sum(named.pop(f"{part} × rest") for part in PARTS)  # the same for all keys of a segment
+        rows.append({"key": shorten(label), "score": score, **named, "all × rest": rest})
+    formats = {name: st.column_config.NumberColumn(name, format="%.2f") for name in [*rows[0]][1:]}
+    alt = "The score of every key, by words and positions"
+    st.dataframe(rows, hide_index=True, column_config=formats, height=320, alt=alt)
