@@ -38,9 +38,8 @@ class Head(NamedTuple):
     def check(self, layers: int, heads: int) -> None:
         """Raises SettingsError for a head that a model of this size does not have."""
         if self.layer >= layers or self.head >= heads:
-            raise SettingsError(
-                f"This model has no head {self.label()}.", hint=f"Choose one of 1-1 to {layers}-{heads}."
-            )
+            hint = f"Choose one of 1-1 to {layers}-{heads}."
+            raise SettingsError(f"This model has no head {self.label()}.", hint=hint)
 
 
 class DirectedHead(NamedTuple):

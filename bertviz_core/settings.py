@@ -43,10 +43,8 @@ class Settings:
         """Raises SettingsError for a value out of its range, or a length above `longest`: the `max_length` of the
         model's Checkpoint, None for any length."""
         if longest is not None and self.max_length > longest:
-            raise SettingsError(
-                f"Segments of {self.max_length} tokens are longer than this model allows ({longest}).",
-                hint=f"Choose a maximum length of {longest} or less.",
-            )
+            what = f"Segments of {self.max_length} tokens are longer than this model allows ({longest})."
+            raise SettingsError(what, hint=f"Choose a maximum length of {longest} or less.")
         if self.max_length < 8:
             raise SettingsError(f"Segments of {self.max_length} tokens are too short.", hint="Choose 8 or more.")
         if self.limit is not None and self.limit < 1:

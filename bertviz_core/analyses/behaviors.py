@@ -48,7 +48,7 @@ class Thresholds:
             try:
                 values[name] = float(value)
             except ValueError:
-                values[name] = float("nan")
+                values[name] = math.nan
             if name not in QUANTITIES or math.isnan(values[name]):
                 raise SettingsError(
                     f"{text!r} is not a threshold.", hint=f"Write NAME=NUMBER, NAME one of {', '.join(QUANTITIES)}."
@@ -89,9 +89,8 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
     request's model and settings."""
     results = {}
     for analysis, kind in KINDS.items():
-        requests = (request.for_analysis(analysis).on(sample(name)) for name in SAMPLES[kind])
-        result = next((result for other in requests if (result := find(other)) is not None), None)
-        if result is not None:
+        found = (find(request.for_analysis(analysis).on(sample(name))) for name in SAMPLES[kind])
+        if (result := next((each for each in found if each is not None), None)) is not None:
             results[analysis] = result
     return linguistic(results)
 
@@ -108,10 +107,10 @@ def linguistic(results: Results) -> dict[str, str]:
 
 def joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Label of a head -> all that it is named for."""
-    names: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
     for label, name in pairs:
-        names.setdefault(label, []).append(name)
-    return {label: ", ".join(each) for label, each in names.items()}
+        names[label] = f"{names[label]}, {name}" if label in names else name
+    return names
 
 
 def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:

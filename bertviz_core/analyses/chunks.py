@@ -87,15 +87,8 @@ class ChunkSums:
 
 class ChunkedPass:
     """Sums over chunks of the requests that share one pass, saved to the store on the way; of a corpus of one chunk
-    nothing is saved.
-
-    Args:
-        together: The requests.
-        corpus: Their corpus, read while it is summed.
-        model: Gives the shapes of the sums, and where they are.
-        store: Where unfinished sums are saved while the job runs.
-        rounding: What the rounding of sums depends on: the device and the tokens per batch.
-    """
+    nothing is saved. The model gives the shapes of the sums, and where they are; `rounding` says what the rounding of
+    sums depends on: the device and the tokens per batch."""
 
     def __init__(
         self,

@@ -8,7 +8,7 @@ import gc
 import platform
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -42,11 +42,10 @@ def check_model(request: Request) -> None:
 
 def can_compute(request: Request) -> bool:
     """Whether the model has what the analysis needs."""
-    try:
+    with suppress(ModelError):
         check_model(request)
-    except ModelError:
-        return False
-    return True
+        return True
+    return False
 
 
 def compute_pass(
@@ -143,7 +142,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
         "skipped": reading.skipped.to_json(),
         "settings": request.settings.to_json(),
         "options": request.options,
-        **({"others": {r: {"name": s.name, "digest": s.digest} for r, s in others.items()}} if others else {}),
+        **({"others": {role: {"name": s.name, "digest": s.digest} for role, s in others.items()}} if others else {}),
         "device": model.device,
         "versions": {
             "bertviz_core": __version__,

@@ -58,8 +58,8 @@ class ChunkWorker:
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
         """The number of a chunk, and what each request sums over its examples."""
         self._load(task)
-        chunk, batch_tokens = (number, examples), task.execution.batch_tokens
-        _, sums = compute_chunk(chunk, self._model, task.requests, Progress(), batch_tokens)
+        options = task.requests, Progress(), task.execution.batch_tokens
+        _, sums = compute_chunk((number, examples), self._model, *options)
         return number, [each.to_bytes() for each in sums]
 
     def _load(self, task: PassTask) -> None:
@@ -69,20 +69,16 @@ class ChunkWorker:
         first, self._task = task.requests[0], None
         model = checkpoint.reopen(first.checkpoint.name, first.checkpoint.folder, first.checkpoint.revision)
         if model.fingerprint() != task.fingerprint:
-            where = f"{first.checkpoint.folder}, on {platform.node()}"
-            raise ModelError(
-                "A worker has another model here.", where=where, hint="Put the same files on each machine."
-            )
+            where, hint = f"{first.checkpoint.folder}, on {platform.node()}", "Put the same files on each machine."
+            raise ModelError("A worker has another model here.", where=where, hint=hint)
         requests = [replace(request, checkpoint=model) for request in task.requests]
         loaded = observing(self._models.load(requests, task.execution), first.settings.weights)
         self._model, self._task = ANALYSES[first.analysis].model_of(loaded, requests[0]), task
 
 
 class RayRunner(LocalRunner):
-    """Computes passes by workers, started for the first one; a context that ends them.
-
-    Work that is split into neither chunks nor parts runs in this process.
-    """
+    """Computes passes by workers, started for the first one; a context that ends them. Work that is split into neither
+    chunks nor parts runs in this process."""
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
         super().__init__(execution, load)
@@ -124,9 +120,8 @@ class RayRunner(LocalRunner):
         except ray.exceptions.RayError as error:
             raise _failure(error) from error
         if len({shape["device"] for shape in shapes}) > 1:
-            raise ModelError(
-                "Some workers have a GPU and some have none: their sums would differ.", hint="Give --device cpu."
-            )
+            what = "Some workers have a GPU and some have none: their sums would differ."
+            raise ModelError(what, hint="Give --device cpu.")
         model = together[0].checkpoint
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
@@ -210,9 +205,8 @@ def _actors(worker: type, execution: Execution) -> list[Any]:
     cpus, gpus = int(resources.get("CPU", 0)), 0 if execution.device == "cpu" else int(resources.get("GPU", 0))
     count = execution.workers or gpus or cpus
     if count > cpus:
-        raise SettingsError(
-            f"{count} workers need {count} CPUs, and the cluster has {cpus}.", hint=f"Choose at most {cpus} workers."
-        )
+        what = f"{count} workers need {count} CPUs, and the cluster has {cpus}."
+        raise SettingsError(what, hint=f"Choose at most {cpus} workers.")
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
     remote_class: Any = ray.remote(worker).options(

@@ -154,16 +154,16 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
     """Give a result the names that its reader knows, of the corpora by their digests and of the model: equal files
     share one stored result, which must not reveal the names that another user gave them."""
-    origin, old = result.provenance, {}
+    before, old = result.provenance, {}
 
     def named(about: dict[str, Any]) -> dict[str, Any]:
         old[about["name"]] = corpora.get(about["digest"], about["name"])
         return about | {"name": old[about["name"]]}
 
-    changed = origin | {"corpus": named(origin["corpus"]), "model": origin["model"] | dict(model or {})}
-    if "others" in origin:
-        changed["others"] = {role: named(about) for role, about in origin["others"].items()}
-    if changed == origin:
+    changed = before | {"corpus": named(before["corpus"]), "model": before["model"] | dict(model or {})}
+    if "others" in before:
+        changed["others"] = {role: named(about) for role, about in before["others"].items()}
+    if changed == before:
         return result
     changes: dict[str, Any] = {"provenance": changed}
     if hasattr(result, "about"):  # the probes' names their file of vectors once more

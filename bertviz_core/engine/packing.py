@@ -12,7 +12,8 @@ DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
-    """Values by name: numpy arrays, tensors, bytes and JSON values. `metadata` is stored beside them."""
+    """Values by name: numpy arrays, tensors, bytes and JSON values. `metadata` is stored beside them, sorted by name:
+    safetensors writes it in an order that differs from run to run."""
     arrays, other = {}, {}
     for name, value in values.items():
         if isinstance(value, bytes):
@@ -23,7 +24,13 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
             arrays[name] = np.ascontiguousarray(value.cpu().numpy())
         else:
             other[name] = value
-    return _ordered(safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)}))
+    data = safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)})
+    end = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:end])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return len(text).to_bytes(8, "little") + text + data[end:]
 
 
 def metadata_of(data: bytes) -> dict[str, str]:
@@ -41,19 +48,14 @@ def unpack(data: bytes) -> dict[str, Any]:
         arrays, other = safetensors.numpy.load(data), json.loads(metadata_of(data)["json"])
     except (safetensors.SafetensorError, RecursionError) as error:
         raise ValueError(f"damaged ({error})") from error
-    named = {
-        name.removeprefix("bytes/"): array.tobytes() if name.startswith("bytes/") else array
-        for name, array in arrays.items()
-    }
-    return named | other
+    for name in [name for name in arrays if name.startswith("bytes/")]:
+        other[name.removeprefix("bytes/")] = arrays.pop(name).tobytes()
+    return arrays | other
 
 
 def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """The arrays and JSON values of `pack` from a stream; of arrays in `rows` only the row at that index of first axes.
-
-    Raises:
-        ValueError, KeyError: `pack` did not write it.
-    """
+    """The arrays and JSON values of `pack` from a stream, of arrays in `rows` only the row at that index of first axes;
+    raises ValueError or KeyError where `pack` did not write it."""
     start = stream.read(8)
     header = json.loads(stream.read(int.from_bytes(start, "little")))
     begin, values = stream.tell(), json.loads(header.pop("__metadata__")["json"])
@@ -65,14 +67,3 @@ def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str
         stream.seek(begin + entry["data_offsets"][0] + row * count * kind.itemsize)
         values[name] = np.frombuffer(stream.read(count * kind.itemsize), kind).reshape(inner)
     return values
-
-
-def _ordered(data: bytes) -> bytes:
-    """The packed bytes with their metadata sorted by name: safetensors writes them in an order that differs from run to
-    run."""
-    end = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:end])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + data[end:]

@@ -14,7 +14,7 @@ from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import checkpoint as checkpoints
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.loading import LoadedModels, choose_device, prepare
-from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, no_head
+from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel
 from bertviz_core.models.tokens import Tokens
 
 Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
@@ -122,7 +122,7 @@ def _tokenizer(tokenizer: Any) -> Any:
 
 
 def model_in_memory(
-    pair: Model, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", language_model: bool = False
+    pair: Model, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
     """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is.
 
@@ -131,17 +131,14 @@ def model_in_memory(
         checkpoint: What `describe` says of the two.
         device: One of settings.DEVICES; "auto" is where the model is.
         dtype: Of the weights; another dtype or device takes a copy of them.
-        language_model: Whether the model must be of a class that predicts words.
 
     Raises:
-        ModelError: It has no attention maps, or predicts no words, or the tokenizer is of another model.
+        ModelError: It has no attention maps, or the tokenizer is of another model.
     """
     import torch
 
     model, tokenizer = _pair(pair)
     predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
-    if language_model and not predicts:
-        raise no_head(checkpoint, f"its class is {type(model).__name__}")
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")

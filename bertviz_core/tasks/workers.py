@@ -116,23 +116,20 @@ def _listen(lines: IO[bytes], messages: queue.Queue[dict[str, Any] | None]) -> N
     """Pass messages on; what an installed analysis prints before the output is reserved for them is logged."""
     with lines:
         for line in lines:
-            try:
+            with contextlib.suppress(ValueError):
                 message = json.loads(line)
-            except ValueError:
-                message = None
-            if isinstance(message, dict):
-                messages.put(message)
-            elif line.strip():
+                if isinstance(message, dict):
+                    messages.put(message)
+                    continue
+            if line.strip():
                 log.info("printed by the worker: %s", line.decode("utf-8", "replace").rstrip())
     messages.put(None)
 
 
 def _died(status: int) -> BertvizError:
     how = f"signal {-status}" if status < 0 else f"exit status {status}"
-    return BertvizError(
-        f"The worker process died ({how}); memory may have run out.",
-        hint=f"{SMALLER} Or run it again, if the process was stopped.",
-    )
+    hint = f"{SMALLER} Or run it again, if the process was stopped."
+    return BertvizError(f"The worker process died ({how}); memory may have run out.", hint=hint)
 
 
 EVERY = 0.2  # seconds between two messages of progress
