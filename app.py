@@ -4,15 +4,15 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 
 import streamlit as st  # isort: skip
 
-from bertviz_core.access import from_environment
 from bertviz_core.errors import BertvizError, DownloadNeeded
+from bertviz_core.settings import access_from_environment
 from pages.shared import head_panel, jobs, messages
 from pages.shared.frame import address, header, links, serving
 from pages.shared.views import default_head
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
     try:
-        from_environment()  # Streamlit goes on after an error of the lifespan, and answers nothing
+        access_from_environment()  # Streamlit goes on after an error of the lifespan, and answers nothing
     except BertvizError as error:
         raise SystemExit(f"{error.what} {error.hint}") from None
     app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)

@@ -42,7 +42,7 @@ def cluster_pass(folder: str, workers: int, tokens: int, limit: int) -> Work:
     from bertviz_core.analyses.ray_runner import RayRunner
     from bertviz_core.analyses.request import Request
     from bertviz_core.corpora.files import sample
-    from bertviz_core.engine.progress import Progress
+    from bertviz_core.engine.jobs import Progress
     from bertviz_core.models import checkpoint, reading
     from bertviz_core.settings import Execution, Settings
 
@@ -66,7 +66,7 @@ def faults(runs: int) -> None:
     from bertviz_core.analyses.ray_runner import RayRunner
     from bertviz_core.analyses.request import Request
     from bertviz_core.corpora.files import sample
-    from bertviz_core.engine.progress import Progress
+    from bertviz_core.engine.jobs import Progress
     from bertviz_core.models import checkpoint, reading
     from bertviz_core.settings import Execution, Settings
 

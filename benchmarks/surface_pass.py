@@ -23,7 +23,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.corpora.files import sample
 from bertviz_core.engine import stream
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded

@@ -7,7 +7,7 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from bertviz_core.import_lock import IMPORTING
+from bertviz_core.models import IMPORTING
 
 TEXT = [
     "the cat sat on the mat , and the dog slept near the door .",

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.access import LOCAL, Access, from_environment
 from bertviz_core.errors import SettingsError
-from bertviz_core.settings import Settings
+from bertviz_core.settings import LOCAL, Access, Settings, access_from_environment
 
 
 @pytest.mark.parametrize(
@@ -27,14 +26,14 @@ def test_what_cannot_be_is_refused(changed, said):
 
 
 def test_ones_own_machine_opens_everything_but_sends_no_token() -> None:
-    assert from_environment({}) == Access(hub_token=False)
-    own = from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": "/"})
+    assert access_from_environment({}) == Access(hub_token=False)
+    own = access_from_environment({"BERTVIZ_DOWNLOADS": "off", "BERTVIZ_MODELS": "/"})
     assert (own.public, own.folders, own.downloads) == (False, (Path("/"),), 0)
     assert LOCAL.folders is None and LOCAL.downloads is None and LOCAL.hub_token is None
 
 
 def test_a_public_server_opens_nothing_that_is_not_allowed() -> None:
-    access = from_environment({"BERTVIZ_PUBLIC": "1"})
+    access = access_from_environment({"BERTVIZ_PUBLIC": "1"})
     assert (access.public, access.folders, access.downloads) == (True, (), 0)
 
 
@@ -47,7 +46,7 @@ def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
         "BERTVIZ_DOWNLOADS": "2.5",
         "BERTVIZ_UPLOADS": "1",
     }
-    access = from_environment(given)
+    access = access_from_environment(given)
     assert access == Access(True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 10**9)
 
 
@@ -64,12 +63,12 @@ def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
 )
 def test_a_variable_that_cannot_be_read_is_named_and_nothing_opens(name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name):
-        from_environment({"BERTVIZ_PUBLIC": "1", name: value})
+        access_from_environment({"BERTVIZ_PUBLIC": "1", name: value})
 
 
 def test_every_variable_is_explained() -> None:
     root = Path(__file__).parent.parent
-    read = set(re.findall(r"BERTVIZ_\w+", (root / "bertviz_core/access.py").read_text()))
+    read = set(re.findall(r"BERTVIZ_\w+", (root / "bertviz_core/settings.py").read_text()))
     rows = [row for row in (root / "docs/deploy.md").read_text().splitlines() if row.startswith("| `BERTVIZ_")]
     table = {cells[1].strip(" `"): cells[2].strip(" `") for row in rows if (cells := row.split("|"))}
     assert read - {"BERTVIZ_"} <= set(table)

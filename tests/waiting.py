@@ -2,8 +2,7 @@
 
 import time
 
-from bertviz_core.engine.jobs import Job
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Job, Progress
 
 
 def until(true, seconds: float = 60) -> None:

@@ -13,8 +13,8 @@ from bertviz_core.analyses import details
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine import stream
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.packing import metadata_of, pack, unpack
-from bertviz_core.engine.progress import Progress
 from bertviz_core.engine.store import DAY, Store
 from bertviz_core.engine.stream import PortableAccumulator
 from bertviz_core.errors import StoreError

@@ -20,7 +20,7 @@ from bertviz_core.analyses.chunks import ChunkedPass, Chunks, Parts, compute_chu
 from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.encoding import Encoded

@@ -18,7 +18,7 @@ from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
 from bertviz_core.analyses.model_pass import LastModelCache, Load, LocalRunner
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded

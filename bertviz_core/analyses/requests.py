@@ -8,7 +8,7 @@ from bertviz_core.analyses.ray_runner import RayRunner
 from bertviz_core.analyses.registry import ANALYSES, shared_pass
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
 from bertviz_core.models.model import AttentionModel

@@ -20,7 +20,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import find_sources, sample
 from bertviz_core.corpora.readers import opened
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint

@@ -9,12 +9,12 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import allowed
 from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_folder
 from bertviz_core.numbers import small_int
+from bertviz_core.settings import LOCAL, Access
 
 PASSING = ("truncation", "padding")  # of tokenizer.json: what the last call asked for, not what the tokenizer is
 

@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import BinaryIO
 
-from bertviz_core.access import LOCAL, Access
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import DAY, Store
 from bertviz_core.engine.store_disk import BYTES, SIZE
 from bertviz_core.errors import InputError, StoreError
+from bertviz_core.settings import LOCAL, Access
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
 MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bound the number of uploads too

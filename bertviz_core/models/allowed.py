@@ -5,8 +5,8 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-from bertviz_core.access import Access
 from bertviz_core.errors import ModelError
+from bertviz_core.settings import Access
 
 DEPTH = 3  # of folders below an allowed one that are looked into
 SECONDS = 30  # until the folders are looked through again

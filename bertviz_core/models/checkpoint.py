@@ -8,10 +8,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.access import LOCAL, Access
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
 from bertviz_core.models import allowed, hub
 from bertviz_core.models.model_files import HEADS, LAYERS, check_sizes, longest_input, number, read_config, read_header
+from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"

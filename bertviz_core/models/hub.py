@@ -10,9 +10,9 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from bertviz_core.access import Access
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.import_lock import IMPORTING
+from bertviz_core.models import IMPORTING
+from bertviz_core.settings import Access
 
 PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are fetched
 TIMEOUT = 5.0  # seconds that the hub has for an answer

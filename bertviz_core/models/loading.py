@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
-from bertviz_core.import_lock import IMPORTING
+from bertviz_core.models import IMPORTING
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.tokens import Tokens

@@ -5,20 +5,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bertviz_core.access import from_environment
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.model_pass import LastModelCache
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source, from_path
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, DownloadNeeded, InputError
 from bertviz_core.models import checkpoint, hub
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper_report.request import ReportRequest
-from bertviz_core.settings import Settings, app_execution
+from bertviz_core.settings import Settings, access_from_environment, app_execution
 
 MEGABYTE = 10**6
 Task = Mapping[str, Any]  # JSON: its "kind" names what performs it
@@ -85,7 +84,7 @@ def perform(task: Task, progress: Progress, models: LastModelCache) -> None:
 
 
 def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint:
-    access = from_environment()
+    access = access_from_environment()
     try:
         return checkpoint.find(name, revision, access)
     except DownloadNeeded as needed:

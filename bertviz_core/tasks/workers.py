@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bertviz_core.analyses.model_pass import LastModelCache
-from bertviz_core.engine.jobs import outcome
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress, outcome
 from bertviz_core.errors import SMALLER, BertvizError, Cancelled, Unexpected
 from bertviz_core.tasks import Task, perform
 

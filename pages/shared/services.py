@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import numpy as np
 import streamlit as st
 
-from bertviz_core.access import Access, from_environment
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
@@ -27,7 +26,7 @@ from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.overview.stored_results import StoredResult, stored_results
-from bertviz_core.settings import Settings, Weights
+from bertviz_core.settings import Access, Settings, Weights, access_from_environment
 from bertviz_core.tasks.workers import Worker
 from pages.shared.memoize import memoize
 
@@ -82,7 +81,7 @@ def store_size() -> int:
 @_once
 def access() -> Access:
     """What visitors of this server may access, read once."""
-    return from_environment()
+    return access_from_environment()
 
 
 @_once

@@ -20,7 +20,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.requests import find as find_result
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError
 from bertviz_core.models import reading
 from bertviz_core.models.checkpoint import Checkpoint, find

@@ -20,7 +20,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find, passes
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_path
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models import checkpoint

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.access import Access
+from bertviz_core.settings import Access
 from pages.shared import services, session
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor

@@ -23,7 +23,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from bertviz_core.access import Access
+from bertviz_core.settings import Access
 from pages.shared.frame import gate
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor

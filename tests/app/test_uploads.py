@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.access import Access
 from bertviz_core.engine.uploads import Upload
+from bertviz_core.settings import Access
 from pages.shared import services
 from pages.shared.frame import uploads
 from tests.app.driving import open_app, open_uploads, shown, unescaped, uploader, wait_for_job, words

@@ -18,7 +18,7 @@ from bertviz_core.emergence.figure import head_figure, relations_figure
 from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
 from bertviz_core.emergence.training_folder import find_training
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.heads import Head

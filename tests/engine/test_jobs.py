@@ -6,10 +6,9 @@ import time
 
 import pytest
 
-from bertviz_core.access import LOCAL, Access
-from bertviz_core.engine.jobs import JobQueue
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import JobQueue, Progress
 from bertviz_core.errors import BertvizError, Cancelled, InputError, QueueFull
+from bertviz_core.settings import LOCAL, Access
 from tests.waiting import until, wait_for
 
 

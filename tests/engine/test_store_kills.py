@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 WRITER = """
 import sys
 from pathlib import Path
-from bertviz_core.access import Access
+from bertviz_core.settings import Access
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from tests.engine.test_store_kills import content

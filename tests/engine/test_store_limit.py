@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.access import Access
 from bertviz_core.analyses import details
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.store_disk import default_limit, sweep
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError
+from bertviz_core.settings import Access
 
 MB = 1_000_000
 HOUR = 3600

@@ -12,7 +12,7 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_PATTERNS
 from bertviz_core.engine import stream
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.stream import extract
 from bertviz_core.errors import Cancelled, ModelError
 from bertviz_core.models.encoding import collate

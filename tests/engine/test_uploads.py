@@ -4,10 +4,10 @@ import hashlib
 
 import pytest
 
-from bertviz_core.access import Access
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import MINIMUM, Uploads
 from bertviz_core.errors import InputError
+from bertviz_core.settings import Access
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.access import Access
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import BertvizError
 from bertviz_core.models import allowed, checkpoint, hub
+from bertviz_core.settings import Access
 from tests import trainings
 
 

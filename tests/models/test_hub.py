@@ -9,9 +9,9 @@ from types import SimpleNamespace
 import huggingface_hub
 import pytest
 
-from bertviz_core.access import Access
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, hub
+from bertviz_core.settings import Access
 
 Usage = namedtuple("Usage", "total used free")
 SIZE = 440_000_000

@@ -6,19 +6,18 @@ from dataclasses import replace
 import pytest
 
 from bertviz_core import tasks
-from bertviz_core.access import from_environment
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.model_pass import LastModelCache
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_path
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import DownloadNeeded, InputError, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import paper_model
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, access_from_environment
 from bertviz_core.tasks import perform
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n\nthe cat slept\n"
@@ -99,7 +98,7 @@ def test_a_download_is_performed(monkeypatch):
     monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked))
     progress = Progress()
     perform(crossed(tasks.download("someone/model", "v1")), progress, LastModelCache())
-    assert fetched == [("someone/model", "v1", from_environment())]
+    assert fetched == [("someone/model", "v1", access_from_environment())]
     assert (progress.stage, progress.total, progress.unit) == ("Downloading someone/model", 12, "MB")
 
 

@@ -14,8 +14,7 @@ import pytest
 from bertviz_core import tasks
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
-from bertviz_core.engine.jobs import Job, JobQueue
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Job, JobQueue, Progress
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, Cancelled
 from bertviz_core.models import checkpoint

@@ -17,7 +17,7 @@ from bertviz_core.analyses.proportions import t_quantile
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
 from bertviz_core.models.ablation import Restart

@@ -19,7 +19,7 @@ from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns import ranked_sinks
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel

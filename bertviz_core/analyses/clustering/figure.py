@@ -12,7 +12,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.import_lock import IMPORTING
+from bertviz_core.models import IMPORTING
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING, SEQUENTIAL, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early

@@ -12,7 +12,7 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, p
 from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head, all_heads, all_labels
-from bertviz_core.import_lock import IMPORTING
+from bertviz_core.models import IMPORTING
 
 STARTS = {"classical_mds": 1, "random": 4}
 NEAREST = 5

@@ -12,7 +12,7 @@ from bertviz_core.analyses.probes.probe_run import ProbeRun, StageFunction
 from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, observing

@@ -35,7 +35,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.readers import read_vectors
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel

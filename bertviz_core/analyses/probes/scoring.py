@@ -13,7 +13,7 @@ from bertviz_core.analyses.probes.probes import Probe
 from bertviz_core.analyses.probes.training import Data
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
 
 TEST, VALIDATION = 0.2, 0.1  # shares of different sentences

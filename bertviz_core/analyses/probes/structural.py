@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from bertviz_core.analyses.probes.features import scratch_arrays
 from bertviz_core.analyses.probes.training import Schedule, run_epochs
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.encoding import buckets, collate
 from bertviz_core.models.model import AttentionModel

@@ -18,7 +18,7 @@ from torch.optim.lr_scheduler import LambdaLR
 
 from bertviz_core.analyses.probes.features import Features, Group
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 
 ITERATIONS = 50  # of L-BFGS
 PATIENCE = 3  # epochs without a better validation loss; for L-BFGS iterations, five times as many

@@ -16,7 +16,7 @@ from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients import QUANTITIES, SepGradients
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine import stream
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel

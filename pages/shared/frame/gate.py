@@ -18,8 +18,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
-from bertviz_core.access import Access, from_environment
 from bertviz_core.corpora import upload_check
+from bertviz_core.settings import Access, access_from_environment
 
 # What a page sends. The rest, such as `clear_cache`, would act on every reader, or describe the server's folder.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
@@ -52,7 +52,7 @@ class Gate:
     """
 
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
-        self.app, self.access = app, access or from_environment()
+        self.app, self.access = app, access or access_from_environment()
         self.arriving: Counter[str] = Counter()
         self.connected = 0
 

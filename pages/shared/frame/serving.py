@@ -20,7 +20,7 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.import_lock import IMPORTING
+from bertviz_core.models import IMPORTING
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared.frame import links
 from pages.shared.frame.gate import Gate

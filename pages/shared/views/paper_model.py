@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from bertviz_core.access import Access
 from bertviz_core.errors import DownloadNeeded
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
+from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services, stored
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection

@@ -18,7 +18,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import Source, from_bytes
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import Cancelled, InputError, ModelError
 from bertviz_core.exports import to_json
 from bertviz_core.heads import Head, all_heads

@@ -21,7 +21,7 @@ from bertviz_core.corpora.coreference.mentions import TYPES
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import checkpoint, loading

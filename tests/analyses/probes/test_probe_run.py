@@ -37,7 +37,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.settings import Execution, Settings
 from tests.oracles import probes as oracle

@@ -23,7 +23,7 @@ from bertviz_core.analyses.probes.probes import (
 )
 from bertviz_core.analyses.probes.training import Schedule, loss_of
 from bertviz_core.engine import stream
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.model import observing
 from bertviz_core.settings import Settings

@@ -12,7 +12,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.sep_gradients import CLASSES, QUANTITIES, SepGradients
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine.progress import Progress
+from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint, loading
