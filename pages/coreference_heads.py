@@ -3,7 +3,8 @@
 import streamlit as st
 
 from bertviz_core.analyses.coreference_heads.figure import accuracy_map, by_distance, by_gender, compared
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, MAX_ITEMS, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting.style import percent_decimals

@@ -88,9 +88,7 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     heads = result.tables()["heads"].set_index(["direction", "type", "head"])["accuracy"]
     best = result.best()
     assert heads[DIRECTIONS_OF_COREFERENCE[0], "pronoun"].max() == pytest.approx(result.accuracy[0, 1].max())
-    assert heads[DIRECTIONS_OF_COREFERENCE[0], "all", best.head.label()] == pytest.approx(
-        result.head_row(best)["accuracy"]
-    )
+    assert heads[DIRECTIONS_OF_COREFERENCE[0], "all", best.head.label()] == pytest.approx(result.row(best)["accuracy"])
     groups = result.tables()["groups"]
     mine = groups[
         (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
-from bertviz_core.analyses.coreference_heads.document_figure import _depths, draw
-from bertviz_core.analyses.coreference_heads.guesses import Guess
+from bertviz_core.analyses.coreference_heads.document_figure import Guess, _depths, draw
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference.mentions import head_words

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.counts import by_row
-from bertviz_core.analyses.coreference_heads.guesses import GROUPS
+from bertviz_core.analyses.coreference_heads.guesses import BASELINES, CHANCE, GROUPS, RANDOM
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import SHOWN

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
+from bertviz_core.analyses.coreference_heads.guesses import CHANCE, RANDOM
 from bertviz_core.engine.store import Store
 from bertviz_core.plotting.style import percent
 from tests import shipped
@@ -43,7 +43,7 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     app = open_app(PAGE)
     result = shipped.result(PAGE).default_view()
     best, other = result.best(), result.best(direction=1)
-    claim, turned = (f"finds an antecedent of {result.head_row(choice)['accuracy']:.1%}" for choice in (best, other))
+    claim, turned = (f"finds an antecedent of {result.row(choice)['accuracy']:.1%}" for choice in (best, other))
     assert f"Head {best.head.label()}, mention → antecedent, {claim}" in words(app)
     better = f"The best head of both directions is {other.head.label()}, antecedent → mention"
     assert better in words(app) and result.better_direction() == other

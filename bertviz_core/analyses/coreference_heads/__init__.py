@@ -10,9 +10,8 @@ from typing_extensions import Doc
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES, RANDOM
 from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, check_candidates
+from bertviz_core.analyses.coreference_heads.guesses import BASELINES, DIRECTIONS, RANDOM, check_candidates
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.findings import HELD_OUT, NOT_SHOWN, SHOWN, UNDECIDED, Answer, Finding, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
@@ -33,7 +32,7 @@ def beside(
     if system not in counts.systems:
         raise KeyError(system)
     best = counts.best(direction=direction)
-    row, other = counts.head_row(best), counts.of_system(system)[0]
+    row, other = counts.row(best), counts.of_system(system)[0]
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
     interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
     few = f" Fewer than {MIN_SCORED} mentions are too few to decide." if row["n"] < MIN_SCORED else ""

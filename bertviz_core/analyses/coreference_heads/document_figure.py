@@ -6,11 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, chain, count
+from itertools import accumulate, chain, count, zip_longest
 from typing import Any
 from xml.etree import ElementTree as ET
 
-from bertviz_core.analyses.coreference_heads.guesses import Guess
 from bertviz_core.errors import shorten
 from bertviz_core.models.labels import PICTURES, columns, isolated, right_to_left
 
@@ -27,6 +26,16 @@ RIGHT, WRONG = "#2b9348", "#e03131"
 DEEPEST = 3  # underlines below one another
 Point = tuple[float, float]  # pixels from the left and from the top
 Span = tuple[int, float, float]  # of a curve: the line or side where it runs, from and to
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A mention, the mention guessed for it (places in the document's list), the attention, and whether it is right."""
+
+    mention: int
+    guessed: int
+    weight: float
+    right: bool
 
 
 @dataclass(frozen=True)
@@ -66,12 +75,15 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     svg = ET.Element("svg", attributes)
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
     _add(svg, "title", f"{name}: mentions by chain, and the head's guesses")
-    colors = _colors(document["mentions"])
+    sizes = Counter(mention[2] for mention in document["mentions"])
+    several = [chain for chain, size in sizes.items() if size > 1]
+    colors = {chain: CHAIN_COLORS[i % len(CHAIN_COLORS)] for i, chain in enumerate(several)}
     for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
-        _underline(svg, boxes, mention, depth, colors[mention[2]])
+        _underline(svg, boxes, mention, depth, colors.get(mention[2], ALONE))
     heads = {mention[3] for mention in document["mentions"]}
-    for index, (word, position) in enumerate(zip(document["words"], boxes, strict=True)):
-        _word(svg, _shown(word), position, index in heads)
+    for index, (word, box) in enumerate(zip(document["words"], boxes, strict=True)):
+        look = {"lengthAdjust": "spacingAndGlyphs"} | ({"font_weight": "700"} if index in heads else {})
+        _add(svg, "text", _shown(word), x=box.x, y=box.feet, textLength=box.width, **look)
     for guess, curve in zip(guesses, curves, strict=True):
         _curve(svg, document, curve, guess)
     return ET.tostring(svg, encoding="unicode")
@@ -82,20 +94,15 @@ def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
     writing begins there."""
     boxes: list[WordBox] = []
     column, line, mirrored = 0, -1, right_to_left(words)
-    for index, word in enumerate(words):
+    for index, (word, after) in enumerate(zip_longest(words, words[1:], fillvalue="")):
         length = columns(_shown(word))
-        if index in starts or line < 0 or column + length + _behind(words, index) > COLUMNS:
+        behind = 2 if len(after) == 1 and not after.isalnum() else 0  # a full stop or comma begins no line of its own
+        if index in starts or line < 0 or column + length + behind > COLUMNS:
             column, line = 0, line + 1
         first = COLUMNS - column - length if mirrored else column
         boxes.append(WordBox(first * LETTER, length * LETTER, line))
         column += length + 1
     return boxes
-
-
-def _behind(words: Sequence[str], index: int) -> int:
-    """Columns of a full stop or comma behind a word: it begins no line of its own."""
-    after = words[index + 1] if index + 1 < len(words) else ""
-    return 2 if len(after) == 1 and not after.isalnum() else 0
 
 
 def _shown(word: str) -> str:
@@ -104,14 +111,6 @@ def _shown(word: str) -> str:
     if not short.isprintable():
         short = "".join(letter if letter.isprintable() else "?" for letter in short)
     return short or "?"
-
-
-def _colors(mentions: Sequence[Sequence[Any]]) -> dict[int, str]:
-    """A color for each chain of two mentions or more, in order of appearance."""
-    sizes = Counter(mention[2] for mention in mentions)
-    several = [chain for chain, size in sizes.items() if size > 1]
-    known = {chain: CHAIN_COLORS[i % len(CHAIN_COLORS)] for i, chain in enumerate(several)}
-    return {chain: known.get(chain, ALONE) for chain in sizes}
 
 
 def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
@@ -143,12 +142,6 @@ def _underline(svg: ET.Element, boxes: Sequence[WordBox], mention: Sequence[Any]
         _add(svg, "rect", x=x, y=y, width=end - x, height="2.5", rx="1", fill=color)
 
 
-def _word(svg: ET.Element, word: str, position: WordBox, is_head: bool) -> None:
-    bold = {"font_weight": "700"} if is_head else {}
-    size = {"textLength": position.width, "lengthAdjust": "spacingAndGlyphs"}
-    _add(svg, "text", word, x=position.x, y=position.feet, **size, **bold)
-
-
 def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: Any) -> ET.Element:
     """Add an element: numbers are pixels, and an underscore in a name is a hyphen."""
     shown = {name.replace("_", "-"): v if isinstance(v, str) else f"{v:.1f}" for name, v in attributes.items()}
@@ -164,7 +157,8 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], corners: Sequence[Point
     dashed = {} if guess.right else {"stroke_dasharray": "4 3"}
     stroke = {"stroke": color, "stroke_width": "1.6", "stroke_linejoin": "round"}
     group = _add(svg, "g")
-    _add(group, "title", guess_text(document, guess))
+    source, target = (isolated(mention_text(document, index)) for index in (guess.mention, guess.guessed))
+    _add(group, "title", f"{source} → {target}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}")
     opacity = f"{0.5 + 0.5 * min(1.0, 3 * guess.weight):.2f}"
     path = "M" + " L".join(f"{x:.1f},{y:.1f}" for x, y in corners)
     _add(group, "path", d=path, fill="none", **stroke, **dashed, opacity=opacity)
@@ -183,43 +177,35 @@ def _laid_out(
     """
     ends = [(boxes[mentions[guess.mention][3]], boxes[mentions[guess.guessed][3]]) for guess in guesses]
     right = max((box.x + box.width for box in boxes), default=0.0)
-    runs = [_runs(*pair, x) for pair, x in zip(ends, _beside(ends, right), strict=True)]
-    levels = iter(lanes([run for pair in runs for run in pair]))
-    level = [[next(levels) for _ in pair] for pair in runs]
-    used = Counter({box.line: 0 for box in boxes})
-    for run, lane in zip(chain(*runs), chain(*level), strict=True):
-        used[run[0]] = max(used[run[0]], lane + 1)
-    heights = accumulate(LANE * used[line] + TEXT + BELOW for line in sorted(used))
-    feet = [height - BELOW for height in heights]
-    curves = [_corners(*each, feet) for each in zip(runs, level, strict=True)]
-    return [replace(box, feet=feet[box.line]) for box in boxes], curves
-
-
-def _beside(ends: Sequence[tuple[WordBox, WordBox]], right: float) -> list[float]:
-    """For each curve the pixels from the left at which it passes lines: beside the text, on the nearer side."""
-    sides = [int(source.middle + target.middle > right) for source, target in ends]
-    lines = [sorted((source.line, target.line)) for source, target in ends]
-    spans = [(side, first, last) for side, (first, last) in zip(sides, lines, strict=True) if first != last]
-    free = iter(lanes(spans))
-    passing = [next(free) if first != last else 0 for first, last in lines]
-    return [
-        right + BESIDE + LANE * lane if side else -LANE * (lane + 2) for side, lane in zip(sides, passing, strict=True)
+    sides = [  # the nearer side of the text, and the lines that a curve passes there
+        (int(source.middle + target.middle > right), *sorted((source.line, target.line)))
+        for source, target in ends
+        if source.line != target.line
     ]
-
-
-def _runs(source: WordBox, target: WordBox, beside: float) -> list[Span]:
-    """The parts of a curve that run above a line; it ends a little before the middle of a word, where others begin."""
-    start, end = source.middle + 1, target.middle - 3
-    if source.line == target.line:
-        return [(source.line, start, end)]
-    return [(source.line, start, beside), (target.line, beside, end)]
-
-
-def _corners(runs: Sequence[Span], levels: Sequence[int], feet: Sequence[float]) -> list[Point]:
-    tops = [feet[line] - TEXT - LANE * lane for (line, *_), lane in zip(runs, levels, strict=True)]
-    along = [(x, y) for (_, *ends), y in zip(runs, tops, strict=True) for x in ends]
-    (first, start, _), (last, _, end) = runs[0], runs[-1]
-    return [(start, feet[first] - RISE), *along, (end, feet[last] - RISE)]
+    passing = zip(sides, lanes(sides), strict=True)
+    runs: list[list[Span]] = []  # the parts of each curve above a line
+    for source, target in ends:
+        start, end = source.middle + 1, target.middle - 3  # a little before the middle of a word, where others begin
+        if source.line == target.line:
+            runs.append([(source.line, start, end)])
+        else:
+            (side, *_), lane = next(passing)
+            beside = right + BESIDE + LANE * lane if side else -LANE * (lane + 2)
+            runs.append([(source.line, start, beside), (target.line, beside, end)])
+    levels = iter(lanes([run for parts in runs for run in parts]))
+    placed = [[(*run, next(levels)) for run in parts] for parts in runs]
+    used = Counter({box.line: 0 for box in boxes})
+    for line, _, _, lane in chain(*placed):
+        used[line] = max(used[line], lane + 1)
+    feet: list[float] = [
+        height - BELOW for height in accumulate(LANE * used[line] + TEXT + BELOW for line in sorted(used))
+    ]
+    curves: list[list[Point]] = []
+    for parts in placed:
+        along = [(x, feet[line] - TEXT - LANE * lane) for line, start, end, lane in parts for x in (start, end)]
+        first, last = feet[parts[0][0]] - RISE, feet[parts[-1][0]] - RISE
+        curves.append([(along[0][0], first), *along, (along[-1][0], last)])
+    return [replace(box, feet=feet[box.line]) for box in boxes], curves
 
 
 def lanes(spans: Sequence[Span]) -> list[int]:
@@ -233,12 +219,6 @@ def lanes(spans: Sequence[Span]) -> list[int]:
         taken.setdefault((group, lane), []).append((low, high))
         chosen[index] = lane
     return chosen
-
-
-def guess_text(document: Mapping[str, Any], guess: Guess) -> str:
-    """The guess as text, for screen readers."""
-    source, target = (mention_text(document, index) for index in (guess.mention, guess.guessed))
-    return f"{isolated(source)} → {isolated(target)}: {guess.weight:.2f}, {'right' if guess.right else 'wrong'}"
 
 
 def mention_text(document: Mapping[str, Any], index: int) -> str:

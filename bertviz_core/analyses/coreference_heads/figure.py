@@ -7,8 +7,15 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, ELSE_NEAREST, RANDOM
-from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, GENDERS, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.guesses import (
+    BREAKDOWNS,
+    CHANCE,
+    DIRECTIONS,
+    ELSE_NEAREST,
+    GENDERS,
+    RANDOM,
+    TYPE_ROWS,
+)
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import DirectedHead, arrow
@@ -93,7 +100,7 @@ def _name(choice: DirectedHead | str, base: int) -> str:
 
 def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int, breakdown: str) -> go.Figure:
     """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
-    _, ticks = BREAKDOWNS[breakdown]
+    ticks = BREAKDOWNS[breakdown]
     traces = []
     for index, choice in enumerate(shown):
         name, (right, total) = _name(choice, base), result.by(breakdown, choice)

@@ -1,17 +1,29 @@
-"""The items of a batch of windows as arrays, every head's guesses for them (4.3), and the groups that items are in; and
-items with the documents that they stand in: what a page draws.
+"""The items of a batch of windows, what heads and baselines guess for them (4.3; Table 2), and the groups that items
+are counted in.
+
+chance: the mean of 1 / candidates, what guessing one given antecedent at random would find.
+random candidate: the mean of antecedents / candidates, since any antecedent is right; not below chance.
+
+nearest: the last preceding mention.
+head match: the nearest with the same head word; where there is none, no mention is guessed, which counts as wrong.
+head match, else nearest: the same, with the nearest mention where there is none; the paper has no such row.
+rule-based: the nearest mention that satisfies the earliest of four sieves: (1) the same words, (2) the same head word,
+(3) number, gender and person agree, (4) any. Words are compared without case.
+
+Pronouns say number, gender and person; for other mentions (third person) a plural tag (NNS, NNPS), a plural ending or
+an "and" says plural, and the nouns and titles listed here say a gender. What nothing says is unknown and agrees with
+everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bertviz_core.corpora.coreference import CoreferenceDocument
-from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Item, mention_type
+from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Features, Item, mention_type
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.annotated import Window
 from bertviz_core.models.encoding import Membership, membership
@@ -34,7 +46,22 @@ DISTANCE = len(TYPES) * FOLDS  # where the bins begin
 GENDER = DISTANCE + len(BIN_NAMES)
 GROUPS = GENDER + len(GENDERS)
 TYPE_ROWS = ("all", *TYPES)
-BREAKDOWNS = {"distance": (slice(DISTANCE, GENDER), BIN_NAMES), "gender": (slice(GENDER, GROUPS), GENDERS)}
+BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
+
+ELSE_NEAREST = "head match, else nearest"
+CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"
+BASELINES = ("nearest", "head match", ELSE_NEAREST, "rule-based")
+MASCULINE_NOUNS = (
+    "man men boy boys father son brother uncle husband nephew grandfather king prince duke lord sir mr mr. mister "
+    "gentleman gentlemen fellow lad waiter actor widower count baron monk priest"
+)
+FEMININE_NOUNS = (
+    "woman women girl girls mother daughter sister aunt wife niece grandmother queen princess duchess lady ladies "
+    "madam mrs mrs. ms ms. miss waitress actress widow countess baroness nun"
+)
+GENDERED = dict.fromkeys(MASCULINE_NOUNS.split(), "masculine") | dict.fromkeys(FEMININE_NOUNS.split(), "feminine")
+PLURAL_NOUNS = frozenset(("men", "women", "children", "people", "police", "feet", "teeth", "mice", "geese"))
+SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 
 def check_candidates(candidates: str) -> str:
@@ -60,29 +87,23 @@ def groups_of(window: Window) -> np.ndarray:
     return members
 
 
-def by_type(counts: np.ndarray) -> np.ndarray:
-    """(..., group) to (..., type, fold) with "all" as the first type, as TYPE_ROWS names them."""
-    typed = counts[..., :DISTANCE].reshape(*counts.shape[:-1], len(TYPES), FOLDS)
-    return np.concatenate([typed.sum(-2, keepdims=True), typed], -2)
-
-
 def earlier_antecedents(window: Window) -> Window:
     """A window as a causal model reads it: what may be guessed for a mention stands before its head word, and mentions
     that then have no antecedent are no items."""
     heads, items = window.heads, []
     for item in window.items:
-        candidates, antecedents = (
+        earlier = [
             tuple(other for other in chosen if heads[other] < heads[item.mention])
             for chosen in (item.candidates, item.antecedents)
-        )
-        if antecedents:
-            items.append(Item(item.mention, candidates, antecedents))
+        ]
+        if earlier[1]:
+            items.append(Item(item.mention, *earlier))
     return replace(window, items=tuple(items))
 
 
 @dataclass(frozen=True)
-class ItemBatch:
-    """The items of a batch, padded to the most that a window has.
+class Questions:
+    """The items of a batch's windows, in order, padded to the most that a window has.
 
     mention: (batch, item, word) the preceding mention that a candidate word heads (an antecedent first), else -1.
     head: (batch, item) head word, in its window.
@@ -96,6 +117,31 @@ class ItemBatch:
     allowed: Tensor
     right: Tensor
     groups: Tensor
+
+    @classmethod
+    def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> Questions:
+        """The items of one batch's windows; in a causal model other words are those before a mention."""
+        import torch
+
+        count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)
+        shape = (len(windows), count)
+        head = np.zeros(shape, dtype=np.int64)
+        mention = np.full((*shape, words), -1, dtype=np.int32)
+        others, right = np.zeros((2, *shape, words), dtype=bool)
+        groups = np.zeros((*shape, GROUPS), dtype=np.float32)
+        for row, window in enumerate(windows):
+            groups[row, : len(window.items)] = groups_of(window)
+            index = np.array(window.heads) - window.span[0]
+            for column, item in enumerate(window.items):
+                own = head[row, column] = index[item.mention]
+                others[row, column, : own if causal else window.span[1] - window.span[0]] = True
+                others[row, column, own] = False
+                for chosen in (item.candidates, item.antecedents):
+                    mention[row, column, index[list(chosen)]] = chosen
+                right[row, column, index[list(item.antecedents)]] = True
+        allowed = np.stack([mention >= 0, others], 1)[:, None]
+        tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
+        return cls(membership(windows, device, first_piece=first_piece), mention, *tensors)
 
     def scores(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, direction, head, item, word): word-level attention from an
@@ -117,33 +163,7 @@ class ItemBatch:
         return np.einsum("sbci,big->scg", shares, self.groups.cpu().double().numpy())
 
 
-def questions(windows: Sequence[Window], device: str, *, first_piece: bool, causal: bool = False) -> ItemBatch:
-    """The items of one batch's windows, in order; in a causal model other words are those before a mention."""
-    import torch
-
-    count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)
-    shape = (len(windows), count)
-    head = np.zeros(shape, dtype=np.int64)
-    mention = np.full((*shape, words), -1, dtype=np.int32)
-    others, right = np.zeros((*shape, words), dtype=bool), np.zeros((*shape, words), dtype=bool)
-    groups = np.zeros((*shape, GROUPS), dtype=np.float32)
-    for row, window in enumerate(windows):
-        groups[row, : len(window.items)] = groups_of(window)
-        for column, item in enumerate(window.items):
-            index = np.array(window.heads) - window.span[0]
-            head[row, column] = index[item.mention]
-            others[row, column, : index[item.mention] if causal else window.span[1] - window.span[0]] = True
-            others[row, column, index[item.mention]] = False
-            for chosen in (item.candidates, item.antecedents):
-                mention[row, column, index[list(chosen)]] = chosen
-            right[row, column, index[list(item.antecedents)]] = True
-    allowed = np.stack([mention >= 0, others], 1)[:, None]
-    whole = membership(windows, device, first_piece=first_piece)
-    tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-    return ItemBatch(whole, mention, *tensors)
-
-
-def answers(questions: ItemBatch, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, direction, candidates, head, item): the guessed word, its weight, and whether it heads an antecedent.
 
     The guess is the allowed word with the largest weight, the first of equals."""
@@ -154,89 +174,38 @@ def answers(questions: ItemBatch, weights: Tensor) -> tuple[Tensor, Tensor, Tens
     return guess, best, right.gather(-1, guess[..., None])[..., 0]
 
 
-MAX_ITEMS = 1000  # whose guesses are in the result; those for all are on disk beside it
-COLUMNS = 5
+def baselines_right(window: Window) -> np.ndarray:
+    """(system, item) bool: whether each of BASELINES guesses an antecedent."""
+    document, heads, described = window.document, window.heads, {}
+    for mention in {mention for item in window.items for mention in (item.mention, *item.candidates)}:
+        span, head = document.mentions[mention], document.words[heads[mention]]
+        words = [word.lower() for word in document.words[span.start : span.end]]
+        tag = document.tags[heads[mention]] if document.tags else ""
+        described[mention] = words, head.lower(), features(words, head, tag)
+    rows = []
+    for item in window.items:
+        words, head, known = described[item.mention]
+        backwards = item.candidates[::-1]
+        same_words = next((other for other in backwards if described[other][0] == words), None)
+        same_head = next((other for other in backwards if described[other][1] == head), None)
+        agreeing = next((other for other in backwards if described[other][2].agrees(known)), None)
+        sieves = (same_words, same_head, agreeing, backwards[0])
+        either = backwards[0] if same_head is None else same_head
+        guesses = backwards[0], same_head, either, next(guess for guess in sieves if guess is not None)
+        right = {heads[antecedent] for antecedent in item.antecedents}
+        rows.append([guess is not None and heads[guess] in right for guess in guesses])
+    return np.array(rows, dtype=bool).T
 
 
-@dataclass(frozen=True)
-class Guess:
-    """A mention, the mention guessed for it (places in the document's list), the attention, and whether it is right."""
-
-    mention: int
-    guessed: int
-    weight: float
-    right: bool
-
-
-@dataclass(frozen=True)
-class Items:
-    """Consecutive items of a corpus with guesses among the preceding mentions.
-
-    Attributes:
-        table: (item, COLUMNS) the number of the document; the mention; the first word of its passage; the first word of
-            the window in which it is scored, and one past that window's last.
-        guess: (..., item) the mention guessed; its first axes are (direction, layer, head), or missing for one head.
-        weight: (..., item) the attention that it has.
-        right: (..., item) bool.
-    """
-
-    table: np.ndarray
-    guess: np.ndarray
-    weight: np.ndarray
-    right: np.ndarray
-
-    def __len__(self) -> int:
-        return len(self.table)
-
-    @classmethod
-    def empty(cls, *shape: int) -> Self:
-        """Items of a corpus without any."""
-        guess = np.zeros((*shape, 0), dtype=np.uint16)
-        return cls(np.zeros((0, COLUMNS), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
-
-    def joined(self, others: Iterable[Items]) -> Self:
-        """These items and then those of the others."""
-        every: list[Items] = [self, *others]
-        table = np.concatenate([items.table for items in every])
-        rows = zip(*map(_rows, every), strict=True)
-        return type(self)(table, *(np.concatenate(each, -1) for each in rows))
-
-    def take(self, index: np.ndarray | slice) -> Self:
-        """The items with these indices."""
-        return type(self)(self.table[index], *(array[..., index] for array in _rows(self)))
-
-    def by_passage(self) -> Self:
-        """The items in the order of passages; within one passage in their own order."""
-        return self.take(np.argsort(self.passages(), kind="stable"))
-
-    def passages(self) -> np.ndarray:
-        """(item,) int64 a number for each passage, which grows with its document and place in it."""
-        return self.table[:, 0].astype(np.int64) << 32 | self.table[:, 2]
-
-    def values(self) -> dict[str, np.ndarray]:
-        """The arrays and lists of the items by name, for `packing.pack`."""
-        return {"items": self.table, "guess": self.guess, "weight": self.weight, "right": self.right}
-
-    @classmethod
-    def of(cls, values: dict[str, Any]) -> Self:
-        """Create items from what `values` returned."""
-        return cls(*(values[name] for name in ("items", "guess", "weight", "right")))
-
-
-def _rows(items: Items) -> Sequence[np.ndarray]:
-    return items.guess, items.weight, items.right
-
-
-def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> dict[str, Any]:
-    """`{"number", "name", "words", "sentences", "mentions"}`, a mention being [start, end, cluster, head, type]."""
-    mentions = [
-        [mention.start, mention.end, mention.cluster, head, TYPES[mention_type(document, head)]]
-        for mention, head in zip(document.mentions, heads, strict=True)
-    ]
-    return {
-        "number": document.number,
-        "name": document.name,
-        "words": list(document.words),
-        "sentences": list(document.sentences),
-        "mentions": mentions,
-    }
+def features(words: Sequence[str], head: str, tag: str = "") -> Features:
+    """Features of a mention with these words and this head word."""
+    head, lowered = head.lower(), {word.lower() for word in words}
+    if head in PRONOUNS:
+        return PRONOUNS[head]
+    ending = head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3
+    is_plural = tag in {"NNS", "NNPS"} or "and" in lowered or head in PLURAL_NOUNS
+    is_plural = is_plural or (ending and tag not in {"NN", "NNP"})
+    # The head word decides the gender where it can, else a title or noun anywhere in the mention.
+    genders = {GENDERED[word] for word in lowered if word in GENDERED}
+    gender = GENDERED.get(head) or (genders.pop() if len(genders) == 1 else "")
+    return Features("plural" if is_plural else "singular", gender, 3)

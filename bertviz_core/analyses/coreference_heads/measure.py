@@ -11,22 +11,19 @@ from typing import Any, Self, cast
 import numpy as np
 import torch
 
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES, baselines_right
 from bertviz_core.analyses.coreference_heads.counts import CountSums
 from bertviz_core.analyses.coreference_heads.guesses import (
+    BASELINES,
     CANDIDATES,
     DIRECTIONS,
     GROUPS,
-    MAX_ITEMS,
-    ItemBatch,
-    Items,
+    Questions,
     answers,
-    document_record,
+    baselines_right,
     earlier_antecedents,
     groups_of,
-    questions,
 )
-from bertviz_core.analyses.coreference_heads.passages import passages
+from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, Items, document_record, passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack, unpack
@@ -62,17 +59,14 @@ class AntecedentSums:
         self.blocks: dict[int, Items] = {}
         self.documents: dict[int, dict[str, Any]] = {}
         self.starts = {} if starts is None else starts
-        self.questions: ItemBatch | None = None
-        self.open: tuple[np.ndarray, ...] = ()
 
     def new_empty(self) -> Self:
         return type(self)(self.layers, self.heads, self.device, self.first_piece, self.starts)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        if self.questions is None:
+        if attention.layer == 0:
             windows = cast("tuple[Window, ...]", batch.examples)
-            self._ask(tuple(map(earlier_antecedents, windows)) if attention.causal else windows, attention.causal)
-        assert self.questions is not None
+            self._open(tuple(map(earlier_antecedents, windows)) if attention.causal else windows, attention.causal)
         guess, weight, right = answers(self.questions, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ self.questions.groups[:, None, None]
@@ -82,22 +76,22 @@ class AntecedentSums:
         words = guess[:, :, 0].cpu().numpy()[..., None]  # (batch, direction, head, item, 1)
         mentions = np.take_along_axis(self.questions.mention[:, None, None], words, -1)[..., 0]
         values_of_layer = (mentions, weight[:, :, 0].cpu().numpy(), right[:, :, 0].cpu().numpy())
-        for array, values in zip(self.open, values_of_layer, strict=True):
+        for array, values in zip(self.arrays, values_of_layer, strict=True):
             array[:, :, attention.layer] = values
 
-    def _ask(self, windows: tuple[Window, ...], causal: bool) -> None:
-        """Prepare the items of the single batch that a new accumulator reads, layer by layer; `others` (batch, system,
-        group) are what the baselines get right, and last how many items there are."""
-        self.questions = questions(windows, self.device, first_piece=self.first_piece, causal=causal)
-        self.chance = self.questions.chance()
-        self.single = int(((self.questions.mention >= 0).sum(-1) == 1).sum())
+    def _open(self, windows: tuple[Window, ...], causal: bool) -> None:
+        """Prepare the items of a batch, whose layers follow; `others` (batch, system, group) are what the baselines get
+        right, and last how many items there are."""
+        self.questions = Questions.of(windows, self.device, self.first_piece, causal)
+        self.chance += self.questions.chance()
+        self.single += int(((self.questions.mention >= 0).sum(-1) == 1).sum())
         shape = (len(windows), len(DIRECTIONS), self.layers, self.heads, max(len(window.items) for window in windows))
         narrow = max(len(window.heads) for window in windows) <= np.iinfo(np.uint16).max
         kinds = (np.uint16 if narrow else np.uint32, np.float16, np.bool_)
-        self.open = tuple(np.zeros(shape, dtype=kind) for kind in kinds)
+        self.arrays = tuple(np.zeros(shape, dtype=kind) for kind in kinds)
         others = np.zeros((len(windows), len(BASELINES) + 1, GROUPS), dtype=np.int16)
         for row, window in enumerate(windows):
-            self._keep(window, *(array[row, ..., : len(window.items)] for array in self.open))
+            self._keep(window, *(array[row, ..., : len(window.items)] for array in self.arrays))
             groups = groups_of(window)
             others[row, :-1], others[row, -1] = baselines_right(window).astype(np.int64) @ groups, groups.sum(0)
         self.others = torch.from_numpy(others).to(self.device)
@@ -110,10 +104,10 @@ class AntecedentSums:
         if document.number not in self.starts:
             runs = passages(document.sentences, len(document.words))
             self.starts[document.number] = [first for first, _ in runs]
-        starts = self.starts[document.number]
-        mentions = [item.mention for item in window.items]
-        passage_starts = [starts[bisect_right(starts, window.heads[mention]) - 1] for mention in mentions]
-        table = [[document.number, *each, *window.span] for each in zip(mentions, passage_starts, strict=True)]
+        starts, table = self.starts[document.number], []
+        for item in window.items:
+            passage = starts[bisect_right(starts, window.heads[item.mention]) - 1]
+            table.append([document.number, item.mention, passage, *window.span])
         self.blocks[window.item_number] = Items(np.array(table, dtype=np.uint32), guess, weight, right)
         if window.item_number < MAX_ITEMS and document.number not in self.documents:
             self.documents[document.number] = document_record(document, window.heads)
@@ -127,8 +121,8 @@ class AntecedentSums:
 
     def items(self) -> Items:
         """The items with every head's guesses that are in memory, in the order of the corpus."""
-        none = Items.empty(len(DIRECTIONS), self.layers, self.heads)
-        return none.joined(items for _, items in sorted(self.blocks.items()))
+        shape = (len(DIRECTIONS), self.layers, self.heads)
+        return Items.joined([items for _, items in sorted(self.blocks.items())], shape)
 
     def take_detail(self) -> dict[str, Any]:
         """The items of a chunk, passage by passage, as `passages.PassageQuery` reads them; without their
@@ -138,11 +132,10 @@ class AntecedentSums:
         return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
-        state = {name: getattr(self, name) for name in SUMS}
         kept = {"kept": sorted(self.blocks), "lengths": [len(items) for _, items in sorted(self.blocks.items())]}
         items = {f"kept/{name}": array for name, array in self.items().values().items()}
         documents = {"documents": list(self.documents.items()), "by_document": self.by_document.to_bytes()}
-        return pack(state | kept | items | documents)
+        return pack({name: getattr(self, name) for name in SUMS} | kept | items | documents)
 
     def from_bytes(self, data: bytes) -> Self:
         state, full = unpack(data), self.new_empty()

@@ -4,33 +4,37 @@ A passage is a run of whole sentences of one document. The first ones are in the
 on disk, and their words are read from the corpus.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.document_figure import mention_text
-from bertviz_core.analyses.coreference_heads.guesses import Guess, Items, document_record
+from bertviz_core.analyses.coreference_heads.document_figure import Guess, mention_text
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.details import GuessQuery, StoredParts
 from bertviz_core.corpora.annotated import CoreferenceCorpus
-from bertviz_core.corpora.coreference.mentions import head_words
+from bertviz_core.corpora.coreference import CoreferenceDocument, Span
+from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention_type
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import has
 
 LONGEST = 4  # passages long may a sentence be before it is cut
+MAX_ITEMS = 1000  # whose guesses are in the result; those for all are on disk beside it
+ARRAYS = ("items", "guess", "weight", "right")
 
 
-def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[tuple[int, int]]:
+def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Span]:
     """A document's words in runs of whole sentences of about `length` words, as (first, one past the last); `sentences`
     are the first words of each."""
     starts = [*sentences, words]
     edges = [edge for start, end in pairwise(starts) for edge in (*range(start + LONGEST * length, end, length), end)]
-    runs: list[tuple[int, int]] = []
+    runs: list[Span] = []
     first, last = 0, 0
     for edge in edges:
         if edge - first > length and last > first:
@@ -40,17 +44,25 @@ def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[tu
     return [*runs, (first, last)]
 
 
-def cut(
-    document: Mapping[str, Any], guesses: Iterable[Guess], passage: tuple[int, int]
-) -> tuple[dict[str, Any], list[Guess]]:
+def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> dict[str, Any]:
+    """`{"number", "name", "words", "sentences", "mentions"}`, a mention being [start, end, cluster, head, type]."""
+    mentions = [
+        [mention.start, mention.end, mention.cluster, head, TYPES[mention_type(document, head)]]
+        for mention, head in zip(document.mentions, heads, strict=True)
+    ]
+    named = {"number": document.number, "name": document.name, "words": list(document.words)}
+    return named | {"sentences": list(document.sentences), "mentions": mentions}
+
+
+def cut(document: Mapping[str, Any], guesses: Iterable[Guess], passage: Span) -> tuple[dict[str, Any], list[Guess]]:
     """One passage as a document of its own, and the guesses between mentions whose head words stand in it."""
     first, end = passage
-    inside = [index for index, mention in enumerate(document["mentions"]) if first <= mention[3] < end]
-    new = {index: i for i, index in enumerate(inside)}
+    new: dict[int, int] = {}
     mentions = []
-    for index in inside:
-        start, stop, cluster, head, kind = document["mentions"][index]
-        mentions.append([max(start, first) - first, min(stop, end) - first, cluster, head - first, kind])
+    for index, (start, stop, cluster, head, kind) in enumerate(document["mentions"]):
+        if first <= head < end:
+            new[index] = len(new)
+            mentions.append([max(start, first) - first, min(stop, end) - first, cluster, head - first, kind])
     part = {
         "name": document["name"],
         "words": document["words"][first:end],
@@ -59,6 +71,56 @@ def cut(
     }
     selected = [g for g in guesses if g.mention in new and g.guessed in new]
     return part, [Guess(new[g.mention], new[g.guessed], g.weight, g.right) for g in selected]
+
+
+@dataclass(frozen=True)
+class Items:
+    """Consecutive items of a corpus with guesses among the preceding mentions.
+
+    Attributes:
+        table: (item, 5) the number of the document; the mention; the first word of its passage; the first word of the
+            window in which it is scored, and one past that window's last.
+        guess, weight, right: (..., item) the mention guessed, the attention that it has, and whether it is right; first
+            axes (direction, layer, head), or none for one head.
+    """
+
+    table: np.ndarray
+    guess: np.ndarray
+    weight: np.ndarray
+    right: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Items], shape: Sequence[int] = ()) -> Self:
+        """The items of all parts; `shape` is that of the first axes, for a corpus without any."""
+        if not parts:
+            guess = np.zeros((*shape, 0), dtype=np.uint16)
+            return cls(np.zeros((0, 5), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
+        table, *arrays = zip(*(part.values().values() for part in parts), strict=True)
+        return cls(np.concatenate(table), *(np.concatenate(each, -1) for each in arrays))
+
+    def take(self, index: np.ndarray | slice) -> Self:
+        """The items with these indices."""
+        return type(self)(self.table[index], self.guess[..., index], self.weight[..., index], self.right[..., index])
+
+    def by_passage(self) -> Self:
+        """The items in the order of passages; within one passage in their own order."""
+        return self.take(np.argsort(self.passages(), kind="stable"))
+
+    def passages(self) -> np.ndarray:
+        """(item,) int64 a number for each passage, which grows with its document and place in it."""
+        return self.table[:, 0].astype(np.int64) << 32 | self.table[:, 2]
+
+    def values(self) -> dict[str, np.ndarray]:
+        """The arrays by name, for `packing.pack`."""
+        return dict(zip(ARRAYS, (self.table, self.guess, self.weight, self.right), strict=True))
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Self:
+        """Create items from what `values` returned."""
+        return cls(*(values[name] for name in ARRAYS))
 
 
 @dataclass(frozen=True)
@@ -77,18 +139,12 @@ class ListedGuess:
 
 @dataclass(frozen=True)
 class PassageExample:
-    """One passage with a head's guesses.
-
-    Attributes:
-        document: The passage as a document of its own, see `guesses.document_record`.
-        span: Its first word in its document, from 0, and one past its last.
-        total, right: How many of its mentions are scored, and guessed right.
-        drawn: The listed guesses whose two mentions stand in the passage.
-        listed: The guesses selected by the query.
-    """
+    """One passage with a head's guesses: as a document of its own (see `document_record`), where it stands in its
+    document, how many of its mentions are scored, and guessed right; the guesses that the query selects, and `drawn`
+    those of them whose two mentions stand in the passage."""
 
     document: dict[str, Any]
-    span: tuple[int, int]
+    span: Span
     total: int
     right: int
     drawn: list[Guess]
@@ -105,9 +161,13 @@ class PassageQuery(GuessQuery[PassageExample]):
     """A selection of passages, of an AntecedentCounts or of StoredParts; see GuessQuery. The searched words may also be
     the name of a passage's document."""
 
-    def listing(self, collection: AntecedentCounts | StoredParts) -> "GuessedPassages":
-        if isinstance(collection, StoredParts):
-            return self._stored(collection)
+    def listing(self, collection: AntecedentCounts | StoredParts) -> GuessedPassages:
+        if isinstance(collection, StoredParts):  # see `AntecedentSums.take_detail`
+            each = []
+            for values in collection.read(ARRAYS[1:], self.choice.at):
+                right = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
+                each.append(Items.of(values | {"right": right}))
+            return GuessedPassages(self, Items.joined(each).by_passage(), partial(_read, collection.source))
         documents, guess = collection.first_documents, collection.guess[self.choice.at]
         chains = [[mention[2] for mention in document["mentions"]] for document in documents]
         pairs = zip(*collection.items[:, :2].T.tolist(), guess.tolist(), strict=True)
@@ -115,19 +175,11 @@ class PassageQuery(GuessQuery[PassageExample]):
         items = Items(collection.items, guess, collection.weight[self.choice.at], right)
         return GuessedPassages(self, items.by_passage(), lambda numbers: ((n, documents[n]) for n in numbers))
 
-    def _stored(self, parts: StoredParts) -> "GuessedPassages":
-        """The items on disk, see `AntecedentSums.take_detail`."""
-        each = []
-        for values in parts.read(("guess", "weight", "right"), self.choice.at):
-            right = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
-            each.append(Items.of(values | {"right": right}))
-        return GuessedPassages(self, each[0].joined(each[1:]).by_passage(), partial(_read, parts.source))
-
 
 @dataclass(frozen=True)
 class GuessedPassages:
     """Items with one head's guesses, passage by passage; `documents` gives those with some numbers, which ascend, as
-    `guesses.document_record` does."""
+    `document_record` does."""
 
     query: PassageQuery
     items: Items
@@ -157,17 +209,19 @@ class GuessedPassages:
 
     def _entry(self, items: Items, document: dict[str, Any]) -> PassageExample:
         first = int(items.table[0, 2])
-        span, chosen = (first, _ends(document)[first]), items.take(self._chosen(items))
+        end, chosen = _ends(document)[first], items.take(self._chosen(items))
         columns = chosen.table[:, 1], chosen.guess, chosen.weight, chosen.right
         guesses = [Guess(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
-        part, drawn = cut(document, guesses, span)
-        windows = [(start, end) for start, end in chosen.table[:, 3:].tolist()]
-        words = {(start, end): tuple(document["words"][start:end]) for start, end in windows}
-        listed = [
-            _listed(document, guess, words[window], window[0], span)
-            for guess, window in zip(guesses, windows, strict=True)
-        ]
-        return PassageExample(part, span, len(items), int(items.right.sum()), drawn, listed)
+        windows = list(map(tuple, chosen.table[:, 3:].tolist()))
+        words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # each once
+        listed = []
+        for guess, window in zip(guesses, windows, strict=True):
+            mention, guessed = (mention_text(document, index) for index in (guess.mention, guess.guessed))
+            head, other = (document["mentions"][index][3] for index in (guess.mention, guess.guessed))
+            is_outside, head = not first <= other < end, head - window[0]
+            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words[window], head, is_outside))
+        part, drawn = cut(document, guesses, (first, end))
+        return PassageExample(part, (first, end), len(items), int(items.right.sum()), drawn, listed)
 
     def _chosen(self, items: Items) -> np.ndarray:
         """(item,) bool: whether the reader asks for the item's guess."""
@@ -193,12 +247,3 @@ def _read(source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, dict[st
             yield document.number, document_record(document, head_words(document))
         if not wanted:
             return
-
-
-def _listed(
-    document: dict[str, Any], guess: Guess, window: tuple[str, ...], start: int, span: tuple[int, int]
-) -> ListedGuess:
-    mention, guessed = (mention_text(document, index) for index in (guess.mention, guess.guessed))
-    head, other = (document["mentions"][index][3] for index in (guess.mention, guess.guessed))
-    is_outside = not span[0] <= other < span[1]
-    return ListedGuess(mention, guessed, guess.weight, guess.right, window, head - start, is_outside)

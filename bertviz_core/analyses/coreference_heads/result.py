@@ -4,23 +4,22 @@ them; and the tables: Table 2, every head by type, and all by distance and gende
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts, StoredCounts, interval_by_document
+from bertviz_core.analyses.coreference_heads.document_figure import Guess
 from bertviz_core.analyses.coreference_heads.guesses import (
     BREAKDOWNS,
     CANDIDATES,
+    CHANCE,
     DIRECTIONS,
     FOLDS,
+    RANDOM,
     TYPE_ROWS,
-    Guess,
-    by_type,
     check_candidates,
 )
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
@@ -73,17 +72,6 @@ class AntecedentCounts(ItemCounts):
         """The candidates of a guess: the head words of preceding mentions, or all other words."""
         return str(self.provenance["options"].get("candidates", CANDIDATES[0]))
 
-    def estimates(self) -> dict[str, Estimate]:
-        """For each type of mention that there is: accuracy from a mention to its antecedent."""
-        size, freedom = effective_n(*(each[..., COLUMNS["type"]] for each in self.sums_of(0)))
-        return {
-            kind: Estimate(self.accuracy[0, row], None, n, size[..., row], freedom[..., row], units, "documents")
-            for row, (kind, n, units) in enumerate(
-                zip(TYPE_ROWS, self.n.tolist(), self.documents.tolist(), strict=True)
-            )
-            if n
-        }
-
     @property
     def restriction(self) -> str:
         return CAUSAL if self.is_causal else ""
@@ -91,6 +79,16 @@ class AntecedentCounts(ItemCounts):
     @property
     def units_text(self) -> str:
         return units_text(int(self.documents[0]), "documents")
+
+    def estimates(self) -> dict[str, Estimate]:
+        """For each type of mention that there is: accuracy from a mention to its antecedent."""
+        size, freedom = effective_n(*(each[..., COLUMNS["type"]] for each in self.sums_of(0)))
+        counts = zip(TYPE_ROWS, self.n.tolist(), self.documents.tolist(), strict=True)
+        return {
+            kind: Estimate(self.accuracy[0, row], None, n, size[..., row], freedom[..., row], units, "documents")
+            for row, (kind, n, units) in enumerate(counts)
+            if n
+        }
 
     def gain(self, system: str, direction: int = 0) -> Interval:
         """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; CHANCE
@@ -110,44 +108,14 @@ class AntecedentCounts(ItemCounts):
 
     def better_direction(self) -> DirectedHead | None:
         """The best head of the direction that the paper does not measure, if it finds more antecedents; else None."""
-        candidates = [self.best(direction=direction) for direction in range(len(self.directions))]
-        best = max(candidates, key=lambda choice: self.head_row(choice)["accuracy"])
+        each = [self.best(direction=direction) for direction in range(len(self.directions))]
+        best = max(each, key=lambda choice: float(self.accuracy[:, 0][choice.at]))
         return best if best.direction else None
 
-    def to_frame(self) -> pd.DataFrame:
-        return table_2(self)
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        return {"heads": heads_table(self), "groups": groups_table(self)}
-
-    def arrays(self) -> dict[str, Any]:
-        return {
-            "accuracy": to_lists(self.accuracy),
-            "directions": list(DIRECTIONS),
-            "types": list(TYPE_ROWS),
-            "n": to_lists(self.n),
-            **({"n_of_all_mentions": self.of_all} if self.is_causal else {}),
-            "single_candidate": self.single,
-            "chance": to_lists(self.of_system(CHANCE)),
-            "random_candidate": to_lists(self.of_system(RANDOM)),
-        }
-
-    def summary(self) -> dict[str, Any]:
-        """The head that is best on all mentions by the paper's measure; what is absent is None."""
-        row = self.head_row(self.best())
-        numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
-        absent = {name: None for name, number in numbers.items() if np.isnan(number)}
-        chance = {"chance": float(self.of_system(CHANCE)[0]), "random_candidate": float(self.of_system(RANDOM)[0])}
-        if self.is_causal:
-            numbers["accuracy_of_all_mentions"] = row["accuracy_of_all_mentions"]
-        return {"best": {"head": self.best().head.label(), "direction": row["direction"]} | numbers | absent} | chance
-
-    def by(self, breakdown: str, choice: DirectedHead | str) -> tuple[np.ndarray, np.ndarray]:
+    def by(self, breakdown: str, at: DirectedHead | str) -> tuple[np.ndarray, np.ndarray]:
         """(group,) right guesses and items of a head, or of a system by name, in the groups of one of BREAKDOWNS."""
-        part, _ = BREAKDOWNS[breakdown]
-        if isinstance(choice, str):
-            return self.system_correct[self.systems.index(choice), part], self.group_n[part]
-        return self.correct[choice.direction, part, *choice.head], self.group_n[part]
+        right, n, _ = self.sums_of(at)
+        return right[COLUMNS[breakdown]], n[COLUMNS[breakdown]]
 
     def group_intervals(self, breakdown: str, at: DirectedHead | str) -> tuple[np.ndarray, np.ndarray]:
         """(low, high), both (group,), of the accuracies of a head or a system in the groups of one of BREAKDOWNS."""
@@ -164,57 +132,62 @@ class AntecedentCounts(ItemCounts):
             guesses.append(Guess(mention, guess, weight, mentions[guess][2] == mentions[mention][2]))
         return guesses
 
+    def to_frame(self) -> pd.DataFrame:
+        """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
+        paper's measure; last the head that is best in the other direction, where there is one."""
+        best, *others = (self.best(direction=direction) for direction in range(len(self.directions)))
+        of_all: list[DirectedHead | str] = [*self.systems, best]
+        rows = [self.row(at, kind) for at in of_all for kind in TYPE_ROWS]
+        for kind, n in zip(TYPE_ROWS[1:], self.n[1:], strict=True):
+            if n and self.best(kind) != best:
+                rows.append(self.row(self.best(kind), kind, picked_on=kind))
+        return pd.DataFrame([*rows, *(self.row(other, kind) for other in others for kind in TYPE_ROWS)])
 
-def table_2(counts: ItemCounts) -> pd.DataFrame:
-    """The systems, the head that is best on all types, and the head that is best on each type, all by the paper's
-    measure; last the head that is best in the other direction, where there is one."""
-    return pd.DataFrame([*_systems(counts), *_heads(counts)])
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head on every type of mention, with its interval over documents; every head and every system by
+        distance and by gender."""
+        labels = [head.label() for head in all_heads(*self.correct.shape[2:])]
+        sums = [self.sums_of(direction) for direction in range(len(DIRECTIONS))]
+        ends = np.stack([interval_by_document(*each) for each in sums], 1)  # (end, direction, layer, head, column)
+        right = np.stack([each[0] for each in sums])
+        low, high, right = (np.moveaxis(each, -1, 1).reshape(2, -1, len(labels)) for each in (*ends, right))
+        typed, n = COLUMNS["type"], self.n[:, None]
+        accuracy = share(right[:, typed], n)
+        heads = {"n": np.broadcast_to(n, accuracy.shape), "right": right[:, typed], "accuracy": accuracy}
+        heads |= {"low": low[:, typed], "high": high[:, typed]}
+        groups = []
+        for breakdown, names in BREAKDOWNS.items():
+            of_systems = np.stack([self.by(breakdown, system)[0] for system in self.systems])
+            of_heads, n = right[:, COLUMNS[breakdown]], sums[0][1][COLUMNS[breakdown]]
+            columns = {"n": np.broadcast_to(n, of_systems.shape), "right": of_systems}
+            groups.append(tidy({"system": self.systems, "group": names}, columns))
+            columns = {"n": np.broadcast_to(n[:, None], of_heads.shape), "right": of_heads}
+            axes = {"direction": DIRECTIONS, "group": names, "system": [f"head {label}" for label in labels]}
+            groups.append(tidy(axes, columns))
+        by_group = pd.concat(groups, ignore_index=True)
+        return {
+            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": labels}, heads),
+            "groups": by_group.assign(accuracy=share(by_group["right"], by_group["n"].to_numpy())),
+        }
 
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "accuracy": to_lists(self.accuracy),
+            "directions": list(DIRECTIONS),
+            "types": list(TYPE_ROWS),
+            "n": to_lists(self.n),
+            **({"n_of_all_mentions": self.of_all} if self.is_causal else {}),
+            "single_candidate": self.single,
+            "chance": to_lists(self.of_system(CHANCE)),
+            "random_candidate": to_lists(self.of_system(RANDOM)),
+        }
 
-def _systems(counts: ItemCounts) -> Iterator[dict[str, Any]]:
-    for name, right in zip(counts.systems, by_type(counts.system_correct).sum(-1), strict=True):
-        for kind, correct, accuracy in zip(TYPE_ROWS, right, counts.of_system(name), strict=True):
-            yield counts.row(name, name, kind, correct, accuracy)
-
-
-def _heads(counts: ItemCounts) -> Iterator[dict[str, Any]]:
-    best = counts.best()
-    yield from (counts.head_row(best, kind) for kind in TYPE_ROWS)
-    for kind, n in zip(TYPE_ROWS[1:], counts.n[1:], strict=True):
-        if n and counts.best(kind) != best:
-            yield counts.head_row(counts.best(kind), kind, picked_on=kind)
-    for other in [counts.best(direction=direction) for direction in range(1, len(counts.directions))]:
-        yield from (counts.head_row(other, kind) for kind in TYPE_ROWS)
-
-
-def heads_table(counts: ItemCounts) -> pd.DataFrame:
-    """Every head on every type of mention, with its interval over documents."""
-    right, n = counts.typed.sum(-1), counts.n[:, None, None]
-    ends = [interval_by_document(*counts.sums_of(direction)) for direction in range(len(DIRECTIONS))]
-    low, high = (np.stack([np.moveaxis(each[end][..., COLUMNS["type"]], -1, 0) for each in ends]) for end in (0, 1))
-    columns = {
-        "n": np.broadcast_to(n, right.shape),
-        "right": right,
-        "accuracy": counts.accuracy,
-        "low": low,
-        "high": high,
-    }
-    names = [head.label() for head in all_heads(*right.shape[2:])]
-    flat = {name: values.reshape(*values.shape[:2], -1) for name, values in columns.items()}
-    return tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": names}, flat)
-
-
-def groups_table(counts: ItemCounts) -> pd.DataFrame:
-    """Every head and every system by distance and by gender."""
-    known = counts.known.reshape(*counts.correct.shape[:2], -1)
-    heads = [f"head {head.label()}" for head in all_heads(*counts.correct.shape[2:])]
-    tables = []
-    for part, groups in BREAKDOWNS.values():
-        n = counts.group_n[part]
-        of_systems, of_heads = counts.system_correct[:, part], known[:, part]
-        columns = {"n": np.broadcast_to(n, of_systems.shape), "right": of_systems}
-        tables.append(tidy({"system": counts.systems, "group": groups}, columns))
-        columns = {"n": np.broadcast_to(n[:, None], of_heads.shape), "right": of_heads}
-        tables.append(tidy({"direction": DIRECTIONS, "group": groups, "system": heads}, columns))
-    by_group = pd.concat(tables, ignore_index=True)
-    return by_group.assign(accuracy=share(by_group["right"], by_group["n"].to_numpy()))
+    def summary(self) -> dict[str, Any]:
+        """The head that is best on all mentions by the paper's measure; what is absent is None."""
+        row = self.row(self.best())
+        numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
+        absent = {name: None for name, number in numbers.items() if np.isnan(number)}
+        chance = {"chance": float(self.of_system(CHANCE)[0]), "random_candidate": float(self.of_system(RANDOM)[0])}
+        if self.is_causal:
+            numbers["accuracy_of_all_mentions"] = row["accuracy_of_all_mentions"]
+        return {"best": {"head": self.best().head.label(), "direction": row["direction"]} | numbers | absent} | chance

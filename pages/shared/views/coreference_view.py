@@ -8,10 +8,9 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.coreference_heads import direction_finding, standing
-from bertviz_core.analyses.coreference_heads.baselines import CHANCE, RANDOM
 from bertviz_core.analyses.coreference_heads.document_figure import draw
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, DIRECTIONS, MAX_ITEMS, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.passages import PassageQuery
+from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, CHANCE, DIRECTIONS, RANDOM, TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, PassageQuery
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
@@ -77,7 +76,7 @@ def describe_reading(result: AntecedentCounts, direction: int, base: int) -> Non
     best, better = result.best(direction=direction), result.better_direction() or result.best()
     other = ""
     if better.direction != direction:
-        here, more = (result.head_row(each)["accuracy"] for each in (best, better))
+        here, more = (result.row(each)["accuracy"] for each in (best, better))
         named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
         other = f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
     st.caption(
@@ -91,11 +90,11 @@ def describe_reading(result: AntecedentCounts, direction: int, base: int) -> Non
 def metrics(result: AntecedentCounts, direction: int, base: int) -> list[Metric]:
     """Of the best head of one direction, chance, and the paper's baselines."""
     best, n = result.best(direction=direction), int(result.n[0])
-    accuracy = result.head_row(best)["accuracy"]
+    accuracy = result.row(best)["accuracy"]
     cited = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
     entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), "" if direction else cited[PAPER_HEAD])]
     if result.is_causal:
-        of_all_mentions = percent(result.head_row(best)["accuracy_of_all_mentions"], result.of_all)
+        of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
         entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
     for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
         if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):

@@ -6,8 +6,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads.document_figure import ALONE, CHAIN_COLORS, RIGHT, WRONG, draw
-from bertviz_core.analyses.coreference_heads.guesses import Guess
+from bertviz_core.analyses.coreference_heads.document_figure import ALONE, CHAIN_COLORS, RIGHT, WRONG, Guess, draw
 from bertviz_core.analyses.coreference_heads.passages import cut, passages
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,13 +5,15 @@ import pytest
 import torch
 
 from bertviz_core.analyses.coreference_heads import direction_finding
-from bertviz_core.analyses.coreference_heads.baselines import BASELINES, CHANCE, RANDOM, baselines_right
-from bertviz_core.analyses.coreference_heads.counts import interval_by_document
+from bertviz_core.analyses.coreference_heads.counts import TYPED, by_row, interval_by_document
 from bertviz_core.analyses.coreference_heads.guesses import (
+    BASELINES,
     CANDIDATES,
+    CHANCE,
     DIRECTIONS,
+    RANDOM,
     TYPE_ROWS,
-    by_type,
+    baselines_right,
     earlier_antecedents,
 )
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
@@ -54,6 +56,11 @@ TEN = [
     ("[1 Mr. Brown ] met [2 Mrs. Brown ] . / [1 He ] left .", (0, 0, 0, 1), 1),
 ]
 SAMPLE = FOLDER / "coreference.conllu"
+
+
+def by_type(counts: np.ndarray) -> np.ndarray:
+    """(..., group) to (..., type, fold)."""
+    return by_row(counts)[..., :TYPED].reshape(*counts.shape[:-1], len(TYPE_ROWS), 2)
 
 
 @pytest.fixture
