@@ -36,18 +36,18 @@ def no_op(result: Ablation, base: int) -> Answer:
     lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
     largest = np.maximum(-interval.low, interval.high)
     size = Interval(lowest.max(), largest.max(), interval.enough)
-    together = next((group for group in result.groups if group["name"] == f"to_{result.sink}"), None)
     name, half = result.sink_name, half_width(result.interval("to_sink_loss_change")[head])
+    together = f"no group of heads attends mostly to {name}."
+    for group in result.groups:
+        if group["name"] == f"to_{result.sink}":
+            together = (
+                f"the {len(group['heads'])} heads that attend mostly to {name} change it by "
+                f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are switched off."
+            )
     return Answer(
         decide(size.negative(), -NO_OP * result.loss),
         f"Without the attention of head {head.label(base)} to {name} the {result.loss_name} of {result.loss:.2f} nats "
-        f"changes most, by {number(change[head], '+')} ± {half}; "
-        + (
-            f"the {len(together['heads'])} heads that attend mostly to {name} change it by "
-            f"{number(together['loss_change'], '+')} ± {half_width(together['interval'])} when all are switched off."
-            if together
-            else f"no group of heads attends mostly to {name}."
-        ),
+        f"changes most, by {number(change[head], '+')} ± {half}; {together}",
         head,
         "to_sink_loss_change",
     )

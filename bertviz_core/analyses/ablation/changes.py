@@ -3,6 +3,7 @@ outputs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from bertviz_core.analyses.sep_gradients.measure import GradientAverages
 from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.labels import token_labels
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.word_loss import Predictions, Targets
+from bertviz_core.models.word_loss import IGNORED, Predictions, Targets
 
 CONTEXT = 14  # tokens of a segment shown on either side of a word
 FIELDS = ("change", "position_id", "original", "guess_before", "guess_after", "loss_before", "loss_after")
@@ -114,14 +115,24 @@ class MeanOutputs:
 
     @property
     def mean(self) -> Tensor:
-        """(layer, head, width of a head) mean output of each head over the tokens."""
         return torch.stack([self.sums[layer] for layer in sorted(self.sums)]) / self.tokens
 
 
-def measure(whole: Predictions, without: Predictions) -> Tensor:
+def change_of(whole: Predictions, without: Predictions) -> Tensor:
     """(segment, 2): the loss without the heads minus the loss of the whole model, in nats per predicted word, and
     the same difference of the share of right guesses."""
     return torch.stack([without.loss - whole.loss, (without.right - whole.right) / whole.selected], -1)
+
+
+def words_of(batch: Batch, labels: Tensor, shift: int, whole: Predictions, without: Sequence[Predictions]) -> Tensor:
+    """(head, word, field) in the order of FIELDS, of the words that `labels` (row, token) asks for and each head."""
+    rows, positions = (labels != IGNORED).nonzero().T
+    position_id = batch.numbers[rows] * MAX_POSITIONS + positions + shift
+    loss = torch.stack([after.word_loss for after in without]).double()  # (head, word)
+    guess = torch.stack([after.guess for after in without])
+    known = (position_id, labels[rows, positions], whole.guess, guess, whole.word_loss)
+    fields = (loss - whole.word_loss.double(), *(field.double() for field in known), loss)
+    return torch.stack(torch.broadcast_tensors(*fields), -1)
 
 
 def values_of(batch: Batch, changes: Changes) -> Tensor:

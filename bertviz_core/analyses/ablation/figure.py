@@ -51,25 +51,21 @@ def change_map(result: Ablation, column: HeadColumn, base: int = 1) -> HeadMap:
     highest = float(np.nanmax(np.abs(values))) or 1.0
     limits, scale = ((-highest, highest), DIVERGING) if signed else ((0.0, highest), SEQUENTIAL)
     unit = "share of words" if column.percent else "nats"
-    texts = [value_text(column, value, half) for value, half in zip(values.flat, interval.flat, strict=True)]
+    form, half_form, nats = (".1%", ".1%", "") if column.percent else (".3g", ".2g", " nats")
+    texts = [
+        f"{format(value, '+' * signed + form)} ± {half_width(half, half_form)}{nats}"
+        for value, half in zip(values.flat, interval.flat, strict=True)
+    ]
     return value_map(values, base=base, limits=limits, unit=unit, scale=scale, texts=texts)
-
-
-def value_text(column: HeadColumn, value: float, interval: float) -> str:
-    """Format a value with its interval; changes have a sign."""
-    sign = "" if column.quantity == "gradient_estimate" else "+"
-    if column.percent:
-        return f"{value:{sign}.1%} ± {half_width(interval, '.1%')}"
-    return f"{value:{sign}.3g} ± {half_width(interval)} nats"
 
 
 def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
     """The gradient estimate against the measured change with its 95% interval, a dot for each head."""
     change, interval, estimate = result["loss_change"], result.interval("loss_change"), result["gradient_estimate"]
-    heads = all_heads(*change.shape)
+    each = zip(all_heads(*change.shape), change.flat, interval.flat, estimate.flat, strict=True)
     texts = [
-        f"{head.label(base)}: {number(value)} ± {half_width(half)} nats; estimate {number(guess)}"
-        for head, value, half, guess in zip(heads, change.flat, interval.flat, estimate.flat, strict=True)
+        [head.label(), f"{head.label(base)}: {number(value)} ± {half_width(half)} nats; estimate {number(guess)}"]
+        for head, value, half, guess in each
     ]
     figure = go.Figure(
         go.Scatter(
@@ -78,7 +74,7 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
             error_y={"array": interval.reshape(-1), "thickness": 1, "width": 0, "color": "rgba(140, 140, 140, 0.6)"},
             mode="markers",
             marker={"size": 9, "color": LINE, "opacity": 0.7, "symbol": "circle"},
-            customdata=[[head.label(), text] for head, text in zip(heads, texts, strict=True)],
+            customdata=texts,
             hovertemplate="%{customdata[1]}<extra></extra>",
         )
     )

@@ -1,32 +1,39 @@
 """Ablation: the loss without each head, without groups of heads, and without attention to the sink (beyond the
 paper; docs/methods.md, section 12)."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from bertviz_core.analyses.ablation.changes import HeadChanges, values_of
-from bertviz_core.analyses.ablation.passes import Passes
+from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, MeanOutputs, change_of, values_of, words_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
-from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER
+from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behaviors
+from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.proportions import t_quantile
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
+from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
+from bertviz_core.analyses.surface_patterns import measure as surface_patterns
+from bertviz_core.analyses.surface_patterns import ranked_sinks
 from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
-from bertviz_core.models.ablation import Restart
-from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
+from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.word_loss import Targets, targets_of
+from bertviz_core.models.word_loss import Predictions, label, targets_of
 
 DRAWS, POINTS = 5, 20
+Observe = Callable[[Any], None]
 
 
 @dataclass(frozen=True)
@@ -39,102 +46,131 @@ class Group:
     draws: tuple[np.ndarray, ...] = ()
 
 
-@dataclass
-class AblationSums:
-    """The accumulated values of one request, in the order of the passes that measure them."""
+class AblationRun:
+    """The passes over the labeled segments of a corpus that one request takes, and what they measure."""
 
-    request: Request
-    model: AttentionModel
-    targets: Targets
-    heads: HeadChanges
-    sink: str = ""
-    groups: list[Group] = field(default_factory=list)
-    removals: list[np.ndarray] = field(default_factory=list)
-    sets: SegmentAverages | None = None
-    skipped: Skipped = field(default_factory=Skipped)
+    def __init__(self, model: AttentionModel, request: Request) -> None:
+        self.model, self.request, self.skipped = model, request, Skipped()
+        self.targets = targets_of(model.checkpoint, model.tokens, request.settings.seed)
+        self.heads = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
+
+    def run(self, examples: Sequence[Encoded], progress: Progress, batch_tokens: int | None) -> None:
+        """Measure behaviors; mean outputs, where they are asked for; each head; sets of heads."""
+        self.restart, self.examples, self.progress = Restart(self.model), examples, progress
+        self.batch_tokens = batch_tokens or self.model.batch_tokens
+        layers = self.model.layers
+        labels, self.sink = self.behaviors()
+        self.mean = self._mean_outputs() if self.request.options.get("mean") else None
+        work = self.model.heads * layers * (layers + 1)
+        self._stream("Switching off each head", "layers", work, self.heads, self._each_head)
+        if not self.heads.predicted[3]:
+            hint = "Give text with words."
+            raise InputError("No segment has a token to predict.", where=self.request.source.name, hint=hint)
+        self.removals = removals(self.heads.result()["mean"][0])
+        self.groups = groups(labels, self.request.settings.seed)
+        sets = [*self.removals[1:], *(heads for group in self.groups for heads in (group.heads, *group.draws))]
+        together = torch.from_numpy(np.stack(sets)).to(self.model.device)  # (set, layer, head)
+        self.sets = SegmentAverages(("loss_change",), values_of, 1, len(sets), self.model.device)
+        work = int((layers - _lowest_layer(together)).sum())
+        self._stream("Switching off groups of heads", "layers", work, self.sets, partial(self._each_set, sets=together))
+
+    def behaviors(self) -> tuple[np.ndarray, str]:
+        """(layer, head) labels by the paper's thresholds, on the same segments, unmasked; and the class of the sink."""
+        sums = [analysis.accumulator(self.model, self.request) for analysis in (surface_patterns, entropy)]
+        self.progress.start("Measuring the behavior of heads", len(self.examples))
+        stream.run(self.model, self.examples, sums, self.progress, self.batch_tokens)
+        means = [dict(zip(average.quantities, average.result()["mean"], strict=True)) for average in sums]
+        sink = next(iter(ranked_sinks(means[0])), "").removeprefix("to_")
+        return behaviors({**means[0], **means[1]}, Thresholds()), sink
+
+    def _stream(self, stage: str, unit: str, work: int, sums: Any, passing: stream.PassFunction) -> None:
+        """One pass over the labeled segments; `passing` counts the progress, in finer steps than batches: `work` of
+        each segment."""
+        self.progress.start(stage, len(self.examples) * work, unit)
+        self.skipped = Skipped()
+        examples = with_words(self.examples, self.targets, self.skipped)
+        batches = Progress(cancelled=self.progress.cancelled)
+        stream.run(self.model, examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
+
+    def _mean_outputs(self) -> Tensor:
+        """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
+
+        def passing(model: AttentionModel, batch: Batch, observe: Observe) -> None:
+            layers = iter(range(model.layers))
+
+            def combine(weights: Tensor, value: Tensor) -> Tensor:
+                output = weights @ value
+                observe((next(layers), output))
+                return output
+
+            with torch.inference_mode():
+                model.encoder(**label(batch, self.targets)[0].inputs(model), combine=combine)
+            self.progress.advance(len(batch.examples))
+
+        outputs = MeanOutputs()
+        self._stream("Measuring the mean outputs of heads", "segments", 1, outputs, passing)
+        return outputs.mean
+
+    def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
+        """One head at a time, and without its attention to the sink."""
+        shown, labels = label(batch, self.targets)
+        whole = predict_whole(self.restart, shown, labels)
+        first = torch.zeros_like(batch.mask)
+        first[:, 0] = self.sink == "first"
+        keys = {"sep": batch.sep, "cls": batch.cls}.get(self.sink, first)
+        has_sink = keys.any(1)[None, :, None]  # without a sink there is no attention to it: absent, not zero
+        for layer in range(model.layers):
+            heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool, device=labels.device)
+            heads[:, layer].fill_diagonal_(True)
+            without = list(self._without(shown, labels, whole, heads, mean=self.mean))
+            output = torch.stack([change_of(whole.predictions, after) for after in without])
+            to_sink = self._without(shown, labels, whole, heads, keys=keys)
+            attention = torch.stack([change_of(whole.predictions, after) for after in to_sink])
+            attention = attention.where(has_sink, torch.nan)
+            values = torch.cat([output, attention, whole.estimates[layer].T[..., None]], -1)  # (head, batch, quantity)
+            words = words_of(batch, labels, self.targets.shift, whole.predictions, without)
+            observe(Changes(layer, values.transpose(0, 1), words, whole.predictions))
+
+    def _each_set(self, model: AttentionModel, batch: Batch, observe: Observe, sets: Tensor) -> None:
+        shown, labels = label(batch, self.targets)
+        whole = predict_whole(self.restart, shown, labels)
+        first = _lowest_layer(sets)
+        change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
+        for layer in first.unique().tolist():
+            which = (first == layer).nonzero()[:, 0]
+            for at, after in zip(which, self._without(shown, labels, whole, sets[which], mean=self.mean), strict=True):
+                change[:, at] = change_of(whole.predictions, after)[:, :1]
+        observe(Changes(0, change))
+
+    def _without(
+        self, shown: Batch, labels: Tensor, whole: WholeModel, heads: Tensor, **how: Any
+    ) -> Iterator[Predictions]:
+        """`predict_without`, whose sets (set, layer, head) begin at one layer; counts the progress."""
+        layers = self.model.layers - int(_lowest_layer(heads)[0])
+        arguments = (self.restart, shown, labels, whole.inputs, heads)
+        for predictions in predict_without(*arguments, batch_tokens=self.batch_tokens, **how):
+            yield predictions
+            self.progress.advance(layers * len(labels))
 
 
-def accumulator(model: AttentionModel, request: Request) -> AblationSums:
-    """Create the accumulator that the passes of `run` fill."""
-    sums = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
-    return AblationSums(request, model, targets_of(model.checkpoint, model.tokens, request.settings.seed), sums)
-
-
-def run(
-    measured: AblationSums, examples: Sequence[Encoded], run_stage: Any, progress: Progress, batch_tokens: int | None
-) -> None:
-    """The passes of a request: behaviors; mean outputs, where they are asked for; each head; sets of heads."""
-    request, size = measured.request, batch_tokens or measured.model.batch_tokens
-    passes = Passes(Restart(measured.model), examples, measured.targets, progress, progress.total, size)
-    labels, measured.sink = passes.behaviors(request)
-    mean = passes.mean_outputs() if request.options.get("mean") else None
-    passes.heads(measured.heads, mean, measured.sink)
-    if not measured.heads.predicted[3]:
-        hint = "Give text with words."
-        raise InputError("No segment has a token to predict.", where=request.source.name, hint=hint)
-    measured.removals = removals(measured.heads.result()["mean"][0])
-    measured.groups = groups(labels, request.settings.seed)
-    sets = [*measured.removals[1:], *(heads for group in measured.groups for heads in (group.heads, *group.draws))]
-    measured.sets = passes.sets(np.stack(sets), mean)
-    measured.skipped = passes.skipped
-
-
-def finish(measured: AblationSums, segments: Segments, provenance: dict[str, Any]) -> Ablation:
-    """The result of an ablation from what its passes measured."""
-    heads, sets = measured.heads, measured.sets
-    assert sets is not None, "every pass was run"
-    loss, right, predicted, count = heads.predicted.tolist()
-    averages = sets.result()
-    change = averages["mean"][0, 0]
-    interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
-    points = len(measured.removals) - 1
-    return Ablation(
-        provenance=with_skipped(provenance, measured.skipped),
-        **heads.result(),
-        texts=heads.texts(segments.tokens),
-        loss=loss / count,
-        right=int(right),
-        predicted=int(predicted),
-        sink=measured.sink,
-        groups=[*_records(measured.groups, zip(change[points:].tolist(), interval[points:].tolist(), strict=True))],
-        removed=np.array([int(removal.sum()) for removal in measured.removals]),
-        removed_loss=loss / count + np.concatenate([[0.0], change[:points]]),
-        **heads.worst_words(measured.targets, segments.tokens),
-    )
-
-
-def _records(groups: list[Group], values: Iterable[tuple[float, float]]) -> Iterator[dict[str, Any]]:
-    """The groups as JSON; `values` are the changes with half their intervals, each group's and then its draws'."""
-    values = iter(values)
-    for group in groups:
-        change, interval = next(values)
-        draws = [draw for draw, _ in islice(values, len(group.draws))]
-        yield {
-            "name": group.name,
-            "heads": [Head(*at).label() for at in np.argwhere(group.heads).tolist()],
-            "loss_change": change,
-            "interval": None if np.isnan(interval) else interval,
-            "random_loss_change": float(np.mean(draws)) if draws else None,
-            "random_draws": draws,
-        }
+def _lowest_layer(sets: Tensor) -> Tensor:
+    """(set,) the lowest layer of each set of heads (set, layer, head)."""
+    return sets.any(-1).int().argmax(-1)
 
 
 def groups(labels: np.ndarray, seed: int) -> list[Group]:
-    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer."""
+    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer. The draws have as
+    many heads of each layer as the group, without replacement."""
     named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
-    layers = [(f"layer {i + 1}", np.arange(len(labels))[:, None] == i) for i in range(len(labels))]
-    every = [(name, np.broadcast_to(heads, labels.shape)) for name, heads in (*named, *layers)]
-    return [Group(name, heads, _draws(heads, [seed % 2**64, i])) for i, (name, heads) in enumerate(every)]
-
-
-def _draws(heads: np.ndarray, seed: list[int]) -> tuple[np.ndarray, ...]:
-    """Random sets with as many heads of each layer as a group has, drawn without replacement."""
-    counts = heads.sum(1)
-    if set(counts.tolist()) <= {0, heads.shape[1]}:
-        return ()
-    draw = np.random.default_rng(seed)
-    orders = draw.random((DRAWS, *heads.shape)).argsort(-1)  # (draw, layer, head)
-    return tuple(orders < counts[None, :, None])
+    for layer in range(len(labels)):
+        named.append((f"layer {layer + 1}", np.broadcast_to(np.arange(len(labels))[:, None] == layer, labels.shape)))
+    found = []
+    for index, (name, heads) in enumerate(named):
+        counts = heads.sum(1)
+        order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *heads.shape)).argsort(-1)
+        whole_layers = set(counts.tolist()) <= {0, heads.shape[1]}
+        found.append(Group(name, heads, () if whole_layers else tuple(order < counts[None, :, None])))
+    return found
 
 
 def removals(change: np.ndarray) -> list[np.ndarray]:
@@ -144,3 +180,51 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
     rank = np.argsort(order)
     counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))
     return [(rank < count).reshape(change.shape) for count in counts]
+
+
+def accumulator(model: AttentionModel, request: Request) -> AblationRun:
+    """The run of a request, not yet started."""
+    return AblationRun(model, request)
+
+
+def run(
+    measured: AblationRun, examples: Sequence[Encoded], run_stage: Any, progress: Progress, batch_tokens: int | None
+) -> None:
+    """Take the passes of a request."""
+    measured.run(examples, progress, batch_tokens)
+
+
+def finish(measured: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
+    """The result of an ablation from what its passes measured."""
+    heads, averages, start = measured.heads, measured.sets.result(), len(measured.removals) - 1
+    loss, right, predicted, count = heads.predicted.tolist()
+    change = averages["mean"][0, 0]
+    interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
+    losses, records = loss / count + np.append(0.0, change[:start]), []
+    for group in measured.groups:  # the change without it, and then those of its draws
+        end = start + 1 + len(group.draws)
+        draws = change[start + 1 : end].tolist()
+        records.append(
+            {
+                "name": group.name,
+                "heads": [Head(*at).label() for at in np.argwhere(group.heads).tolist()],
+                "loss_change": float(change[start]),
+                "interval": None if np.isnan(interval[start]) else float(interval[start]),
+                "random_loss_change": float(np.mean(draws)) if draws else None,
+                "random_draws": draws,
+            }
+        )
+        start = end
+    return Ablation(
+        provenance=with_skipped(provenance, measured.skipped),
+        **heads.result(),
+        texts=heads.texts(segments.tokens),
+        loss=loss / count,
+        right=int(right),
+        predicted=int(predicted),
+        sink=measured.sink,
+        groups=records,
+        removed=np.array([int(removal.sum()) for removal in measured.removals]),
+        removed_loss=losses,
+        **heads.worst_words(measured.targets, segments.tokens),
+    )

@@ -95,11 +95,10 @@ class Ablation(LossAverages):
 
     @property
     def sink_name(self) -> str:
-        """The sink as text, such as "[SEP]"."""
         return TOKENS[self.sink][0]
 
     def largest(self, quantity: str) -> Head:
-        """The head with the largest change, in either direction."""
+        """The largest change in either direction."""
         return highest(np.abs(self[quantity]))
 
     @property

@@ -141,7 +141,7 @@ def test_random_heads_equal_hooks_on_the_heads_that_were_drawn(
     model: loading.AttentionModel, masked_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     labels = np.array([["previous", "next"], ["next", "previous"]])
-    monkeypatch.setattr("bertviz_core.analyses.ablation.passes.Passes.behaviors", lambda *_: (labels, "sep"))
+    monkeypatch.setattr("bertviz_core.analyses.ablation.measure.AblationRun.behaviors", lambda *_: (labels, "sep"))
     result, literal = computed(model), Literal("bert", masked_folder, model, mean=False)
     seen = set()
     for group, drawn in zip(result.groups[:2], groups(labels, SETTINGS.seed), strict=False):
