@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from bertviz_core.analyses.results import renamed
-from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import Training, find_training
 from bertviz_core.models.allowed import trainings

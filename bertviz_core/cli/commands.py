@@ -22,7 +22,7 @@ from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import find_sources
 from bertviz_core.corpora.source import from_path
-from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.store import Entry, Store

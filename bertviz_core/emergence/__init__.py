@@ -1,1 +1,234 @@
-"""Emergence: analyses of every checkpoint of a training run, side by side."""
+"""How the heads' behaviors develop during training (beyond the paper): surface patterns, entropy and dependency heads
+of every checkpoint."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.behaviors import LINGUISTIC, QUANTITIES, Thresholds, behaviors, clear_relations, joined
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
+from bertviz_core.analyses.proportions import best_heads, counts_of_best, share, t_quantile
+from bertviz_core.analyses.results import Result, tidy, to_lists
+from bertviz_core.analyses.surface_patterns import SINKS, ranked_sinks
+from bertviz_core.heads import Head, all_labels
+
+BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step
+TABLE_RELATIONS = 2  # relations that have columns in the table
+
+
+@dataclass(frozen=True)
+class Emergence(Result):
+    """A training, checkpoint by checkpoint. `quantities` and `relations` name axes.
+
+    Attributes:
+        steps: (step,) int64.
+        tokens: (step,) int64 trained on so far; -1 where that is not known.
+        loss: (step,) mean loss of a segment, nats, on the same masks at every step; NaN for a model without the head.
+        masked_accuracy: (step,) share of these words that are guessed.
+        averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
+        errors: (step, quantity, layer, head) their standard errors over units; NaN where fewer than two units have the
+            quantity, and for the training that ships.
+        units, effective_units, unit: As in HeadAverages, by quantity; the same at every step.
+        uniform: The entropy that uniform attention would have, nats.
+        n: (fold, relation) words.
+        correct: (step, fold, direction, relation, layer, head) guesses that are right.
+        offsets: (offset,) that compete as baselines.
+        offset_correct, visible, random_correct: As in RelationCounts.
+    """
+
+    analysis: ClassVar[str] = "emergence"
+    steps: np.ndarray
+    tokens: np.ndarray
+    loss: np.ndarray
+    masked_accuracy: np.ndarray
+    quantities: list[str]
+    averages: np.ndarray
+    errors: np.ndarray
+    units: np.ndarray
+    effective_units: np.ndarray
+    unit: str
+    uniform: float
+    relations: list[str]
+    n: np.ndarray
+    correct: np.ndarray
+    offsets: np.ndarray
+    offset_correct: np.ndarray
+    visible: np.ndarray | None = None
+    random_correct: np.ndarray | None = None
+
+    def __getitem__(self, quantity: str) -> np.ndarray:
+        """(step, layer, head) document averages; raises KeyError for an unknown name."""
+        if quantity not in self.quantities:
+            raise KeyError(quantity)
+        return self.averages[:, self.quantities.index(quantity)]
+
+    def error(self, quantity: str) -> np.ndarray:
+        """(step, layer, head) standard errors over units of the document averages."""
+        return self.errors[:, self.quantities.index(quantity)]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(layers, heads of a layer)."""
+        return self.averages.shape[2], self.averages.shape[3]
+
+    @property
+    def present(self) -> list[str]:
+        """The quantities that some segment has."""
+        return [name for name in self.quantities if not np.isnan(self[name]).all()]
+
+    @property
+    def with_errors(self) -> list[str]:
+        """The quantities whose averages have standard errors."""
+        return [name for name in self.present if not np.isnan(self.error(name)).all()]
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        """(step, direction, relation, layer, head), fractions of the words that are counted."""
+        return share(self.correct.sum(1), self.dependency(0).counted.sum(0)[:, :, None, None])
+
+    @property
+    def best_accuracy(self) -> np.ndarray:
+        """(step, relation) of each step's own best head, which is picked on the words that it is scored on."""
+        return np.stack([self.dependency(index).best_accuracy for index in range(len(self.steps))])
+
+    def heldout(self) -> np.ndarray:
+        """(step, relation) of the best head of each half of the treebank, scored on the other half."""
+        return np.stack([self.dependency(index).heldout() for index in range(len(self.steps))])
+
+    @property
+    def finally_best(self) -> np.ndarray:
+        """(relation, 3): direction, layer and head of the best at the last step."""
+        return best_heads(self.correct[-1].sum(0))
+
+    @property
+    def followed(self) -> np.ndarray:
+        """(step, relation) accuracy over training of the head that is the best at the last step."""
+        return np.stack([counts_of_best(accuracy, self.finally_best) for accuracy in self.accuracy])
+
+    @property
+    def baseline(self) -> np.ndarray:
+        """(relation,) accuracy of the best fixed offset, the same at every step; of a causal model as for the last
+        step's best head."""
+        return self.dependency(-1).baseline
+
+    def dependency(self, index: int) -> RelationCounts:
+        """The dependency heads of one step, counted from 0."""
+        return RelationCounts(
+            self.provenance | {"corpus": self.provenance["others"]["treebank"]},
+            relations=self.relations,
+            n=self.n,
+            correct=self.correct[index].astype(np.int64),  # so that sums have room
+            offsets=self.offsets,
+            offset_correct=self.offset_correct,
+            visible=self.visible,
+            random_correct=self.random_correct,
+        )
+
+    def linguistic(self, index: int) -> dict[str, str]:
+        """Label of a head -> the relations that it finds best at one step, clear of every fixed offset."""
+        return joined(clear_relations(self.dependency(index)))
+
+    def behaviors(self, thresholds: Thresholds | None = None) -> np.ndarray:
+        """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
+        known = {name: self[name] for name in QUANTITIES if name in self.present}
+        labels = behaviors(known, thresholds or Thresholds())
+        for index in range(len(self.steps)):
+            for head in map(Head.parse, self.linguistic(index)):
+                labels[index, *head] = LINGUISTIC
+        return labels
+
+    def clearest_relations(self, count: int) -> list[str]:
+        """The relations whose best head ends the furthest above `RelationCounts.control`, the furthest first."""
+        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependency(-1).control, strict=True))
+        named = [name for name in self.relations if name not in NO_RELATION]
+        return sorted(named, key=lambda name: -gain[name])[:count]
+
+    def tables(self) -> dict[str, pd.DataFrame]:
+        """Every head at every step: its behavior, averages and accuracy on each relation, in its better direction; and
+        for each step and relation the best head."""
+        names, steps = all_labels(*self.shape), self.steps.tolist()
+
+        def flat(values: np.ndarray) -> np.ndarray:
+            return values.reshape(*values.shape[:-2], -1)
+
+        heads = {"behavior": flat(self.behaviors())} | {name: flat(self[name]) for name in self.present}
+        for name in self.with_errors:
+            freedom = self.effective_units[self.quantities.index(name)] - 1
+            heads[f"{name}_interval"] = flat(np.asarray(t_quantile(freedom) * self.error(name)))
+        accuracy = flat(np.stack([self.dependency(index).better[0] for index in range(len(steps))]))
+        heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
+        best = np.array(names)[accuracy.argmax(-1)]
+        courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout()}
+        courses |= {"followed_accuracy": self.followed, "baseline_accuracy": self.baseline + 0 * self.followed}
+        return {
+            "heads": tidy({"step": steps, "head": names}, heads),
+            "relations": tidy({"step": steps, "relation": self.relations}, courses),
+        }
+
+    @property
+    def notes(self) -> list[str]:
+        return self.dependency(0).notes
+
+    @property
+    def loss_name(self) -> str:
+        """What the loss is of, as on the page of gradients."""
+        return "next-word loss" if self.provenance["model"].get("causal") else "masked-word loss"
+
+    def headline(self) -> str:
+        row = self.relations.index((self.clearest_relations(1) or self.relations)[0])
+        known = not np.isnan(self.loss[[0, -1]]).any()
+        loss = f"; the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats" if known else ""
+        return (
+            f"From step {self.steps[0]:,} to step {self.steps[-1]:,} the best head for {self.relations[row]} goes from "
+            f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
+            f"(held out {self.heldout()[-1, row]:.1%}; best fixed offset {self.baseline[row]:.1%}){loss}."
+        )
+
+    def file_parts(self) -> tuple[str, ...]:
+        """Parts of a file's name; a folder of checkpoints has its model's name before its own."""
+        kind, _, corpus = Result.file_parts(self)
+        return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
+
+    def arrays(self) -> dict[str, Any]:
+        return {
+            "steps": self.steps.tolist(),
+            "tokens": [tokens if tokens >= 0 else None for tokens in self.tokens.tolist()],
+            "loss": to_lists(self.loss),
+            "masked_right": to_lists(self.masked_accuracy),
+            **{name: to_lists(self[name]) for name in self.present},
+            "standard_errors": {name: to_lists(self.error(name)) for name in self.with_errors},
+            "uniform_entropy": self.uniform,
+            "behaviors": self.behaviors().tolist(),
+            "directions": list(DIRECTIONS),
+            "relations": self.relations,
+            "n": self.n.sum(0).tolist(),
+            "accuracy": to_lists(self.accuracy),
+            "heldout_accuracy": to_lists(self.heldout()),
+            "followed_accuracy": to_lists(self.followed),
+            "followed_heads": [Head(layer, head).label() for _, layer, head in self.finally_best.tolist()],
+            "offset_accuracy": to_lists(self.baseline),
+            "best_offsets": self.dependency(-1).best_offset.tolist(),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each step: loss, heads by behavior, means over heads, and for UAS and the most telling relations
+        the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
+        columns: dict[str, Any] = {"step": self.steps}
+        if (self.tokens >= 0).all():
+            columns["tokens"] = self.tokens
+        columns |= {"loss": self.loss, "masked_right": self.masked_accuracy}
+        neighbors = [name for name in ("next", "previous") if name in self.present]
+        columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in neighbors}
+        columns["other_heads"] = (self.behaviors() == "other").sum((1, 2))
+        sinks = ranked_sinks({name: self[name][-1] for name in SINKS if name in self.present})
+        columns |= {name: self[name].mean((1, 2)) for name in (*sinks[:1], "entropy")}
+        best, heldout = self.best_accuracy, self.heldout()
+        for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:
+            row = self.relations.index(name)
+            columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]
+            columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])
+        return pd.DataFrame(columns)

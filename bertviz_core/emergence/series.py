@@ -1,7 +1,7 @@
-"""A training as ordinary requests, one checkpoint after another, what their stored results add up
-to, and its checkpoints as runs that can be compared."""
+"""A training as ordinary requests, one checkpoint after another, what their stored results add up to, and its
+checkpoints as runs that can be compared."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence.result import BY_STEP, Emergence
+from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.training_folder import Training, reason
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
@@ -68,44 +68,43 @@ class Series:
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
         """The emergence from what `find` gives for the requests of all checkpoints: of those that have all of
         REQUIRED, by rising step; the others are skipped and counted. Raises ModelError where none has them."""
-        training, skipped, checkpoints = self.training, deepcopy(self.training.skipped), []
-        columns: dict[str, list[Any]] = {name: [] for name in BY_STEP}
-        last: dict[str, Any] = {}
+        training, skipped = self.training, deepcopy(self.training.skipped)
+        steps: list[dict[str, Any]] = []  # what the emergence has a row of for each
+        checkpoints = []
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
-            results: dict[str, Any] = {name: find(request) for name, request in self.requests_of(checkpoint).items()}
+            requests = self.requests_of(checkpoint)
+            results: dict[str, Any] = {name: find(request) for name, request in requests.items()}
             if any(results[name] is None for name in REQUIRED):
                 skipped.add("a checkpoint without stored results", checkpoint.folder.name)
                 continue
             if results[LOSS] is None:
-                skipped.add(f"no masked-word loss{self._why(checkpoint)}", checkpoint.folder.name)
-            relations = results["dependency_heads"] = results["dependency_heads"].default_view()
-            rows = _rows(results)
-            averages = np.array(
-                [[getattr(result, name)[row] for _, result, row in rows] for name in ("mean", "error")], np.float32
-            )
-            gradients = results[LOSS]
-            loss = (gradients.loss, gradients.accuracy) if gradients else (np.nan, np.nan)
-            values = step, UNKNOWN_TOKENS, *loss, *averages, relations.correct
-            for column, value in zip(columns.values(), values, strict=True):
-                column.append(value)
+                skipped.add(f"no masked-word loss{_why_not(requests[LOSS])}", checkpoint.folder.name)
+            results["dependency_heads"] = results["dependency_heads"].default_view()
             last = results
+            steps.append({"steps": step, "tokens": UNKNOWN_TOKENS} | _numbers(results))
             checkpoints.append({"name": checkpoint.folder.name, "step": step, "fingerprint": checkpoint.fingerprint()})
-        if not checkpoints:
+        if not steps:
             raise ModelError(
                 f"None of the {len(training.steps)} checkpoints has stored results.",
                 where=training.name,
                 hint="; ".join(f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()),
             )
-        return _emergence(columns, last, self._provenance(last, checkpoints, skipped))
+        arrays: dict[str, Any] = {name: np.stack([row[name] for row in steps]) for name in steps[0]}
+        arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
+        rows, relations = list(_quantities(last)), last["dependency_heads"]
+        of_relations = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")
+        return Emergence(
+            provenance=self._provenance(last, checkpoints, skipped),
+            **arrays,
+            **{name: getattr(relations, name) for name in of_relations},
+            quantities=[result.quantities[row] for result, row in rows],
+            units=np.array([result.units[row] for result, row in rows]),
+            effective_units=np.array([result.effective_units[row] for result, row in rows]),
+            unit=last["entropy"].unit,
+            uniform=last["entropy"].uniform,
+        )
 
-    def _why(self, checkpoint: Checkpoint) -> str:
-        try:
-            check_model(self.requests_of(checkpoint)[LOSS])
-        except ModelError as error:
-            return f": {reason(error, checkpoint.folder)}"
-        return ""
-
-    def _provenance(self, results: dict[str, Any], checkpoints: Sequence[Any], skipped: Skipped) -> dict[str, Any]:
+    def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> dict[str, Any]:
         """The provenance in the form of an ordinary result's: the model is the whole training, the corpus its text."""
         text, treebank = (results[name].provenance for name in ("surface_patterns", "dependency_heads"))
         model = {"name": self.training.name, "revision": None, "fingerprint": self.training.fingerprint()}
@@ -131,34 +130,31 @@ class Series:
         }
 
 
-def _rows(results: dict[str, Any]) -> list[tuple[str, HeadAverages, int]]:
-    """(name, result, row in it) of each quantity of surface patterns and of entropy."""
-    known = ((results[name], row) for name in AVERAGED for row in range(len(results[name].quantities)))
-    rows = [(result.quantities[row], result, row) for result, row in known]
-    return [each for each in rows if each[0] != CONSTANT]
+def _why_not(request: Request) -> str:
+    """Why a request cannot be computed, where its model is why."""
+    try:
+        check_model(request)
+    except ModelError as error:
+        return f": {reason(error, request.checkpoint.folder)}"
+    return ""
 
 
-def _emergence(columns: dict[str, list[Any]], results: dict[str, Any], provenance: dict[str, Any]) -> Emergence:
-    """The emergence from one row of each column for each step; what all steps share is from the last checkpoint's
-    results."""
-    relations, rows = results["dependency_heads"], _rows(results)
-    arrays = {name: np.stack(column) for name, column in columns.items()}
-    arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
-    return Emergence(
-        provenance=provenance,
-        **arrays,
-        quantities=[name for name, *_ in rows],
-        units=np.array([result.units[row] for _, result, row in rows]),
-        effective_units=np.array([result.effective_units[row] for _, result, row in rows]),
-        unit=results["entropy"].unit,
-        uniform=results["entropy"].uniform,
-        relations=relations.relations,
-        n=relations.n,
-        offsets=relations.offsets,
-        offset_correct=relations.offset_correct,
-        visible=relations.visible,
-        random_correct=relations.random_correct,
-    )
+def _quantities(results: Mapping[str, Any]) -> Iterator[tuple[HeadAverages, int]]:
+    """(result, row in it) of each quantity of surface patterns and of entropy."""
+    for result in (results[name] for name in AVERAGED):
+        yield from ((result, row) for row, name in enumerate(result.quantities) if name != CONSTANT)
+
+
+def _numbers(results: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of one checkpoint, by their fields in the emergence."""
+    rows, gradients = list(_quantities(results)), results[LOSS]
+    return {
+        "loss": gradients.loss if gradients else np.nan,
+        "masked_accuracy": gradients.accuracy if gradients else np.nan,
+        "averages": np.array([result.mean[row] for result, row in rows], np.float32),
+        "errors": np.array([result.error[row] for result, row in rows], np.float32),
+        "correct": results["dependency_heads"].correct,
+    }
 
 
 def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
@@ -175,11 +171,11 @@ def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Resu
     """One checkpoint's result. Averages have the standard errors that the emergence has."""
     index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
     origin = {name: value for name, value in emergence.provenance.items() if name != "others"}
-    about = origin["model"] | {
+    model = origin["model"] | {
         "name": f"{origin['model']['name']}, step {emergence.steps[index]:,}",
         "fingerprint": origin["checkpoints"][index]["fingerprint"],
     }
-    provenance = origin | {"analysis": analysis, "model": about, "options": {}}
+    provenance = origin | {"analysis": analysis, "model": model, "options": {}}
     if analysis == "dependency_heads":
         shown = {name: origin["options"][name] for name in ("view", "min_count")}
         shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
@@ -189,7 +185,6 @@ def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Resu
     quantities = [name for name in known if name in emergence.present]
     rows = [emergence.quantities.index(name) for name in quantities]
     mean, error = emergence.averages[index, rows], emergence.errors[index, rows]
+    segments, top = np.full(len(rows), provenance["segments"]), np.zeros((*mean.shape, 0))
     over = emergence.units[rows], emergence.effective_units[rows], emergence.unit
-    top = np.zeros((*mean.shape, 0))
-    segments = np.full(len(quantities), provenance["segments"])
     return averages_of(analysis)(provenance, quantities, mean, error, segments, *over, top.astype(int), top, {})

@@ -61,9 +61,8 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
         raise allowed.not_available("training")
     if opened is None:
         raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
-    folder = opened
     try:
-        models = sorted(_models(folder, skipped), key=lambda model: model[0])
+        models = sorted(_models(opened, skipped), key=lambda model: model[0])
     except OSError as error:
         raise InputError(
             f"The folder cannot be read ({error.strerror}).", where=name, hint="Check its permissions."
@@ -72,12 +71,12 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
         text = [f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()]
         raise InputError(
             f"No checkpoint is in this folder{' that can be read (' + '; '.join(text) + ')' if text else ''}.",
-            where=str(folder),
+            where=str(opened),
             hint="Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500.",
         )
     _check_alike(models)
     steps, checkpoints = zip(*models, strict=True)
-    return Training("/".join(folder.resolve().parts[-2:]), steps, checkpoints, skipped)
+    return Training("/".join(opened.resolve().parts[-2:]), steps, checkpoints, skipped)
 
 
 def reason(error: BertvizError, folder: Path) -> str:
@@ -105,22 +104,24 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
-    first = models[0][1]
+    """Raise ModelError for two of one step, or of another shape or vocabulary than the first."""
+    where = str(models[0][1].folder.parent)
     for (before, earlier), (step, other) in pairwise(models):
         if step == before:
             raise ModelError(
                 f"Two checkpoints have step {step:,}: {earlier.folder.name} and {other.folder.name}.",
-                where=str(first.folder.parent),
+                where=where,
                 hint="Keep one, or rename one: the last number in a folder's name is its step.",
             )
-    shapes = [f"{checkpoint.layers} × {checkpoint.heads}" for _, checkpoint in models]
-    for name, kinds in (("layers and heads", shapes), ("vocabularies", [_tokenizer(each) for _, each in models])):
+    checkpoints = [checkpoint for _, checkpoint in models]
+    shapes = [f"{each.layers} × {each.heads}" for each in checkpoints]
+    for name, kinds in (("layers and heads", shapes), ("vocabularies", [_tokenizer(each) for each in checkpoints])):
         at = next((index for index, kind in enumerate(kinds) if kind != kinds[0]), None)
         if at is not None:
             detail = f": {kinds[0]} and {kinds[at]}" if kinds is shapes else ""
             raise ModelError(
-                f"{first.folder.name} and {models[at][1].folder.name} have different {name}{detail}.",
-                where=str(first.folder.parent),
+                f"{checkpoints[0].folder.name} and {checkpoints[at].folder.name} have different {name}{detail}.",
+                where=where,
                 hint="Give the checkpoints of one training.",
             )
 

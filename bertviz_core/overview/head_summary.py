@@ -1,8 +1,5 @@
-"""Each head's quantities from all stored results, and the clearest head of each behavior (Figures 1
-and 5); nothing is computed from text here.
-
-`results` maps the name of an analysis to its result, for whichever analyses of one model are stored.
-"""
+"""Each head's quantities from all stored results of one model, whichever there are, and the clearest head of each
+behavior (Figures 1 and 5); nothing is computed from text here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +16,7 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import Result, Results, head_frame, result_of
+from bertviz_core.analyses.results import Results, head_frame, result_of
 from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
@@ -67,19 +64,19 @@ class Relation:
 
 
 def columns(results: Results) -> list[Column]:
-    """Every quantity of every head that the results have, in the order of the analyses."""
-    return [
-        Column(name, column.quantity, values, *(column.baseline(results[name]) if column.baseline else ()))
-        for name, analysis in ANALYSES.items()
-        if name in results
-        for column in analysis.columns
-        if column.overview and (values := column.read(results[name])) is not None and not _is_cls(column, results[name])
-    ]
-
-
-def _is_cls(column: HeadColumn, result: Result) -> bool:
-    """Whether it is of a first token that is [CLS], which has a column by that name."""
-    return column.quantity == "to_first" and isinstance(result, HeadAverages) and "to_cls" in result.present
+    """Every quantity of every head that the results have, in the order of the analyses; not that of a first token that
+    is [CLS], which has a column by that name."""
+    found = []
+    for name, analysis in ANALYSES.items():
+        if (result := results.get(name)) is None:
+            continue
+        is_cls = isinstance(result, HeadAverages) and "to_cls" in result.present
+        for column in analysis.columns:
+            values = column.read(result) if column.overview else None
+            if values is not None and not (is_cls and column.quantity == "to_first"):
+                baseline = column.baseline(result) if column.baseline else ()
+                found.append(Column(name, column.quantity, values, *baseline))
+    return found
 
 
 def behavior_labels(
@@ -94,6 +91,12 @@ def behavior_labels(
     return behaviors(known, thresholds, map(Head.parse, named or {})) if known else None
 
 
+def behavior_counts(labels: np.ndarray) -> dict[str, int]:
+    """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
+    order = [name for name in BEHAVIORS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
+    return {name: count for name in order if (count := int((labels == name).sum()))}
+
+
 def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[list[Relation]]:
     """For each of some heads the relations in which it is above the best fixed offset, the furthest above first."""
     if "dependency_heads" not in results:
@@ -106,23 +109,9 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
     order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (place, layer, head)
     head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
     return [
-        [
-            _relation(counts, better, row, head, head_ranks[row])
-            for row in order[:, *head].tolist()
-            if gain[row, *head] > 0
-        ]
+        [_relation(counts, better, row, head, head_ranks[row]) for row in order[:, *head] if gain[row, *head] > 0]
         for head in heads
     ]
-
-
-def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
-    """For each of some heads the part of speech, and the relation, whose words get most of its attention beyond their
-    share."""
-    if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
-        return [[] for _ in heads]
-    classes = WordClasses.of(result)
-    preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
-    return [[each.text for each in of_head if each] for of_head in zip(*preferred, strict=True)]
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
@@ -153,6 +142,16 @@ def _relation(
     )
 
 
+def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
+    """For each of some heads the part of speech, and the relation, whose words get most of its attention beyond their
+    share."""
+    if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
+        return [[] for _ in heads]
+    classes = WordClasses.of(result)
+    preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
+    return [[each.text for each in of_head if each] for of_head in zip(*preferred, strict=True)]
+
+
 def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, float]]:
     """The heads that attend most alike (section 6), with their divergences."""
     return result_of(results, Clustering).nearest(head, count) if "clustering" in results else []
@@ -174,12 +173,6 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
     if "clustering" in results:
         table["nearest"] = [" ".join(other.label() for other, _ in nearest(results, head)) for head in heads]
     return table
-
-
-def behavior_counts(labels: np.ndarray) -> dict[str, int]:
-    """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
-    order = [name for name in BEHAVIORS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
-    return {name: count for name in order if (count := int((labels == name).sum()))}
 
 
 @dataclass(frozen=True)
@@ -214,20 +207,16 @@ def clearest(results: Results) -> list[ClearestHead]:
     """An example of each share of attention, that to the sink among them, and of broad attention, where the stored
     results can show it."""
     examples: list[ClearestHead] = []
-    if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
-        shares = ("next", "previous", *sinks(patterns)[:1], "to_punct")
-        examples += [_clearest(patterns, name) for name in shares if name in patterns.present]
-    if isinstance(entropy := results.get("entropy"), HeadAverages):
-        examples.append(_clearest(entropy, "entropy"))
+    for analysis in ("surface_patterns", "entropy"):
+        if not isinstance(result := results.get(analysis), HeadAverages):
+            continue
+        for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
+            if quantity in result.present:
+                head, short = highest(result[quantity]), ANALYSES[analysis].column(quantity).short
+                name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
+                value, own = float(result[quantity][head]), list(segments(result, quantity, head))
+                examples.append(ClearestHead(name, analysis, quantity, head, value, own))
     return examples
-
-
-def _clearest(result: HeadAverages, quantity: str) -> ClearestHead:
-    head = highest(result[quantity])
-    short = ANALYSES[result.analysis].column(quantity).short
-    name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
-    value, own = float(result[quantity][head]), list(segments(result, quantity, head))
-    return ClearestHead(name, result.analysis, quantity, head, value, own)
 
 
 def clearest_head(results: Results) -> Head | None:

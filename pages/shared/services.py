@@ -14,7 +14,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.upload_check import UploadCheck
-from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series, checkpoint_result, shipped
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import course_figure, head_figure, relations_figure
-from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head

@@ -7,7 +7,7 @@ import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.relations import UAS
-from bertviz_core.emergence.result import Emergence
+from bertviz_core.emergence import Emergence
 from tests.oracles import emergence as reference_emergence
 
 LAYERS, HEADS = 2, 3
@@ -81,7 +81,7 @@ def test_heldout_picks_on_one_half_and_scores_on_the_other(emergence):
 
 def test_the_baseline_is_the_best_offset_of_all_steps(emergence):
     assert emergence.baseline.tolist() == pytest.approx([60 / 180, 40 / 160, 70 / 75, 3 / 30, 0])
-    assert emergence.best_offset.tolist() == [1, -1, -1, 1, -1]
+    assert emergence.dependency(-1).best_offset.tolist() == [1, -1, -1, 1, -1]
 
 
 def test_behaviors_are_told_at_each_step(emergence):

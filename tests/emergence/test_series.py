@@ -14,8 +14,8 @@ from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import head_figure, relations_figure
-from bertviz_core.emergence.result import Emergence
 from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
 from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.engine.jobs import Progress

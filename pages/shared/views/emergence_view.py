@@ -10,8 +10,8 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
 from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.analyses.registry import label
+from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
-from bertviz_core.emergence.result import Emergence
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.overview.figure import behavior_map
