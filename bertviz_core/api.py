@@ -99,17 +99,15 @@ def attention(
     """Run a model on one input and return its attention as lines to show.
 
     Args:
-        model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects, left unchanged.
+        model: As in `analyze`.
         text: A sentence, or its words.
         second: Another text, as segment B.
-        head: The head that is shown first, as "3-5", counted from 1; None for the one that attends most to the previous
-            token.
+        head: The head shown first, as "3-5", counted from 1; None for the one that attends most to the previous token.
         heads: Heads that can be chosen; all where it is None.
         words: Whether wordpieces are joined to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
-        device: "auto", "cpu" or "cuda".
-        dtype: "float32" or "bfloat16".
+        device, dtype: "auto", "cpu" or "cuda"; "float32" or "bfloat16".
 
     Raises:
         BertvizError: The model or the text cannot be used; the message says what to do.
@@ -150,17 +148,11 @@ def report(
 
     Args:
         out: `x.html`, one self-contained page.
-        model: As in `analyze`.
-        text: Corpus of sections 3 and 6, as in `analyze`; the sample where it is None, none where it is False.
-        treebank: Corpus of sections 4.2 and 5.
-        coreference: Corpus of section 4.3.
-        device: "auto", "cpu" or "cuda".
-        store: True for the store that command and app use, a folder for another one, False for none: everything is then
-            computed, including what ships with the project.
+        text, treebank, coreference: Corpora of sections 3 and 6, of 4.2 and 5, and of 4.3, as in `analyze`; the sample
+            where one is None, none where it is False.
+        model, device: As in `analyze`.
+        store: As in `analyze`; with False everything is computed, including what ships with the project.
         **settings: `max_length`, `limit`, `seed`, `mode` and `dtype`.
-
-    Returns:
-        What was written.
 
     Raises:
         BertvizError: The model, a corpus or a setting cannot be used; the message says what to do.

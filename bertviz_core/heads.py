@@ -43,9 +43,9 @@ class Head(NamedTuple):
 
 
 class DirectedHead(NamedTuple):
-    """A head read in one direction, the index in its analysis's DIRECTIONS."""
+    """A head read in one direction."""
 
-    direction: int
+    direction: int  # index in its analysis's DIRECTIONS
     head: Head
 
     @property

@@ -8,11 +8,8 @@ SMALL = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def small_int(text: str) -> int | None:
-    """The number that a text of one to nine ASCII digits writes, or None for another text.
-
-    Python's own `int` refuses some texts that `str.isdigit` accepts (²), accepts others that no format means (٣, 1_0),
-    and stops at thousands of digits.
-    """
+    """The number that a text of one to nine ASCII digits writes, or None for another text; `int` accepts some that no
+    format means (٣, 1_0), and stops at thousands of digits."""
     return int(text) if SMALL.fullmatch(text) else None
 
 

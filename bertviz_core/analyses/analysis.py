@@ -67,15 +67,9 @@ class Analysis:
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
-        """Measure one layer of a batch, by `measure` of the module `measure` unless a class overrides it.
-
-        Args:
-            batch: The inputs.
-            layer: What the pass provides for the layer, such as LayerAttention.
-
-        Returns:
-            A tensor (batch, head, quantity), which is averaged over the inputs; NaN where an input has no such value.
-        """
+        """Measure one layer of a batch, of which the pass provides a LayerAttention (or LayerGradient), by `measure` of
+        the module `measure` unless a class overrides it. Returns a tensor (batch, head, quantity), which is averaged
+        over the inputs; NaN where an input has no such value."""
         return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:

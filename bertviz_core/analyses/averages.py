@@ -1,7 +1,4 @@
-"""Document averages: a value of every head within each segment, then the mean over segments (methods, notation).
-
-Surface patterns, entropy and gradients differ only in what they measure.
-"""
+"""Document averages: a value of every head within each segment, then the mean over segments (methods, notation)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
@@ -43,10 +40,7 @@ class AverageSums(DocumentSums):
 
 class SegmentAverages:
     """Accumulates the count and the sums of x, x^2 and x^3 for every (layer, head, quantity), and what the error by
-    document needs; mean = sum / count at the end.
-
-    Sums are float64 on the device; per-segment values are float32.
-    """
+    document needs; mean = sum / count at the end. Sums are float64 on the device; per-segment values are float32."""
 
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
         self.quantities, self.measure, self.device = tuple(quantities), measure, device

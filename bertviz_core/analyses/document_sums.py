@@ -1,7 +1,5 @@
-"""Sums over documents of squares and products of each document's sums, for standard errors by document.
-
-Definitions: docs/methods.md, uncertainty.
-"""
+"""Sums over documents of squares and products of each document's sums, for standard errors by document (methods,
+uncertainty)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,5 @@
-"""Findings: the paper's statements with this run's numbers, each decided by its rule. Every analysis declares its own
-in its module `findings`; pages, tour, report, exports, notebooks and commands show them as they are.
-
-The decision is the same for all (docs/methods.md, section 6): enough units, accuracies of chosen heads held out,
-intervals corrected for multiple comparisons.
-"""
+"""Findings: the paper's statements with this run's numbers, each decided by its rule, the same way for all (methods,
+section 6): enough units, accuracies of chosen heads held out, intervals corrected for multiple comparisons."""
 
 from __future__ import annotations
 
@@ -68,10 +64,8 @@ def _enough(result: HeadAverages, quantity: str) -> bool:
 
 
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
-    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`.
-
-    The standard error of a mean over heads is at most the mean of the heads' standard errors.
-    """
+    """(layer,) intervals of the layers' means over heads, corrected for the number of layers and for `comparisons`: the
+    standard error of a mean over heads is at most the mean of the heads' standard errors."""
     low, high, enough = head_intervals(result, quantity, comparisons * len(result[quantity]))
     return Interval(low.mean(1), high.mean(1), enough)
 

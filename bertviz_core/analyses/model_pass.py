@@ -1,6 +1,4 @@
-"""One pass of a model over a corpus: loading the model, computing the chunks one after another in this process, and
-every result of the requests that share the pass.
-"""
+"""One pass of a model over a corpus: the model, its chunks in this process, and every result that shares the pass."""
 
 from __future__ import annotations
 

@@ -43,15 +43,11 @@ class Entry:
 
 
 class Store:
-    """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes.
+    """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes. Beyond
+    `limit` bytes on disk the results longest unused are dropped.
 
     Opening never fails: of a store that cannot be written, what can be read is read, and writing is tried again every
     few seconds. Each error of SQLite or the system leaves a method as StoreError.
-
-    Args:
-        folder: Its folder; by default `default_folder()`.
-        shipped: Folder of the results that ship.
-        limit: Bytes on disk over which the results longest unused are dropped; `default_limit()` where none is given.
     """
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:

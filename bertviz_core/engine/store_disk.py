@@ -70,13 +70,9 @@ class BytesDisk(diskcache.Disk):
 
 
 def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
-    """The cache in a folder, created where there is none; raises one of ERRORS, or StoreError for a newer version.
-
-    Args:
-        folder: Where it lies.
-        limit: Bytes, past which `cull` drops what was not used for the longest time.
-        patience: Seconds to wait for a process that has locked it: diskcache's constructor alone waits for a minute.
-    """
+    """The cache in a folder, created where there is none; raises one of ERRORS, or StoreError for a newer version. Past
+    `limit` bytes `cull` drops what was not used for the longest time. It waits `patience` seconds for a process that
+    has locked the folder: diskcache's constructor alone waits for a minute."""
     folder.mkdir(0o700, parents=True, exist_ok=True)
     (folder / DBNAME).touch(0o600)  # the files that SQLite puts beside it get its mode
     with closing(sqlite3.connect(folder / DBNAME, timeout=patience, isolation_level=None)) as database:

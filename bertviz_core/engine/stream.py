@@ -1,7 +1,5 @@
 """The one pass: batches through the model, every layer's maps shown to every accumulator, nothing kept; and attention
-maps to a file, example by example (the release's extract_attention), as safetensors, never pickled. The file's header
-needs only the lengths, so maps go straight from the model to their place in it.
-"""
+maps to a file, example by example (the release's extract_attention), as safetensors, never pickled."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -108,13 +106,12 @@ def extract(
     metadata: dict[str, str] | None = None,
     word_level: str | None = None,
 ) -> None:
-    """Write one float32 entry for each example, named by its number, axes (layer, head, query, key).
+    """Write one float32 entry for each example, named by its number, axes (layer, head, query, key). The file's header
+    needs only the lengths, so maps go straight from the model to their place in it.
 
     Args:
-        word_level: None for tokens; "corrected" or "paper" for words, the special tokens standing as words of their
-            own: to a split word the sum over its pieces, from it the mean (the first piece in mode "paper").
-
-    Definitions: docs/methods.md, section 5.
+        word_level: None for tokens; "corrected" or "paper" for words (methods, section 5), the special tokens standing
+            as words of their own: to a split word the sum over its pieces, from it the mean (or the first piece).
     """
     sizes = {example.number: _size(example, word_level) for example in examples}
     progress.start("Extracting attention", len(sizes), "examples")

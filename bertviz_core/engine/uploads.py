@@ -24,21 +24,13 @@ MAX_MODELS, MODEL_DAYS = 8, 30  # of the names that are remembered
 
 @dataclass(frozen=True)
 class Upload:
-    """Description of an upload, without its bytes.
+    """Description of an upload, without its bytes."""
 
-    Attributes:
-        token: Opens the upload.
-        name: The file's name as its owner gave it.
-        kind: Kind of corpus ("text", "treebank", "coreference"), or "vectors".
-        digest: sha256 (hex) of the bytes; a part of cache keys, it opens nothing.
-        size: In bytes.
-    """
-
-    token: str
-    name: str
-    kind: str
-    digest: str
-    size: int
+    token: str  # opens it
+    name: str  # of the file, as its owner gave it
+    kind: str  # of corpus ("text", "treebank", "coreference"), or "vectors"
+    digest: str  # sha256 (hex) of the bytes; a part of cache keys, it opens nothing
+    size: int  # in bytes
 
     @property
     def charge(self) -> int:
