@@ -9,7 +9,7 @@ import numpy as np
 
 from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic
 from bertviz_core.analyses.results import Results
-from bertviz_core.corpora.treebank.glossary import meaning
+from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import quantity
 from bertviz_core.overview.head_summary import (

@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.analyses.details import page
-from bertviz_core.corpora.treebank.glossary import explained, meaning
+from bertviz_core.corpora.treebank import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
 from bertviz_core.numbers import percentage

@@ -1,7 +1,11 @@
-"""Treebanks: sentences with a governor and a relation for every word, and the check that they are trees."""
+"""Treebanks: sentences with a governor and a relation for every word, the check that they are trees, and what labels of
+relations and parts of speech mean.
+"""
 
+import re
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from bertviz_core.errors import shorten
 
@@ -128,3 +132,41 @@ def function_heads(sentence: Sentence) -> Sentence:
         governors[index - 1], relations[index - 1] = sentence.governors[nominal - 1], "prep"
         governors[nominal - 1], relations[nominal - 1] = index, "pobj"
     return replace(sentence, governors=tuple(governors), relations=tuple(relations))
+
+
+class Label(NamedTuple):
+    """What a label means, and of a relation an example with the dependent in <> and its governor in []."""
+
+    meaning: str
+    example: str = ""
+
+    def marked(self, dependent: str, governor: str) -> str:
+        """The example with both words marked by templates, such as "**{}**"."""
+        text = re.sub(r"<([^>]*)>", dependent.format(r"\1"), self.example)
+        return re.sub(r"\[([^]]*)\]", governor.format(r"\1"), text)
+
+
+LABELS = {"all": Label("all words"), "UAS": Label("without punctuation")}
+for _line in (Path(__file__).parents[2] / "assets" / "labels.txt").read_text("utf-8").splitlines():
+    if not _line.startswith("#"):
+        _names, _said = _line.split(": ", 1)
+        LABELS |= dict.fromkeys(_names.split(", "), Label(*_said.split(" | ")))
+RELATIONS = {name: label for name, label in LABELS.items() if label.example}
+TAGS = frozenset(name for name in LABELS if name.isupper() and name not in TOTALS)  # universal parts of speech
+
+
+def _label(name: str) -> Label:
+    """A subtype without an entry (`obl:lmod`) means what its relation does."""
+    return LABELS.get(name) or LABELS.get(name.partition(":")[0]) or Label("")
+
+
+def meaning(name: str) -> str:
+    """What a relation, or a universal part of speech, is; empty where that is not known."""
+    return _label(name).meaning
+
+
+def explained(name: str, dependent: str = "{}", governor: str = "{}") -> str:
+    """A relation's meaning with its example, in which templates such as "**{}**" mark both words; empty where it is not
+    known."""
+    label = _label(name)
+    return label.meaning + (f", as in: {label.marked(dependent, governor)}" if label.example else "")

@@ -8,8 +8,7 @@ import conllu
 from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
 
 from bertviz_core.corpora.source import Line
-from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree, relation_name
-from bertviz_core.corpora.treebank.glossary import RELATIONS, TAGS
+from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
 from bertviz_core.numbers import small_int
 
 COLUMNS = len(DEFAULT_FIELDS)

@@ -10,7 +10,7 @@ from bertviz_core.analyses.probes.figure import papers_scores, sentence_drawing,
 from bertviz_core.analyses.probes.result import AS_RELEASED, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank.glossary import meaning
+from bertviz_core.corpora.treebank import meaning
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import page
 from pages.shared.frame import address, choices, links

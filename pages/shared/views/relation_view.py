@@ -15,7 +15,7 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads, Relat
 from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank.glossary import explained, meaning
+from bertviz_core.corpora.treebank import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow, highest
 from bertviz_core.plotting.style import percent
 from pages.shared import page, services
