@@ -18,8 +18,6 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.shared import messages
 
-STATE = "address"
-
 
 @dataclass
 class Address:
@@ -65,17 +63,14 @@ def stop() -> NoReturn:
 
 def current() -> Address:
     """The address of this session."""
-    if STATE not in st.session_state:
-        st.session_state[STATE] = Address()
-    address: Address = st.session_state[STATE]
+    address: Address = st.session_state.setdefault("address", Address())
     return address
 
 
 def arrive(page: str) -> None:
     """Begin a run: take over an address that the reader has gone to."""
     address, parameters = current(), st.query_params.to_dict()
-    context = get_script_run_ctx()
-    is_back = bool(getattr(context, "is_history_navigation", False))
+    is_back = bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
     if page != address.page or is_back:
         address.is_inside = bool(address.page) and not is_back
         if address.is_inside:
@@ -93,13 +88,10 @@ def leave(complete: bool) -> None:
         complete: Whether the whole page was drawn; the parameters of choices that were not are dropped then.
     """
     address = current()
-    parameters = {} if complete else dict(address.parameters)
-    for key, text in address.drawn.items():
-        parameters.pop(key, None)
-        if text is not None:
-            parameters[key] = text
-    address.parameters = dict(sorted(parameters.items()))
-    address.visited[address.page] = {k: v for k, v in address.parameters.items() if k not in address.shared}
+    if complete:
+        address.parameters = {}
+    address.visited[address.page] = _texts(shared=False)
+    address.parameters = dict(sorted((common() | address.visited[address.page]).items()))
     address.is_running = False
     if st.query_params.to_dict() != address.parameters:
         st.query_params.from_dict(address.parameters)
@@ -111,20 +103,17 @@ def fragment(work: Callable[..., None]) -> Callable[..., None]:
     @messages.fragment()
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
+        problem = None
         try:
             work(*arguments, **options)
-        except Exception:
-            _leave_alone()
-            raise
-        _leave_alone()  # not on the way to another page, whose address Streamlit has set
+        except Exception as error:  # not on the way to another page, whose address Streamlit has set
+            problem = error
+        if not current().is_running:
+            leave(complete=False)
+        if problem is not None:
+            raise problem
 
     return run
-
-
-def _leave_alone() -> None:
-    """End a fragment that runs alone."""
-    if not current().is_running:
-        leave(complete=False)
 
 
 def share() -> None:
@@ -135,18 +124,20 @@ def share() -> None:
 
 def common() -> dict[str, str]:
     """The choices that all pages share, as parameters."""
+    return _texts(shared=True)
+
+
+def _texts(shared: bool) -> dict[str, str]:
+    """The choices of all pages, or the others, as this run has drawn them, else as the address has them."""
     address = current()
-    texts = {key: address.drawn.get(key, address.parameters.get(key)) for key in address.shared}
-    return {key: text for key, text in texts.items() if text is not None}
+    texts = (address.parameters | address.drawn).items()
+    return {key: text for key, text in texts if text is not None and (key in address.shared) == shared}
 
 
 def here(**choices: str) -> str:
     """The address of this page as it stands, without the choices of all pages; `choices` are in it even at their
     defaults."""
-    address = current()
-    own = {key: text for key, text in (address.parameters | address.drawn).items() if text is not None}
-    own = {key: text for key, text in own.items() if key not in address.shared} | choices
-    return f"{address.page}?{urlencode(sorted(own.items()))}"
+    return f"{current().page}?{urlencode(sorted((_texts(shared=False) | choices).items()))}"
 
 
 def problems() -> list[str]:

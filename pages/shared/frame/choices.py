@@ -7,6 +7,7 @@ reruns the page when it is opened (`on_change="rerun"`) they have their values w
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
@@ -98,52 +99,32 @@ def _choice(
         unavailable: Message for a value that is not available, with {} for the value.
         maximum: Maximum number of characters in the address.
     """
-    _restore(label, key, default, read, valid, follows, unavailable)
-    if follows:
-        more["on_change"] = _explicit(key, more.get("on_change"))
-    if _unseen.get():
-        return st.session_state[key]
-    value: T = _kept(key) if _is_hidden() else draw(label, *arguments, key=key, **more)
-    is_default = value == default and not (follows and key in current().explicit)
-    current().drawn[key] = None if is_default or value is None else _text(value)[:maximum]
-    return value
-
-
-def _restore(label: str, key: str, default: Any, read: Read, valid: Any, follows: bool, unavailable: str) -> None:
-    """Give a choice its value before it is drawn; the arguments are those of `_choice`."""
-    address = current()
-    if key not in address.restored or key not in st.session_state:
-        st.session_state[key] = _arrived(label, key, default, read, unavailable)
+    address, state, place = current(), st.session_state, get_last_dg_added_to_context_stack()
+    if key not in address.restored or key not in state:
+        state[key] = _arrived(label, key, default, read, unavailable)
         address.restored.add(key)
     else:
-        value = st.session_state[key]
+        value = state[key]
         is_invalid = valid is not None and value is not None and value not in valid
         is_unchosen = follows and key not in address.explicit and value == address.defaults.get(key, default)
         if is_invalid or is_unchosen:
             address.explicit.discard(key)
-            st.session_state[key] = default
-        elif _in_popover():
-            st.session_state[key] = value  # sent again with every run
+            state[key] = default
+        elif place is not None and "popover" in place._ancestor_block_types:
+            # Sent again with every run: a browser makes a popover's widgets when it is first opened, and would reset
+            # those whose values it was sent with an earlier run. Streamlit would forget those that are not drawn.
+            state[key] = value
     address.defaults[key] = default
-
-
-def _in_popover() -> bool:
-    """Whether what is drawn now stands in a popover. A browser makes its widgets when it is first opened, and would
-    reset those whose values it was sent with an earlier run."""
-    container = get_last_dg_added_to_context_stack()
-    return container is not None and "popover" in container._ancestor_block_types
-
-
-def _is_hidden() -> bool:
-    """Whether what is drawn now stands in a closed popover that is drawn again when it is opened."""
-    container = get_last_dg_added_to_context_stack()
-    return container is not None and getattr(container, "open", None) is False
-
-
-def _kept(key: str) -> Any:
-    """The value of a choice that is not drawn: Streamlit would forget it with its widget."""
-    st.session_state[key] = st.session_state[key]
-    return st.session_state[key]
+    if _unseen.get():
+        return state[key]
+    if follows:
+        more["on_change"] = partial(_changed, key, more.get("on_change"))
+    is_closed = getattr(place, "open", None) is False
+    value = state[key] if is_closed else draw(label, *arguments, key=key, **more)
+    is_default = value == default and not (follows and key in address.explicit)
+    address.drawn[key] = None if is_default or value is None else _text(value)[:maximum]
+    chosen: T = value
+    return chosen
 
 
 def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -> Any:
@@ -160,13 +141,10 @@ def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -
         return default
 
 
-def _explicit(key: str, then: Callable[[], None] | None) -> Callable[[], None]:
-    def changed() -> None:
-        current().explicit.add(key)
-        if then is not None:
-            then()
-
-    return changed
+def _changed(key: str, then: Callable[[], None] | None) -> None:
+    current().explicit.add(key)
+    if then is not None:
+        then()
 
 
 def _text(value: Any) -> str:

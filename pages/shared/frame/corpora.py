@@ -14,7 +14,6 @@ from pages.shared import messages, services
 from pages.shared.frame import address, links, uploads
 
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
-LABELS: dict[Kind, str] = {"text": "Corpus", "treebank": "Treebank", "coreference": "Coreference"}
 # Kind -> files that are read, what a paste looks like.
 UPLOAD_FORMS: dict[str, tuple[str, str]] = {
     "text": (
@@ -37,28 +36,28 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     Returns:
         The chosen corpus of every kind; without those of a link or an upload that cannot be opened.
     """
-    random = "random" in kinds
-    kinds = [kind for kind in kinds if kind in KEYS]
+    read = [kind for kind in kinds if kind in KEYS]
     for kind in KEYS:
         _follow_address(kind)
         _forget_deleted(kind)
-    _keep_checked(kinds)
-    for kind in kinds:
+    _keep_checked(read)
+    for kind in read:
         _select(kind)
-    if random:
+    if "random" in kinds:
         st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
-    if kinds:
+    if read:
         panel = st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus")
         if panel.open or st.session_state.get("paste"):  # a text is not lost when the popover is closed
             with panel:
-                _add_corpus(kinds)
+                _add_corpus(read)
     sources: dict[Kind, Source] = {"random": sample("random")}
     for kind, corpus in _chosen().items():
-        default = corpus == next(iter(SAMPLES[kind]))
-        address.put(KEYS[kind], "" if default else uploads.in_address(corpus))
-        if corpus is not None:
-            upload = uploads.visible(kind).get(corpus)
-            sources[kind] = services.upload(upload) if upload else sample(corpus)
+        if isinstance(corpus, InputError):
+            address.put(KEYS[kind], "")
+            continue
+        address.put(KEYS[kind], "" if corpus == _default(kind) else uploads.in_address(corpus))
+        upload = uploads.visible(kind).get(corpus)
+        sources[kind] = services.upload(upload) if upload else sample(corpus)
     return sources
 
 
@@ -66,27 +65,21 @@ def check(entry: links.Page) -> None:
     """Draw the outcome of the last upload; raises InputError where a corpus that the page reads could not be opened."""
     if refused := st.session_state.pop("upload_problem", None):
         messages.error(refused)
-    _offer_page(entry)
-    for kind in links.corpora(entry):
-        if kind in KEYS and _chosen()[kind] is None:
-            raise _problems().get(kind) or missing()
+    kinds = links.corpora(entry)
+    _offer_page(kinds)
+    for kind in kinds:
+        if isinstance(problem := _chosen().get(kind), InputError):
+            raise problem
 
 
-def _chosen() -> dict[Kind, str | None]:
-    chosen: dict[Kind, str | None] = st.session_state.setdefault("corpora", {})
+def _chosen() -> dict[Kind, str | InputError]:
+    """The chosen corpus of each kind as the address has it, or why it cannot be opened."""
+    chosen: dict[Kind, str | InputError] = st.session_state.setdefault("corpora", {})
     return chosen
 
 
-def _problems() -> dict[Kind, InputError]:
-    problems: dict[Kind, InputError] = st.session_state.setdefault("corpus problems", {})
-    return problems
-
-
-def _choose(kind: Kind, corpus: str | None, problem: InputError | None = None) -> None:
-    _chosen()[kind] = corpus
-    _problems().pop(kind, None)
-    if problem is not None:
-        _problems()[kind] = problem
+def _default(kind: Kind) -> str:
+    return next(iter(SAMPLES[kind]))
 
 
 def _follow_address(kind: Kind) -> None:
@@ -99,73 +92,69 @@ def _follow_address(kind: Kind) -> None:
     linked = now.parameters.get(key, "")
     if now.is_inside and not linked and kind in _chosen():  # a public server's addresses have no uploads
         return
-    _choose(kind, linked or next(iter(SAMPLES[kind])))
+    _chosen()[kind] = linked or _default(kind)
     try:
         if linked.startswith(uploads.PREFIX):
             uploads.open_link(linked, kind)
         elif linked and linked not in SAMPLES[kind]:
             raise InputError(uploads.CANNOT + f"this page has no corpus “{linked[:40]}”.", hint=uploads.CHOOSE)
     except InputError as problem:
-        _choose(kind, None, problem)
+        _chosen()[kind] = problem
 
 
 def _forget_deleted(kind: Kind) -> None:
     """The chosen upload may have been deleted, or have expired, since the last click."""
-    chosen = _chosen()[kind] or ""
+    chosen = _chosen()[kind]
+    if isinstance(chosen, InputError) or chosen in SAMPLES[kind]:
+        return
     upload = uploads.visible(kind).get(chosen)
-    if upload is not None and services.uploads().find(upload.token) is None:
+    if upload is None:
+        _chosen()[kind] = _default(kind)
+    elif services.uploads().find(upload.token) is None:
         uploads.delete(chosen)
-        _choose(kind, None, missing())
-    elif upload is None and chosen not in ("", *SAMPLES[kind]):
-        _choose(kind, next(iter(SAMPLES[kind])))
+        _chosen()[kind] = missing()
 
 
 def _select(kind: Kind) -> None:
-    visible, chosen = uploads.visible(kind), _chosen()[kind]
-    st.session_state[KEYS[kind]] = chosen
+    visible, chosen, key = uploads.visible(kind), _chosen()[kind], KEYS[kind]
+    st.session_state[key] = chosen if isinstance(chosen, str) else None
+
+    def take() -> None:
+        _chosen()[kind] = st.session_state[key] or missing()
+
     st.selectbox(
-        LABELS[kind],
+        key.capitalize(),
         [*SAMPLES[kind], *visible],
-        index=None if chosen is None else 0,
-        key=KEYS[kind],
+        index=0 if isinstance(chosen, str) else None,
+        key=key,
         format_func=lambda option: visible[option].name if option in visible else option,
         placeholder="Choose a corpus",
-        on_change=_take,
-        args=(kind,),
+        on_change=take,
     )
-
-
-def _take(kind: Kind) -> None:
-    _choose(kind, st.session_state[KEYS[kind]])
 
 
 def _add_corpus(kinds: Sequence[Kind]) -> None:
     """The uploader, the room for pasted text, and what can be done with the chosen uploads."""
-    files = "; ".join(UPLOAD_FORMS[kind][0] for kind in kinds)
-    st.file_uploader(
-        f"{files}. Several files of one kind, or those of a zip, become one corpus.",
-        key=_uploader(),
-        accept_multiple_files=True,
-        on_change=_take_upload,
-        args=(kinds[0],),
-    )
-    paste = UPLOAD_FORMS[kinds[0]][1]
+    kind = kinds[0]
+
+    def take_files() -> None:
+        if files := st.session_state.get(_uploader()):  # the browser reports the uploader before it once more
+            st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
+            _begin([(file.name, file.getvalue()) for file in files], kind)
+
+    def take_paste() -> None:
+        _begin([("pasted text", st.session_state["paste"].encode())], kind)
+
+    files = "; ".join(UPLOAD_FORMS[each][0] for each in kinds)
+    label = f"{files}. Several files of one kind, or those of a zip, become one corpus."
+    st.file_uploader(label, key=_uploader(), accept_multiple_files=True, on_change=take_files)
+    paste = UPLOAD_FORMS[kind][1]
     st.text_area("Or paste text", key="paste", height=140, placeholder=paste, max_chars=LONGEST_PASTE)
-    st.button("Use the pasted text", on_click=_take_paste, args=(kinds[0],), type="primary")
-    for kind in kinds:
-        if upload := uploads.visible(kind).get(_chosen()[kind] or ""):
-            _describe(upload, kind)
-
-
-def _describe(upload: Upload, kind: Kind) -> None:
-    """How long the upload stays, who can read it, and the button that deletes it."""
-    name = messages.plain(upload.name)
-    if upload.kind != kind:
-        st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
-    readers = "No one else can read it." if services.access().public else "Anyone who can open this page can read it."
-    st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers}")
-    arguments = (uploads.PREFIX + upload.token,)
-    st.button("Delete now", on_click=_delete, args=arguments, icon=":material/delete:", key=f"delete {kind}")
+    st.button("Use the pasted text", on_click=take_paste, type="primary")
+    for each in kinds:
+        corpus = _chosen()[each]
+        if isinstance(corpus, str) and (upload := uploads.visible(each).get(corpus)):
+            _describe(upload, corpus, each)
 
 
 def _uploader() -> str:
@@ -173,14 +162,14 @@ def _uploader() -> str:
     return f"uploader {st.session_state.get('uploads', 0)}"
 
 
-def _take_upload(kind: Kind) -> None:
-    if files := st.session_state.get(_uploader()):  # the browser reports the uploader before it once more
-        st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
-        _begin([(file.name, file.getvalue()) for file in files], kind)
-
-
-def _take_paste(kind: Kind) -> None:
-    _begin([("pasted text", st.session_state["paste"].encode())], kind)
+def _describe(upload: Upload, corpus: str, kind: Kind) -> None:
+    """How long the upload stays, who can read it, and the button that deletes it."""
+    name = messages.plain(upload.name)
+    if upload.kind != kind:
+        st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
+    readers = "No one else can read it." if services.access().public else "Anyone who can open this page can read it."
+    st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers}")
+    st.button("Delete now", on_click=_delete, args=(corpus,), icon=":material/delete:", key=f"delete {kind}")
 
 
 def _begin(files: list[tuple[str, bytes]], kind: Kind) -> None:
@@ -201,38 +190,37 @@ def _keep_checked(kinds: Sequence[Kind]) -> None:
     if checked.encoding:
         st.toast(f"Read as {checked.encoding}.", icon=":material/translate:")
     if checked.kind in KEYS:
-        _choose(checked.kind, upload)
+        _chosen()[checked.kind] = upload
     if checked.kind not in kinds:
         st.session_state["offer"] = (upload, checked.kind)
 
 
-def _offer_page(entry: links.Page) -> None:
-    """After an upload of another kind than this page reads: the page that reads it, and its sentences as text."""
+def _offer_page(kinds: Sequence[Kind]) -> None:
+    """After an upload of another kind than the page reads: the page that reads it, and its sentences as text."""
     corpus, kind = st.session_state.get("offer", ("", ""))
     upload = uploads.visible(kind).get(corpus) if corpus else None
-    kinds = links.corpora(entry)
     if upload is None or kind in kinds:
         st.session_state.pop("offer", None)
         return
+
+    def use_sentences() -> None:
+        uploads.open_link(corpus, "text")
+        _chosen()["text"] = corpus
+        del st.session_state["offer"]
+
     page = next(other for other in links.BY_SECTION if other.corpus == kind)
     st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
     links.to(page.name, f"Open {page.title}", None, page.icon)
     if "text" in kinds:
-        st.button("Use its sentences as text", on_click=_use_sentences, args=(corpus,), icon=":material/notes:")
+        st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")
 
 
-def _use_sentences(upload: str) -> None:
-    uploads.open_link(upload, "text")
-    _choose("text", upload)
-    del st.session_state["offer"]
-
-
-def _delete(upload: str) -> None:
+def _delete(corpus: str) -> None:
     try:
-        uploads.delete(upload)
+        uploads.delete(corpus)
     except BertvizError as problem:  # the store cannot be written
         st.session_state["upload_problem"] = problem
         return
-    for kind, corpus in _chosen().items():
-        if corpus == upload:
-            _choose(kind, next(iter(SAMPLES[kind])))
+    for kind, chosen in _chosen().items():
+        if chosen == corpus:
+            _chosen()[kind] = _default(kind)

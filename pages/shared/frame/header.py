@@ -1,6 +1,7 @@
 """The frame of every page: navigation and jobs in the sidebar, and under the title the choice of what is shown."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,15 +44,26 @@ def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> N
             st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
         jobs.beside()
         menu = st.container()
-    line = _title(entry)
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
+    st.session_state["title"], st.session_state["title line"] = line.empty(), line
+    retitle(entry.title)
+    line.caption(messages.plain(entry.section), wrap=False)
     try:
-        selection = _choices(entry, line, default_head)
+        with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="page-choices", wrap=False):
+            checkpoint = _model()
+            sources = corpora.choose(links.corpora(entry))
+            settings, base = _settings(checkpoint, entry)
+        corpora.check(entry)
+        selection = Selection(checkpoint, sources, settings, Head(0, 0), base)
+        with line:
+            selection = replace(selection, head=_head(checkpoint, default_head(entry.name, selection), base))
+        address.share()
     finally:  # the menu's links carry the choices
         with menu:
             component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
         with st.sidebar:
             st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
-    st.session_state["selection"], st.session_state["title line"] = selection, line
+    st.session_state["selection"] = selection
     _name_after(entry, selection)
     with line:
         if entry.name != "tour" and (step := small_int(address.get("tour"))):
@@ -75,35 +87,14 @@ def title_line() -> DeltaGenerator:
     return line
 
 
-def _title(entry: links.Page) -> DeltaGenerator:
-    """The page's title, and where in the paper it stands."""
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
-    st.session_state["title"] = line.empty()
-    retitle(entry.title)
-    line.caption(messages.plain(entry.section), wrap=False)
-    return line
-
-
-def _choices(entry: links.Page, line: DeltaGenerator, default_head: Callable[[str, Selection], Head]) -> Selection:
-    """Draw the line of controls, and the head's picker in the title's line."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="page-choices", wrap=False):
-        checkpoint = _model()
-        sources = corpora.choose(links.corpora(entry))
-        settings, base = _settings(checkpoint, entry)
-    corpora.check(entry)
-    selection = Selection(checkpoint, sources, settings, Head(0, 0), base)
-    with line:
-        head = _head(checkpoint, default_head(entry.name, selection), base)
-    address.share()
-    return Selection(checkpoint, sources, settings, head, base)
-
-
 def _name_after(entry: links.Page, selection: Selection) -> None:
     """Name the browser's tab, files and figures after what is shown."""
     model, settings = selection.checkpoint, selection.settings
     sources = [selection.corpora[kind] for kind in links.corpora(entry)]
-    names = "one text" if entry is links.VIEWER else ", ".join(source.name for source in sources)
-    basis = "one text" if entry is links.VIEWER else ", ".join(f"{s.name} ({s.digest[:8]})" for s in sources)
+    names = basis = "one text"
+    if entry is not links.VIEWER:
+        names = ", ".join(source.name for source in sources)
+        basis = ", ".join(f"{source.name} ({source.digest[:8]})" for source in sources)
     mode = "as in the paper" if settings.paper else "corrected"
     if settings.weights == "norms" and entry.reads_maps:
         mode += ", norms in place of weights"
@@ -113,11 +104,16 @@ def _name_after(entry: links.Page, selection: Selection) -> None:
 
 
 def _model() -> Checkpoint:
-    known: list[str] = st.session_state.setdefault("models", _known_models())
-    checkpoint, name = pick_model("Model", known, key="model", default=DEMO)
+    """The choice of a model: the demo, those that this server offers, and on one's own machine those opened lately."""
+    access = services.access()
+    own = [DEMO, *allowed.models(access)]
+    if "models" not in st.session_state:
+        latest = [] if access.public else services.uploads().models()
+        st.session_state["models"] = list(dict.fromkeys([*own, *latest]))
+    checkpoint, name = pick_model("Model", st.session_state["models"], key="model", default=DEMO)
     if name and st.session_state.get("model remembered") != name:
         st.session_state["model remembered"] = name
-        if not services.access().public and name not in (DEMO, *allowed.models(services.access())):
+        if not access.public and name not in own:
             services.uploads().remember_model(name)
     return checkpoint
 
@@ -145,22 +141,11 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
     return ChosenModel(checkpoint.name, checkpoint.folder, checkpoint.revision, checkpoint.config), name
 
 
-def _known_models() -> list[str]:
-    """The demo, the models that this server offers, and on one's own machine those that were opened lately."""
-    latest = [] if services.access().public else services.uploads().models()
-    return list(dict.fromkeys([DEMO, *allowed.models(services.access()), *latest]))
-
-
 def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]:
-    """The settings, and the number that the first layer and head have."""
-    mode = choices.selectbox(
-        "Mode",
-        MODES,
-        default=MODES[0],
-        key="mode",
-        width=118,
-        help="`paper` follows the authors' code: all token types zero, smoothed entropies.",
-    )
+    """The settings, and the number that the first layer and head have. Each combination has a stored result of its own;
+    what is seldom changed is in a popover."""
+    explained = "`paper` follows the authors' code: all token types zero, smoothed entropies."
+    mode = choices.selectbox("Mode", MODES, default=MODES[0], key="mode", width=118, help=explained)
     weights = choices.selectbox(
         "Weights",
         WEIGHTS,
@@ -173,35 +158,21 @@ def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]
     )
     panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
     with panel:
-        length, limit, seed, dtype = _more_settings(checkpoint)
+        longest = checkpoint.max_length or 512
+        explained = f"At most {longest} for this model. Longer inputs are cut or skipped, and counted."
+        length = choices.number(
+            MAX_LENGTH, 8, longest, min(128, longest), key="max_length", follows=True, help=explained
+        )
+        limit = choices.number("Limit inputs (0 = all)", 0, key="limit")
+        seed = choices.number("Random seed", 0, key="seed")
+        explained = "bfloat16 is for previews: errors up to 0.006 nats."
+        dtype = choices.selectbox("Precision", DTYPES, key="dtype", default=DTYPES[0], help=explained)
         explained = "Labels as in arrays: 0-0 for 1-1."
         from_zero = choices.toggle("Count heads from 0", key="zero", help=explained, on_change=_send_head)
         if panel.open:
-            millions = checkpoint.parameters() / 1e6
-            st.caption(
-                f"Model: {checkpoint.layers} × {checkpoint.heads} heads, {millions:,.0f} M parameters, device: auto."
-            )
-    return Settings(length, limit, seed, mode, dtype, weights), 0 if from_zero else 1
-
-
-def _more_settings(checkpoint: Checkpoint) -> tuple[int, int | None, int, str]:
-    """Settings that are seldom changed; each combination has a stored result of its own."""
-    max_length = checkpoint.max_length or 512
-    length = choices.number(
-        MAX_LENGTH,
-        8,
-        max_length,
-        min(128, max_length),
-        key="max_length",
-        follows=True,
-        help=f"At most {max_length} for this model. Longer inputs are cut or skipped, and counted.",
-    )
-    limit = choices.number("Limit inputs (0 = all)", 0, key="limit")
-    seed = choices.number("Random seed", 0, key="seed")
-    dtype = choices.selectbox(
-        "Precision", DTYPES, key="dtype", default=DTYPES[0], help="bfloat16 is for previews: errors up to 0.006 nats."
-    )
-    return length, limit or None, seed, dtype
+            size = f"{checkpoint.layers} × {checkpoint.heads} heads, {checkpoint.parameters() / 1e6:,.0f} M parameters"
+            st.caption(f"Model: {size}, device: auto.")
+    return Settings(length, limit or None, seed, mode, dtype, weights), 0 if from_zero else 1
 
 
 def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
@@ -221,9 +192,9 @@ def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
             width=131,
             unavailable=f"head {{}}: this model has heads {options[0]} to {options[-1]}",
         )
-        for place, step, way in ((before, -1, "previous"), (st.container(width="content"), 1, "next")):
-            name = f"{way.capitalize()} head"
-            place.button(name, key=f"step-{way}", on_click=_step, args=(options, step))
+        after = st.container(width="content")
+        before.button("Previous head", key="step-previous", on_click=_step, args=(options, -1))
+        after.button("Next head", key="step-next", on_click=_step, args=(options, 1))
     return Head.parse(label)
 
 

@@ -27,9 +27,9 @@ def visible(kind: str) -> dict[str, Upload]:
     return uploads
 
 
-def in_address(corpus: str | None) -> str:
+def in_address(corpus: str) -> str:
     """A corpus as the address has it: on a public server no link leads to an upload."""
-    return "" if corpus is None or (corpus.startswith(PREFIX) and services.access().public) else corpus
+    return "" if corpus.startswith(PREFIX) and services.access().public else corpus
 
 
 def lifetime() -> str:
@@ -46,16 +46,14 @@ def keep(checked: CheckedFiles) -> str:
     """
     access, mine = services.access(), session.current().uploads
     if access.public and sum(upload.charge for upload in mine) + len(checked.data) > access.session_uploads:
-        raise InputError(
-            f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB.",
-            where=checked.name,
-            hint="Delete some that you no longer need.",
-        )
+        what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
+        raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
     upload = services.uploads().keep(checked.data, checked.name, checked.kind)
     if access.public:
         mine.append(upload)
-    visible(checked.kind)[PREFIX + upload.token] = upload
-    return PREFIX + upload.token
+    address = PREFIX + upload.token
+    visible(checked.kind)[address] = upload
+    return address
 
 
 def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool = False) -> None:
@@ -97,8 +95,8 @@ def delete(address: str) -> None:
         visible(each).pop(address, None)
 
 
-def open_link(address: str, kind: str) -> Upload:
-    """The upload of a link, visible to this reader from now on.
+def open_link(address: str, kind: str) -> None:
+    """Make the upload of a link visible to this reader from now on.
 
     Raises:
         InputError: The link cannot be restored, with the reason.
@@ -106,21 +104,14 @@ def open_link(address: str, kind: str) -> Upload:
     token = address.removeprefix(PREFIX)
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
-    upload = _find(address)
+    if services.access().public:  # its readers have their own alone
+        upload = next((upload for upload in session.current().uploads if upload.token == token), None)
+    else:
+        upload = services.uploads().find(token)
     if upload is None:
         raise InputError(CANNOT + f"the upload is not on this server. Uploads last {lifetime()}.", hint=CHOOSE)
     visible(upload.kind)[address] = upload
     if kind == "text" and upload.kind in ("treebank", "coreference"):
         visible(kind)[address] = upload  # its sentences are text
-        return upload
-    if upload.kind != kind:
+    elif upload.kind != kind:
         raise InputError(CANNOT + f"it opens {KINDS[upload.kind]}; this page reads {KINDS[kind]}.", hint=CHOOSE)
-    return upload
-
-
-def _find(address: str) -> Upload | None:
-    """The upload of an address; on a public server among those of the session alone."""
-    if services.access().public:
-        own = (upload for upload in session.current().uploads if PREFIX + upload.token == address)
-        return next(own, None)
-    return services.uploads().find(address.removeprefix(PREFIX))
