@@ -121,7 +121,7 @@ STEPS = (
         "Neighbors",
         "Section 3.1, Figure 2",
         "surface_patterns",
-        "In each map a dark square is a head that does little else.",
+        "In each map a strongly colored square is a head that does little else.",
         "Which head attends most to the previous token, and which to the next?",
         ("surface_patterns.previous", "surface_patterns.next", "surface_patterns.current"),
         as_map=True,

@@ -41,7 +41,7 @@ li { overflow-wrap: anywhere; }
 }
 """
 CAPTIONS = {  # of the paper's figures, as lines between two columns
-    1: "the darker a line, the more the token on the left attends to the one on the right. Sentences from",
+    1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
 }
 MAX_LOCATIONS = 3  # named for each reason to skip
