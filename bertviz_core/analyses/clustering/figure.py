@@ -12,7 +12,6 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.models import IMPORTING
 from bertviz_core.plotting.style import BEHAVIORS, COLORBAR, RING, SEQUENTIAL, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
@@ -149,18 +148,17 @@ def matrix(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def _tree(result: Clustering) -> go.Scatter:
-    """The dendrogram's brackets; leaves stand at 0, 1, 2 and so on."""
-    with IMPORTING:
-        from scipy.cluster.hierarchy import dendrogram
-
-    x: list[float | None] = []
-    y: list[float | None] = []
-    if len(result.linkage):
-        drawn = dendrogram(result.linkage, no_plot=True)
-        brackets = sorted(zip(drawn["icoord"], drawn["dcoord"], strict=True), key=lambda each: -max(each[1]))
-        for across, up in brackets[:MAX_BRACKETS]:
-            x += [*((value - 5) / 10 for value in across), None]  # scipy puts leaves at 5, 15, 25 and so on
-            y += [*up, None]
+    """The dendrogram's highest brackets; leaves stand at 0, 1, 2 and so on."""
+    places = np.argsort(result.order).tolist()  # of leaves, and then of brackets, in the order of the linkage
+    heights = [0.0] * len(places)
+    brackets = []
+    for first, second, height, _ in result.linkage.tolist():
+        (left, low), (right, lower) = ((places[int(i)], heights[int(i)]) for i in (first, second))
+        brackets.append((height, [left, left, right, right, None], [low, height, height, lower, None]))
+        places.append((left + right) / 2)
+        heights.append(height)
+    brackets.sort(key=lambda bracket: -bracket[0])
+    x, y = ([value for bracket in brackets[:MAX_BRACKETS] for value in bracket[axis]] for axis in (1, 2))
     return go.Scatter(x=x, y=y, mode="lines", line={"color": "#8c8c8c", "width": 1}, hoverinfo="skip")
 
 

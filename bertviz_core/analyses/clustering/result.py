@@ -16,11 +16,13 @@ from bertviz_core.models import IMPORTING
 
 STARTS = {"classical_mds": 1, "random": 4}
 NEAREST = 5
+MANY_HEADS = 1024  # beyond, more starts and the best order of leaves would take minutes
 
 
 def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np.ndarray, float]:
     """Two-dimensional metric MDS on the divergences (head, head) as they are, or on their square roots: the least
-    stress of several starts, the classical solution and random ones (section 6, Figure 6).
+    stress of several starts, the classical solution and random ones, which more than MANY_HEADS heads go without
+    (section 6, Figure 6).
 
     Returns:
         (head, 2) points, centered, on their principal axes, the first head on the positive side of both, since MDS
@@ -35,7 +37,8 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
     if not scale:
         return np.zeros((len(distances), 2)), 0.0
     options = {"metric": "precomputed", "random_state": seed, "normalized_stress": True}
-    fits = [MDS(init=start, n_init=count, **options) for start, count in STARTS.items()]
+    starts = STARTS if len(distances) <= MANY_HEADS else ["classical_mds"]
+    fits = [MDS(init=start, n_init=STARTS[start], **options) for start in starts]
     # The scale changes nothing in the picture, but the stopping rule is not free of it.
     best = min((fit.fit(distances / scale) for fit in fits), key=lambda fit: fit.stress_)
     points = best.embedding_ * scale
@@ -47,14 +50,15 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
 
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average-linkage clustering: (head - 1, 4) scipy's linkage, and (head,) the order of the leaves in which neighbors
-    are as alike as the tree allows."""
+    are as alike as the tree allows; of more than MANY_HEADS heads, the order of scipy's tree."""
     with IMPORTING:
         from scipy.cluster.hierarchy import leaves_list, linkage
         from scipy.spatial.distance import squareform
 
     if len(divergence) == 1:
         return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)
-    tree = linkage(squareform(divergence, checks=False), method="average", optimal_ordering=True)
+    distances, is_ordered = squareform(divergence, checks=False), len(divergence) <= MANY_HEADS
+    tree = linkage(distances, method="average", optimal_ordering=is_ordered)
     return tree, leaves_list(tree).astype(np.int64)
 
 
@@ -191,10 +195,11 @@ class Clustering(Result):
 
     def nearest(self, head: Head, count: int = NEAREST) -> list[tuple[Head, float]]:
         """The heads most like this one, the nearest first, with their divergences; equal ones in order."""
-        everyone = all_heads(*self.shape)
-        row = self.divergence[everyone.index(head)]
-        order = np.argsort(row, kind="stable").tolist()
-        return [(everyone[i], float(row[i])) for i in order if everyone[i] != head][:count]
+        heads_of_layer = self.shape[1]
+        own = head.layer * heads_of_layer + head.head
+        row = self.divergence[own]
+        others = [i for i in np.argsort(row, kind="stable")[: count + 1].tolist() if i != own]
+        return [(Head(*divmod(i, heads_of_layer)), float(row[i])) for i in others[:count]]
 
     def closest_pair(self) -> tuple[Head, Head, float] | None:
         """The two heads most alike, with their divergence; None for a model of one head."""
