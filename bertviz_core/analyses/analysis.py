@@ -82,10 +82,9 @@ class Analysis:
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
     def run(self, *given: Any) -> None:
-        """Compute what is more than a plain forward pass, by `run` of its module `measure`. A chunk, for an analysis
-        that `has_own_pass`, is given as model, settings, examples, accumulators, progress and tokens per batch; the
-        whole, where it is not `chunked`, as accumulator, examples, a function that computes a pass in parts, progress
-        and tokens per batch."""
+        """Compute a chunk of an analysis that `has_own_pass`, by `run` of its module `measure`, from model, settings,
+        examples, accumulators, progress and tokens per batch. Where it is not `chunked`, its accumulator has a method
+        `run`, from examples, a function that computes a pass in parts, progress and tokens per batch."""
         self._module.run(*given)
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:

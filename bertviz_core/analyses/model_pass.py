@@ -96,7 +96,6 @@ def _run_whole(
         progress.advance(1)
     progress.start("Running the model", len(inputs), corpus.examples.unit)
     for request in together:
-        analysis = ANALYSES[request.analysis]
 
         def run_stage(
             options: dict[str, Any],
@@ -113,8 +112,8 @@ def _run_whole(
             for _, (part,) in runner.map([request], enumerate(cut(examples, PART_TOKENS)), progress):
                 take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
-        totals.append(total := analysis.accumulator(model, request))
-        analysis.run(total, inputs, run_stage, progress, runner.execution.batch_tokens)
+        totals.append(total := ANALYSES[request.analysis].accumulator(model, request))
+        total.run(inputs, run_stage, progress, runner.execution.batch_tokens)
     return totals
 
 

@@ -54,7 +54,7 @@ class AblationRun:
         self.targets = targets_of(model.checkpoint, model.tokens, request.settings.seed)
         self.heads = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
 
-    def run(self, examples: Sequence[Encoded], progress: Progress, batch_tokens: int | None) -> None:
+    def run(self, examples: Sequence[Encoded], run_stage: object, progress: Progress, batch_tokens: int | None) -> None:
         """Measure behaviors; mean outputs, where they are asked for; each head; sets of heads."""
         self.restart, self.examples, self.progress = Restart(self.model), examples, progress
         self.batch_tokens = batch_tokens or self.model.batch_tokens
@@ -133,8 +133,7 @@ class AblationRun:
 
     def _each_set(self, model: AttentionModel, batch: Batch, observe: Observe, sets: Tensor) -> None:
         shown, labels = label(batch, self.targets)
-        whole = predict_whole(self.restart, shown, labels)
-        first = _lowest_layer(sets)
+        whole, first = predict_whole(self.restart, shown, labels), _lowest_layer(sets)
         change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
         for layer in first.unique().tolist():
             which = (first == layer).nonzero()[:, 0]
@@ -183,15 +182,7 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
 
 
 def accumulator(model: AttentionModel, request: Request) -> AblationRun:
-    """The run of a request, not yet started."""
     return AblationRun(model, request)
-
-
-def run(
-    measured: AblationRun, examples: Sequence[Encoded], run_stage: Any, progress: Progress, batch_tokens: int | None
-) -> None:
-    """Take the passes of a request."""
-    measured.run(examples, progress, batch_tokens)
 
 
 def finish(measured: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:

@@ -1,19 +1,16 @@
 """The probes' interface to the passes over a corpus. Definitions: docs/methods.md, section 8."""
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from bertviz_core.analyses.probes.features import WordMaps
-from bertviz_core.analyses.probes.probe_run import ProbeRun, StageFunction
+from bertviz_core.analyses.probes.probe_run import ProbeRun
 from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
-from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, observing
 
@@ -28,17 +25,6 @@ def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     """The model that computes the maps of a part: the given one, or one with randomly re-initialized layers."""
     return model if request.options["maps"] is None else reinitialized(model, request.options["maps"])
-
-
-def run(
-    probe_run: ProbeRun,
-    examples: Sequence[EncodedSentence],
-    run_stage: StageFunction,
-    progress: Progress,
-    batch_tokens: int | None,
-) -> None:
-    """Train and score every probe; after a cancel nothing is left."""
-    probe_run.run(examples, run_stage, progress, batch_tokens)
 
 
 def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
@@ -70,24 +56,22 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
         distance_right=counts(by_distance, True),
         **probe_run.weights,
         about=probe_run.about,
-        sentences=[_example(probe_run, i) for i in gold.indices[:MAX_SENTENCES].tolist()],
+        sentences=[
+            {
+                "where": sentence.where,
+                "words": list(sentence.words),
+                "governors": list(sentence.governors),
+                "relations": list(sentence.relations),
+                "guesses": {outcome.name: np.asarray(outcome.guessed[i]).tolist() for outcome in outcomes},
+            }
+            for i, sentence in ((i, probe_run.sentences[i]) for i in gold.indices[:MAX_SENTENCES].tolist())
+        ],
     )
 
 
-def _example(probe_run: ProbeRun, index: int) -> dict[str, Any]:
-    sentence = probe_run.sentences[index]
-    return {
-        "where": sentence.where,
-        "words": list(sentence.words),
-        "governors": list(sentence.governors),
-        "relations": list(sentence.relations),
-        "guesses": {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in probe_run.outcomes},
-    }
-
-
 def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
-    """The model with its layers' weights re-initialized at random by its own initializer; parameters
-    outside the layers, above all the embeddings, stay trained."""
+    """The model with its layers' weights drawn at random by its own initializer; all else, above all the embeddings,
+    stays trained."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = type(model.encoder)(model.encoder.config)

@@ -9,27 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from bertviz_core.analyses.probes import structural
+from bertviz_core.analyses.probes import probes, scoring, structural
 from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.probes import (
-    AttentionAndWords,
-    AttentionOnly,
-    DistancesAndWords,
-    Probe,
-    ProbeSettings,
-)
 from bertviz_core.analyses.probes.result import AS_RELEASED, options_of
-from bertviz_core.analyses.probes.scoring import (
-    GoldWords,
-    Outcome,
-    at_offset,
-    best_offset,
-    control_governors,
-    guesses,
-    not_punctuation,
-    right_branching,
-    split,
-)
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.readers import read_vectors
@@ -41,22 +24,23 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Reading
 
-MAPPED: dict[str, tuple[type[Probe], Schedule]] = {  # kinds of probes that read maps or words, and how they are trained
-    "attention-only": (AttentionOnly, Schedule(5, 0.02, 256)),
-    "attention-and-words": (AttentionAndWords, Schedule(5, 0.005, 128)),
-    "distances-and-words": (DistancesAndWords, Schedule(5, 0.002, 128)),
+# Kinds of probes that read maps or words, and how they are trained.
+MAPPED: dict[str, tuple[type[probes.Probe], Schedule]] = {
+    "attention-only": (probes.AttentionOnly, Schedule(5, 0.02, 256)),
+    "attention-and-words": (probes.AttentionAndWords, Schedule(5, 0.005, 128)),
+    "distances-and-words": (probes.DistancesAndWords, Schedule(5, 0.002, 128)),
 }
 STRUCTURAL = Schedule(20, 0.002)
 PAPER = Schedule(1, 0.002, singly=True)
 RANDOM = "random-"
 # (options, examples, what takes the accumulator of each part, name of the stage): a pass in parts
-StageFunction = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
+Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
 class Fitted(NamedTuple):
     """One trained probe and its guesses on the test part."""
 
-    probe: Probe
+    probe: probes.Probe
     guesses: dict[int, np.ndarray]
     seconds: float
 
@@ -81,11 +65,7 @@ class ProbeRun:
         self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
     def run(
-        self,
-        examples: Sequence[EncodedSentence],
-        run_stage: StageFunction,
-        progress: Progress,
-        batch_tokens: int | None,
+        self, examples: Sequence[EncodedSentence], run_stage: Stage, progress: Progress, batch_tokens: int | None
     ) -> None:
         """Train and score every probe; after a cancel nothing is left."""
         self.progress, self.run_stage = progress, run_stage
@@ -93,7 +73,7 @@ class ProbeRun:
         self.encoded = [replace(encoded, number=i) for i, encoded in enumerate([*examples, *tested])]
         self.sentences = [encoded.sentence for encoded in self.encoded]
         early_stopping = not self.settings.paper
-        self.splits = split(self.sentences, len(tested), self.settings.seed, early_stopping, self.skipped)
+        self.splits = scoring.split(self.sentences, len(tested), self.settings.seed, early_stopping, self.skipped)
         self.gold = GoldWords(self.sentences, self.splits.test)
         self.about["sentences"] = {name: len(part) for name, part in self.splits._asdict().items()}
         self._offsets()
@@ -115,9 +95,10 @@ class ProbeRun:
         return tested
 
     def _offsets(self) -> None:
-        best = best_offset([self.sentences[i] for i in self.splits.train.tolist()])
+        best = scoring.best_offset([self.sentences[i] for i in self.splits.train.tolist()])
         self.about["best_offset"] = best
-        for name, guess in (("right-branching", right_branching), ("best-offset", partial(at_offset, offset=best))):
+        at_best = partial(scoring.at_offset, offset=best)
+        for name, guess in (("right-branching", scoring.right_branching), ("best-offset", at_best)):
             if name in self.names:
                 guessed = {i: guess(len(self.sentences[i])) for i in self.splits.test.tolist()}
                 self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed))
@@ -164,15 +145,15 @@ class ProbeRun:
         started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
-            probe = network(ProbeSettings(heads, paper, name.endswith(AS_RELEASED)), self.vectors)
+            probe = network(probes.ProbeSettings(heads, paper, name.endswith(AS_RELEASED)), self.vectors)
         probe = probe.to(self.model.device)
-        if network is AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
+        if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
             fit_lbfgs(probe, train, validation, self.progress, text)
         else:
             fit_adam(probe, train, validation, self._asked(PAPER if paper else schedule), self.progress, text)
         seconds = time.monotonic() - started
         self.progress.start(f"Scoring {text}")
-        return Fitted(probe, guesses(probe, test, self.progress), seconds)
+        return Fitted(probe, scoring.guesses(probe, test, self.progress), seconds)
 
     def _asked(self, schedule: Schedule) -> Schedule:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
@@ -184,7 +165,7 @@ class ProbeRun:
             if name in parameters:
                 values = parameters[name].detach().cpu().numpy()
                 self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
-        targets = control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
+        targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         control = self._fit(features, "attention-only", targets)
         hits = np.concatenate([control.guesses[i] == targets[i] for i in self.splits.test.tolist()])
         accuracy, score = (float(right[self.gold.counted].mean()) for right in (hits, self.gold.right(fitted.guesses)))
@@ -201,7 +182,7 @@ class ProbeRun:
         structural.fit(probe, states, trees, train, validation, self._asked(STRUCTURAL), self.progress)
         seconds = time.monotonic() - started
         self.progress.start("Scoring structural")
-        counted = [not_punctuation(sentence) for sentence in self.sentences]
+        counted = [scoring.not_punctuation(sentence) for sentence in self.sentences]
         chosen_on = validation if len(validation) else train
         tried = structural.right_edges(structural.spanning_trees(probe, states, chosen_on, counted), self.sentences)
         best = int(tried[:, GoldWords(self.sentences, chosen_on).edge].mean(1).argmax())
