@@ -1,7 +1,7 @@
 """Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
 
-In reading order: features (word-level maps), probes (the networks), training, scoring, structural, probe_run (all of
-it), measure (the analysis's interface); result (with the options), figure.
+In reading order: features (what probes read), probes (the networks), training, scoring, structural, measure (all of
+it); result (with the options), figure.
 """
 
 from functools import partial

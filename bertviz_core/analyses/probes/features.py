@@ -1,8 +1,10 @@
-"""Word-level maps of all heads, computed once: what the attention probes read (docs/methods.md, sections 5 and 8)."""
+"""What the probes read: word-level maps of all heads, computed once, of the trained network and of networks drawn at
+random; vectors of the words (docs/methods.md, sections 5 and 8)."""
 
 from __future__ import annotations
 
 import math
+import re
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -10,16 +12,21 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import torch
 
+from bertviz_core.corpora.readers import read_vectors
+from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, Encoded, membership, word_of
-from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.loading import prepare
+from bertviz_core.models.model import AttentionModel, observing
 
 IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there
+NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
 ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
@@ -143,3 +150,35 @@ def _places(example: Encoded, model: AttentionModel) -> tuple[np.ndarray, int | 
         for token in (model.tokens.cls, model.tokens.sep)
     )
     return np.unique(owner[words >= 0]), cls, sep
+
+
+def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
+    """The model with its layers' weights drawn at random by its own initializer; all else, above all the embeddings,
+    stays trained."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        encoder = type(model.encoder)(model.encoder.config)
+    selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
+    encoder.load_state_dict(selected, strict=False)
+    encoder = encoder.to(next(model.encoder.parameters()).dtype)
+    drawn = prepare(encoder, model.tokens, model.checkpoint, model.device)
+    return observing(drawn, "attention" if model.factors is None else "norms")
+
+
+def word_vectors(
+    model: AttentionModel, words: Sequence[str], source: Source | None, scaled: bool
+) -> tuple[dict[str, int], np.ndarray, str]:
+    """The row of each word, the vectors (row, dimension) float32, whose row 0, zeros, is for no word, and their name:
+    from the file, else the model's input embeddings, averaged over a word's pieces. Where `scaled`, their mean square
+    is 1, so that one rate serves every model."""
+    if source:
+        read = read_vectors(source, set(words))
+        rows, matrix, name = {word: read.row(word) for word in words}, read.matrix, source.name
+    else:
+        table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
+        pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
+        rows = {word: index for index, word in enumerate(words, start=1)}
+        matrix = np.stack([np.zeros(table.shape[1]), *(table[ids].mean(0) for ids in pieces)])
+        name = "the model's input embeddings"
+    scale = np.sqrt(np.square(matrix[1:], dtype=np.float64).mean()) if scaled and len(matrix) > 1 else 1.0
+    return rows, (matrix / (scale or 1.0)).astype(np.float32), name  # embeddings may all be zero

@@ -1,20 +1,201 @@
-"""The probes' interface to the passes over a corpus. Definitions: docs/methods.md, section 8."""
+"""All probes of one treebank: sentences, parts, features once for each network, then every probe that was asked for."""
 
-import re
-from typing import Any
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
-from bertviz_core.analyses.probes.features import WordMaps
-from bertviz_core.analyses.probes.probe_run import ProbeRun
-from bertviz_core.analyses.probes.result import MAX_SENTENCES, Probes
+from bertviz_core.analyses.probes import probes, scoring, structural
+from bertviz_core.analyses.probes.features import Features, WordMaps, reinitialized, word_vectors
+from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, Probes, options_of
+from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
+from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
-from bertviz_core.models.loading import prepare
-from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.engine.jobs import Progress
+from bertviz_core.models.annotated import EncodedSentence, Sentences
+from bertviz_core.models.encoding import Encoded
+from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.reading import Reading
 
-NUMBERED = re.compile(r"(^|\.)\d+\.")  # a parameter of a layer among layers
+# Kinds of probes that read maps or words, and how they are trained.
+MAPPED: dict[str, tuple[type[probes.Probe], Schedule]] = {
+    "attention-only": (probes.AttentionOnly, Schedule(5, 0.02, 256)),
+    "attention-and-words": (probes.AttentionAndWords, Schedule(5, 0.005, 128)),
+    "distances-and-words": (probes.DistancesAndWords, Schedule(5, 0.002, 128)),
+}
+STRUCTURAL = Schedule(20, 0.002)
+PAPER = Schedule(1, 0.002, singly=True)
+RANDOM = "random-"
+# (options, examples, what takes the accumulator of each part, name of the stage): a pass in parts
+Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
+
+
+class Fitted(NamedTuple):
+    """One trained probe and its guesses on the test part."""
+
+    probe: probes.Probe
+    guesses: dict[int, np.ndarray]
+    seconds: float
+
+
+class ProbeRun:
+    """All probes of one request, from reading the treebank to the outcomes.
+
+    Attributes:
+        about: Facts about the run, as JSON.
+        weights: What the probes have learned, by the names of the fields of `result.Probes`.
+        skipped: What was left out beside what the reading of the corpus left out.
+    """
+
+    def __init__(self, model: AttentionModel, request: Request) -> None:
+        self.model, self.settings, self.others = model, request.settings, request.others
+        self.options = options_of(request.options)
+        self.names = self.options.rows(self.settings.paper)
+        self.outcomes: list[Outcome] = []
+        self.about: dict[str, Any] = {}
+        self.skipped = Skipped()
+        none = np.zeros((0, model.layers, model.heads))
+        self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
+
+    def run(
+        self, examples: Sequence[EncodedSentence], run_stage: Stage, progress: Progress, batch_tokens: int | None
+    ) -> None:
+        """Train and score every probe; after a cancel nothing is left."""
+        self.progress, self.run_stage = progress, run_stage
+        tested = self._test_file()
+        self.encoded = [replace(encoded, number=i) for i, encoded in enumerate([*examples, *tested])]
+        self.sentences = [encoded.sentence for encoded in self.encoded]
+        early_stopping = not self.settings.paper
+        self.splits = scoring.split(self.sentences, len(tested), self.settings.seed, early_stopping, self.skipped)
+        self.gold = GoldWords(self.sentences, self.splits.test)
+        self.about["sentences"] = {name: len(part) for name, part in self.splits._asdict().items()}
+        self._offsets()
+        if mapped := [name for name in self.names if kind_of(name) in MAPPED]:
+            self._mapped(mapped)
+        if "structural" in self.names:
+            self._structural(batch_tokens)
+        self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
+
+    def _test_file(self) -> list[EncodedSentence]:
+        """The sentences of the separate treebank to score on, where one was given."""
+        if "dev" not in self.others:
+            return []
+        reading = Reading()
+        sentences = Sentences(self.others["dev"], self.model.tokens, replace(self.settings, limit=None))
+        tested = list(sentences.read(reading))
+        for reason, entry in reading.skipped.reasons.items():
+            self.skipped.reasons[f"in the test file: {reason}"] = entry
+        return tested
+
+    def _offsets(self) -> None:
+        best = scoring.best_offset([self.sentences[i] for i in self.splits.train.tolist()])
+        self.about["best_offset"] = best
+        at_best = partial(scoring.at_offset, offset=best)
+        for name, guess in (("right-branching", scoring.right_branching), ("best-offset", at_best)):
+            if name in self.names:
+                guessed = {i: guess(len(self.sentences[i])) for i in self.splits.test.tolist()}
+                self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed))
+
+    def _mapped(self, names: list[str]) -> None:
+        """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
+        features = Features(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
+        fitted: dict[str, list[Fitted]] = {name: [] for name in names}
+        for name in (name for name in names if name.startswith("distances")):
+            fitted[name].append(self._fit(features, name))
+        trained, drawn = ([name for name in names if name.startswith(start)] for start in ("attention", RANDOM))
+        first = self.settings.seed
+        for seed, on_network in ((None, trained), *((first + i, drawn) for i in range(self.options.seeds))):
+            if on_network:
+                stage = "Computing maps" if seed is None else f"Computing maps of random layers {seed - first + 1}"
+                self.run_stage({"maps": seed}, self.encoded, features.take, stage)
+            for name in on_network:
+                fitted[name].append(self._fit(features, name))
+                if name == "attention-only":
+                    self._look_into(features, fitted[name][0])
+        for name, each in fitted.items():  # averaged over seeds; parameters and guesses are those of one
+            right = np.mean([self.gold.right(one.guesses) for one in each], axis=0)
+            seconds, size = float(np.mean([one.seconds for one in each])), each[0].probe.size()
+            self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, each[0].guesses, size, seconds))
+
+    def _word_rows(self, names: list[str]) -> list[np.ndarray]:
+        """(word,) of each sentence, the rows of its words' vectors, which are read where a probe needs them."""
+        words = sorted({word for sentence in self.sentences for word in sentence.words})
+        self.progress.start("Reading word vectors")
+        source = self.others.get("vectors") if any("words" in name for name in names) else None
+        row, vectors, name = word_vectors(self.model, words, source, scaled=not self.settings.paper)
+        self.vectors = torch.from_numpy(vectors).to(self.model.device)
+        rows = [np.array([row[word] for word in sentence.words]) for sentence in self.sentences]
+        unknown = float(np.mean(np.concatenate(rows) == 0))
+        self.about["vectors"] = {"name": name, "dimension": vectors.shape[1], "unknown_words": unknown}
+        return rows
+
+    def _fit(self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None) -> Fitted:
+        """Train the probe of one row; `governors` in place of the treebank's for the control task."""
+        text = name if governors is None else "the control task"
+        train, validation, test = (Data(features, part, self.model.device, governors) for part in self.splits)
+        network, schedule = MAPPED[kind_of(name)]
+        heads, paper = self.model.layers * self.model.heads, self.settings.paper
+        started = time.monotonic()
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.settings.seed)
+            probe = network(probes.ProbeSettings(heads, paper, name.endswith(AS_RELEASED)), self.vectors)
+        probe = probe.to(self.model.device)
+        if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
+            fit_lbfgs(probe, train, validation, self.progress, text)
+        else:
+            fit_adam(probe, train, validation, self._asked(PAPER if paper else schedule), self.progress, text)
+        seconds = time.monotonic() - started
+        self.progress.start(f"Scoring {text}")
+        return Fitted(probe, scoring.guesses(probe, test, self.progress), seconds)
+
+    def _asked(self, schedule: Schedule) -> Schedule:
+        return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
+
+    def _look_into(self, features: Features, fitted: Fitted) -> None:
+        """Weights of every head, and selectivity: the score minus that of the same probe on the control task."""
+        parameters = dict(fitted.probe.named_parameters())
+        for field, name in (("attention", "weights"), ("root", "root")):
+            if name in parameters:
+                values = parameters[name].detach().cpu().numpy()
+                self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
+        targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
+        control = self._fit(features, "attention-only", targets)
+        hits = np.concatenate([control.guesses[i] == targets[i] for i in self.splits.test.tolist()])
+        accuracy, score = (float(right[self.gold.counted].mean()) for right in (hits, self.gold.right(fitted.guesses)))
+        self.about["control"] = {"accuracy": accuracy, "selectivity": score - accuracy}
+
+    def _structural(self, batch_tokens: int | None) -> None:
+        """The structural probe of every layer; the outcome is that of the layer best on the validation part."""
+        states = structural.word_states(self.model, self.encoded, self.progress, batch_tokens)
+        trees = [structural.tree_distances(sentence.governors) for sentence in self.sentences]
+        layers, _, dimension = states[0].shape
+        started, rank = time.monotonic(), min(self.options.rank, dimension)
+        probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
+        train, validation, test = self.splits
+        structural.fit(probe, states, trees, train, validation, self._asked(STRUCTURAL), self.progress)
+        seconds = time.monotonic() - started
+        self.progress.start("Scoring structural")
+        counted = [scoring.not_punctuation(sentence) for sentence in self.sentences]
+        chosen_on = validation if len(validation) else train
+        tried = structural.right_edges(structural.spanning_trees(probe, states, chosen_on, counted), self.sentences)
+        best = int(tried[:, GoldWords(self.sentences, chosen_on).edge].mean(1).argmax())
+        found, edge = structural.spanning_trees(probe, states, test, counted), self.gold.edge
+        right = structural.right_edges(found, self.sentences)
+        guessed = {i: by_layer[best] for i, by_layer in found.items()}
+        self.outcomes.append(Outcome("structural", "UUAS", right[best], edge, guessed, dimension * rank, seconds))
+        self.about["structural"] = {"layer": best, "rank": rank}
+        self.weights["layers"] = right[:, edge].mean(1)
+
+
+def kind_of(name: str) -> str:
+    """The kind of probe that a row trains, without the network and the treatment of ROOT."""
+    return name.removeprefix(RANDOM).removesuffix(AS_RELEASED)
 
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
@@ -35,6 +216,12 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
     intervals = np.array([outcome.interval(gold, probe_run.settings.seed) for outcome in outcomes]).reshape(-1, 2)
     columns = ("score", "with_punctuation", "parameters", "seconds")
+    sentences = []
+    for i in gold.indices[:MAX_SENTENCES].tolist():
+        sentence = probe_run.sentences[i]
+        tree = {name: list(getattr(sentence, name)) for name in ("words", "governors", "relations")}
+        guesses = {outcome.name: np.asarray(outcome.guessed[i]).tolist() for outcome in outcomes}
+        sentences.append({"where": sentence.where} | tree | {"guesses": guesses})
 
     def counts(of: np.ndarray, right: bool) -> np.ndarray:
         """(probe, class)."""
@@ -56,27 +243,5 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
         distance_right=counts(by_distance, True),
         **probe_run.weights,
         about=probe_run.about,
-        sentences=[
-            {
-                "where": sentence.where,
-                "words": list(sentence.words),
-                "governors": list(sentence.governors),
-                "relations": list(sentence.relations),
-                "guesses": {outcome.name: np.asarray(outcome.guessed[i]).tolist() for outcome in outcomes},
-            }
-            for i, sentence in ((i, probe_run.sentences[i]) for i in gold.indices[:MAX_SENTENCES].tolist())
-        ],
+        sentences=sentences,
     )
-
-
-def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
-    """The model with its layers' weights drawn at random by its own initializer; all else, above all the embeddings,
-    stays trained."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        encoder = type(model.encoder)(model.encoder.config)
-    selected = {name: value for name, value in model.encoder.state_dict().items() if not NUMBERED.search(name)}
-    encoder.load_state_dict(selected, strict=False)
-    encoder = encoder.to(next(model.encoder.parameters()).dtype)
-    drawn = prepare(encoder, model.tokens, model.checkpoint, model.device)
-    return observing(drawn, "attention" if model.factors is None else "norms")

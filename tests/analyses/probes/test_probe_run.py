@@ -14,10 +14,8 @@ import torch
 from bertviz_core import exports
 from bertviz_core.analyses import model_pass
 from bertviz_core.analyses.probes import features as room
-from bertviz_core.analyses.probes import measure, probe_run
-from bertviz_core.analyses.probes.features import Features
-from bertviz_core.analyses.probes.measure import reinitialized
-from bertviz_core.analyses.probes.probe_run import word_vectors
+from bertviz_core.analyses.probes import measure
+from bertviz_core.analyses.probes.features import Features, reinitialized, word_vectors
 from bertviz_core.analyses.probes.probes import AttentionAndWords, AttentionOnly, DistancesAndWords, ProbeSettings
 from bertviz_core.analyses.probes.result import PROBES, ProbeOptions, Probes, options_of
 from bertviz_core.analyses.probes.scoring import (
@@ -262,7 +260,7 @@ def test_in_mode_paper_every_probe_with_words_has_a_row_as_released_and_an_align
 def test_only_corrected_mode_scales_word_vectors(tiny, monkeypatch):
     """The release feeds GloVe as it is; other modes learn from vectors of mean square 1."""
     values, read = [[3.0, 4.0], [-1.0, 0.5]], []
-    monkeypatch.setattr(probe_run, "word_vectors", lambda *a, **b: read.append(word_vectors(*a, **b)) or read[-1])
+    monkeypatch.setattr(measure, "word_vectors", lambda *a, **b: read.append(word_vectors(*a, **b)) or read[-1])
     source = from_bytes("\n".join(f"{w} {a} {b}" for w, (a, b) in zip(WORDS, values, strict=False)).encode(), "v.txt")
     for mode, scale in (("paper", 1.0), ("corrected", math.sqrt((9 + 16 + 1 + 0.25) / 4))):
         request = asked(tiny, mode, {"vectors": source}, probes=("attention-and-words",))

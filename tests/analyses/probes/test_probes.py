@@ -10,8 +10,7 @@ import torch
 
 from bertviz_core.analyses.probes import features as room
 from bertviz_core.analyses.probes import structural
-from bertviz_core.analyses.probes.features import Features, WordMaps
-from bertviz_core.analyses.probes.measure import reinitialized
+from bertviz_core.analyses.probes.features import Features, WordMaps, reinitialized
 from bertviz_core.analyses.probes.probes import (
     AttentionAndWords,
     AttentionOnly,
