@@ -9,8 +9,8 @@ from bertviz_core.analyses.results import renamed
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import Training, find_training
-from bertviz_core.models.allowed import trainings
 from bertviz_core.models.checkpoint import short_names
+from bertviz_core.models.sources import trainings
 from pages.shared import endnotes, files, jobs, page, services, stored
 from pages.shared.frame import address, choices, header
 from pages.shared.memoize import memoize

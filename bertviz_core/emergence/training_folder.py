@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import BertvizError, InputError, ModelError
-from bertviz_core.models import allowed
+from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_folder
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access
@@ -52,13 +52,14 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     cannot be read are skipped and counted.
 
     Raises:
-        InputError: The folder is missing, cannot be read, has no checkpoint or may not be opened.
-        ModelError: Two checkpoints have the same step, or are no models of one shape and vocabulary.
+        InputError: The folder is missing, cannot be read, or has no checkpoint.
+        ModelError: It may not be opened, two checkpoints have the same step, or they are no models of one shape and
+            vocabulary.
     """
     name, skipped = str(folder), Skipped()
-    opened = local_folder(name) if access.folders is None else allowed.trainings(access).get(name)
+    opened = local_folder(name) if access.folders is None else sources.trainings(access).get(name)
     if opened is None and access.folders is not None:
-        raise allowed.not_available("training")
+        raise sources.not_available("training")
     if opened is None:
         raise InputError(f"There is no folder {name!r}.", hint="Give a folder of checkpoint folders.")
     try:

@@ -25,20 +25,14 @@ RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states,
 
 @dataclass
 class SwitchedOff:
-    """Replaces the product of weights and values in one forward pass; create a new object for each pass.
+    """Replaces the product of weights and values in one forward pass; create a new object for each pass."""
 
-    Attributes:
-        heads: (row, layer, head) bool, what is switched off in each row of the batch.
-        keys: None to replace the heads' outputs; (row, token) bool marks tokens, and only the weights to them become 0,
-            without renormalizing the others.
-        mean: (layer, head, width of a head), what replaces an output; None for zeros.
-        layer: The layer whose attention comes next.
-    """
-
-    heads: Tensor
+    heads: Tensor  # (row, layer, head) bool, what is switched off in each row of the batch
+    # None to replace the heads' outputs; (row, token) bool marks tokens, and only the weights to them become 0, without
+    # renormalizing the others.
     keys: Tensor | None = None
-    mean: Tensor | None = None
-    layer: int = 0
+    mean: Tensor | None = None  # (layer, head, width of a head), what replaces an output; None for zeros
+    layer: int = 0  # the one whose attention comes next
 
     def __post_init__(self) -> None:
         self.affected: list[bool] = self.heads.any(0).any(-1).tolist()
@@ -120,17 +114,12 @@ def _attentions(model: AttentionModel, modules: Sequence[Any], batch: Batch) -> 
 
 @dataclass(frozen=True)
 class WholeModel:
-    """One batch run through the whole model, with no head switched off.
-
-    Attributes:
-        predictions: Predictions of the labeled words.
-        inputs: (row, token, width) input of each layer.
-        estimates: Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a
-            token and L the loss of the row alone; nats (Michel et al. 2019).
-    """
+    """One batch run through the whole model, with no head switched off."""
 
     predictions: Predictions
-    inputs: list[Tensor]
+    inputs: list[Tensor]  # of each layer, (row, token, width)
+    # Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a token and L
+    # the loss of the row alone; nats (Michel et al. 2019).
     estimates: list[Tensor]
 
 

@@ -68,17 +68,12 @@ class Sentences(Examples[EncodedSentence]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Window(Encoded):
-    """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word.
-
-    Attributes:
-        heads: The head word of each of the document's mentions, counted in the document.
-        items: What is scored here; the first of them is number `item_number` of the corpus.
-    """
+    """`document.words[span[0]:span[1]]`; the `words` of its tokens count from the window's first word."""
 
     document: CoreferenceDocument
-    heads: tuple[int, ...]
+    heads: tuple[int, ...]  # the head word of each of the document's mentions, counted in the document
     span: Span
-    items: tuple[Item, ...]
+    items: tuple[Item, ...]  # what is scored here; the first of them is number `item_number` of the corpus
     item_number: int
 
 

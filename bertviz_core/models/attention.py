@@ -32,44 +32,33 @@ HARMLESS = frozenset(
 
 @dataclass(frozen=True)
 class Scores:
-    """What the weights of one layer are computed from, for one batch.
-
-    Attributes:
-        query, key, value: (batch, head, token, width), as they are multiplied: with rotary positions, and normalized.
-        scale: What the product of query and key is multiplied by.
-        logits: (batch, head, query, key), capped, with biases and masks.
-        sink: (head,) score of a learned sink; None without.
-        weights: (batch, head, query, key), the softmax of the logits, and of the sink.
-    """
+    """What the weights of one layer are computed from, for one batch. Query, key and value are (batch, head, token,
+    width), as they are multiplied: with rotary positions, and normalized."""
 
     query: Tensor
     key: Tensor
     value: Tensor
-    scale: float
-    logits: Tensor
-    sink: Tensor | None
-    weights: Tensor
+    scale: float  # what the product of query and key is multiplied by
+    logits: Tensor  # (batch, head, query, key), capped, with biases and masks
+    sink: Tensor | None  # (head,) score of a learned sink; None without
+    weights: Tensor  # (batch, head, query, key), the softmax of the logits, and of the sink
 
 
 @dataclass(frozen=True)
 class LayerAttention:
     """One layer's maps for one batch.
 
-    Attributes:
-        weights: (batch, head, query, key) float32. Padding keys hold exactly 0; padding QUERY rows are full
-            distributions and must be masked by the reader.
-        logits: The masked, scaled scores whose softmax `weights` are, or None where the model does not show them, or
-            has a learned sink, which takes a part of each row.
-        vector_norms: (batch, head, key), the length |f(x_j)| of what each token passes on; None for attention weights.
-        attention: The attention weights where `weights` are norms, else None.
+    Padding keys hold exactly 0; padding QUERY rows are full distributions and must be masked by the reader.
     """
 
     layer: int
-    weights: Tensor
+    weights: Tensor  # (batch, head, query, key) float32
+    # The masked, scaled scores whose softmax `weights` are, or None where the model does not show them, or has a
+    # learned sink, which takes a part of each row.
     logits: Tensor | None
     causal: bool
-    vector_norms: Tensor | None = None
-    attention: Tensor | None = None
+    vector_norms: Tensor | None = None  # (batch, head, key), the length |f(x_j)| of what each token passes on
+    attention: Tensor | None = None  # the attention weights where `weights` are norms
 
 
 def observed_attention(
@@ -132,9 +121,7 @@ def _with_sink(logits: Tensor, sink: Tensor) -> Tensor:
 
 def at_least_float32(values: Tensor) -> Tensor:
     """The values in float32, or unchanged where they are float64."""
-    import torch
-
-    return values.to(torch.promote_types(values.dtype, torch.float32))
+    return values if values.dtype.itemsize > 4 else values.float()
 
 
 def register() -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
-from bertviz_core.models import allowed, hub
+from bertviz_core.models import sources
 from bertviz_core.models.model_files import HEADS, LAYERS, check_sizes, longest_input, number, read_config, read_header
 from bertviz_core.settings import LOCAL, Access
 
@@ -97,17 +97,17 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:
-        folder = local_folder(name) if access.folders is None else allowed.models(access).get(name)
+        folder = local_folder(name) if access.folders is None else sources.models(access).get(name)
     if folder is not None:
         if revision is not None:
             raise SettingsError(f"Only hub models have revisions, and {name!r} is not one.", hint="Omit the revision.")
         return reopen(name, folder, None)
     is_path = Path(name).is_absolute() or name.startswith((".", "~")) or name.count("/") > 1 or not name.strip()
     if access.folders is not None and (is_path or access.downloads == 0):
-        raise allowed.not_available("model")
+        raise sources.not_available("model")
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return reopen(name, hub.cached(name, revision, access), revision)
+    return reopen(name, sources.cached(name, revision, access), revision)
 
 
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
@@ -133,8 +133,8 @@ def local_folder(name: str) -> Path | None:
 
 
 def download(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError as `hub.download` does."""
-    return reopen(name, hub.download(name, revision, access), revision)
+    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError as `sources.download` does."""
+    return reopen(name, sources.download(name, revision, access), revision)
 
 
 def find_or_download(name: str, revision: str | None, say: Callable[[str], None]) -> Checkpoint:

@@ -27,25 +27,15 @@ WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever t
 
 @dataclass(frozen=True)
 class Encoded:
-    """One input of the model, special tokens included, padding not.
+    """One input of the model, special tokens included, padding not. The arrays are (token,) int64."""
 
-    Attributes:
-        number: Its place in the corpus, from 0.
-        where: "line 12", for people.
-        ids: (token,) int64.
-        types: (token,) int64.
-        words: (token,) int64, the word a token belongs to, -1 for special tokens; None where words are not known.
-        other: The user's own fields of a JSON example.
-        document_number: The document that it is a part of, from 0; of a treebank the sentence.
-    """
-
-    number: int
-    where: str
+    number: int  # its place in the corpus, from 0
+    where: str  # "line 12", for people
     ids: np.ndarray
     types: np.ndarray
-    words: np.ndarray | None = None
-    other: Mapping[str, Any] = field(default_factory=dict)
-    document_number: int = 0
+    words: np.ndarray | None = None  # the word a token belongs to, -1 for special tokens; None where it is not known
+    other: Mapping[str, Any] = field(default_factory=dict)  # the user's own fields of a JSON example
+    document_number: int = 0  # the document that it is a part of, from 0; of a treebank the sentence
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -66,9 +56,7 @@ class Batch:
     @cached_property
     def numbers(self) -> Tensor:
         """(batch,) int64: the examples' places in the corpus."""
-        import torch
-
-        return torch.tensor([example.number for example in self.examples], device=self.ids.device)
+        return self.ids.new_tensor([example.number for example in self.examples])
 
     @cached_property
     def row_weights(self) -> Tensor:
@@ -133,7 +121,7 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
     """The pieces of every word, [UNK] for one that cleans to nothing; what is unknown is counted."""
     pieces = [tokens.pieces(word) for word in words]
-    if empty := sum(not piece for piece in pieces):
+    if empty := pieces.count([]):
         skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
     count_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
     return [piece or [tokens.unknown] for piece in pieces]
@@ -165,18 +153,11 @@ def count_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) 
 
 @dataclass(frozen=True)
 class Membership:
-    """Assignment of tokens to words, for one batch.
+    """Assignment of tokens to words, for one batch."""
 
-    Attributes:
-        to_word: (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed.
-        from_word: (batch, word, token) the weight of each token in the mean over a word's pieces, or 1 for its first
-            piece.
-        mask: (batch, word) bool, which words are real.
-    """
-
-    to_word: Tensor
-    from_word: Tensor
-    mask: Tensor
+    to_word: Tensor  # (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed
+    from_word: Tensor  # (batch, word, token) a token's weight in a word's mean, or 1 for its first piece
+    mask: Tensor  # (batch, word) bool, which words are real
 
     def maps(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, head, word, word), rows and columns of padding 0."""

@@ -24,14 +24,10 @@ VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "ar
 
 @dataclass(frozen=True)
 class MemoryCheckpoint(Checkpoint):
-    """Checkpoint of a model in memory, as it was when it was described.
+    """Checkpoint of a model in memory, as it was when it was described."""
 
-    Attributes:
-        digest: sha256 (hex) over weights, configuration and tokenizer.
-        arrays: Name -> `{"shape"}` of every weight; weights that are tied count once.
-    """
-
-    digest: str = ""
+    digest: str = ""  # sha256 (hex) over weights, configuration and tokenizer
+    # Name -> `{"shape"}` of every weight; weights that are tied count once.
     arrays: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
     def fingerprint(self) -> str:

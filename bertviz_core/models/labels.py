@@ -24,19 +24,12 @@ ZERO_WIDTH = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and
 
 @dataclass(frozen=True)
 class Units:
-    """Tokens or words, in reading order. All (unit,).
+    """Tokens or words, in reading order. All (unit,)."""
 
-    Attributes:
-        labels: The units' texts on the screen.
-        special: Special tokens, such as [CLS] and [SEP].
-        side: 0 in segment A, 1 in segment B.
-        start: Position of the unit's first token in the input, from 0; it identifies the unit when others are hidden.
-    """
-
-    labels: tuple[str, ...]
-    special: np.ndarray
-    side: np.ndarray
-    start: np.ndarray
+    labels: tuple[str, ...]  # the texts on the screen
+    special: np.ndarray  # bool: [CLS], [SEP] and their like
+    side: np.ndarray  # 0 in segment A, 1 in segment B
+    start: np.ndarray  # position of a unit's first token, from 0; it identifies the unit when others are hidden
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -48,17 +41,11 @@ class Units:
 
 @dataclass(frozen=True)
 class Layout:
-    """Assignment of one input's tokens to words, with the labels of both.
-
-    Attributes:
-        tokens: In reading order.
-        words: In reading order.
-        owner: (token,) the word of each token; a special token is its own word.
-    """
+    """Assignment of one input's tokens to words, with the labels of both, in reading order."""
 
     tokens: Units
     words: Units
-    owner: np.ndarray
+    owner: np.ndarray  # (token,) the word of each token; a special token is its own word
 
     @property
     def two_sides(self) -> bool:

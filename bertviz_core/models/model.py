@@ -57,15 +57,7 @@ NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 
 @dataclass
 class AttentionModel:
-    """An encoder with per-head attention, in evaluation mode, its parameters frozen.
-
-    Attributes:
-        observable: The family calls the registered attention function; otherwise maps come the ordinary way.
-        causal: A token sees only itself and what stands before it.
-        language_model: The model with the head that predicts masked or next words, of which `encoder` is the base; None
-            where it was not asked for.
-        factors: What norms need of each layer, see `_output_factors`; None where attention weights are observed.
-    """
+    """An encoder with per-head attention, in evaluation mode, its parameters frozen."""
 
     checkpoint: Checkpoint
     encoder: Any
@@ -74,10 +66,12 @@ class AttentionModel:
     layers: int
     heads: int
     has_types: bool
-    observable: bool = True
-    causal: bool = False
+    observable: bool = True  # the family calls the registered attention function; else maps come the ordinary way
+    causal: bool = False  # a token sees only itself and what stands before it
+    # The model with the head that predicts masked or next words, of which `encoder` is the base; None where it was not
+    # asked for.
     language_model: Any = None
-    factors: tuple[Tensor, ...] | None = None
+    factors: tuple[Tensor, ...] | None = None  # what norms need of each layer; None where weights are observed
 
     @property
     def batch_tokens(self) -> int:

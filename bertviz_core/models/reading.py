@@ -24,30 +24,21 @@ Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 @dataclass
 class Reading:
-    """Running counts of one pass over a corpus.
+    """Running counts of one pass over a corpus."""
 
-    Attributes:
-        counts: What the corpus contains, by name, as provenance lists it.
-        skipped: What was skipped or changed.
-    """
-
-    counts: dict[str, Any] = field(default_factory=dict)
-    skipped: Skipped = field(default_factory=Skipped)
+    counts: dict[str, Any] = field(default_factory=dict)  # what it contains, by name, as provenance lists it
+    skipped: Skipped = field(default_factory=Skipped)  # what was skipped or changed
 
 
 @dataclass
 class Examples(ABC, Generic[Example_co]):
-    """A corpus as encoded examples, read again on every iteration. It has no counters of its own: each reading has.
-
-    Attributes:
-        unit: What the examples are, in the plural.
-    """
+    """A corpus as encoded examples, read again on every iteration. It has no counters of its own: each reading has."""
 
     source: Source
     tokens: Tokens
     settings: Settings
 
-    unit: ClassVar[str]
+    unit: ClassVar[str]  # what the examples are, in the plural
 
     @abstractmethod
     def read(self, reading: Reading) -> Iterator[Example_co]:
@@ -62,14 +53,8 @@ class Examples(ABC, Generic[Example_co]):
 
 
 class CorpusReading:
-    """The one reading of a corpus that a pass needs.
-
-    Attributes:
-        examples: The corpus.
-        reading: Its counts so far, with those of examples and tokens.
-        count: Number of examples so far.
-        is_complete: Whether the corpus has been read to its end; it is before the last chunk is given out.
-    """
+    """The one reading of a corpus that a pass needs: of `examples`, `count` so far, with their counts in `reading`. It
+    `is_complete` before the last chunk is given out."""
 
     def __init__(self, examples: Examples[Any]) -> None:
         self.examples, self.reading = examples, Reading()

@@ -25,17 +25,11 @@ MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-larg
 
 @dataclass(frozen=True)
 class OneInput:
-    """An encoded input with its labels.
-
-    Attributes:
-        example: What the model reads.
-        layout: The labels of its tokens and words.
-        cut: Tokens at its end that did not fit.
-    """
+    """An encoded input with its labels."""
 
     example: Encoded
     layout: Layout
-    cut: int = 0
+    cut: int = 0  # tokens at its end that did not fit
 
     def digest(self) -> str:
         """sha256 (hex) of what the model sees: equal inputs, equal digests."""
@@ -147,20 +141,13 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The model's prediction for one masked position.
+    """The model's prediction for one masked position."""
 
-    Attributes:
-        position: From 0.
-        original: Label of the token that was masked.
-        probability, rank: Of the original token; ranks count from 1.
-        best: (label, probability) of the TOP likeliest tokens, the likeliest first.
-    """
-
-    position: int
-    original: str
-    probability: float
-    rank: int
-    best: tuple[tuple[str, float], ...]
+    position: int  # from 0
+    original: str  # label of the token that was masked
+    probability: float  # of that token
+    rank: int  # of that token, from 1
+    best: tuple[tuple[str, float], ...]  # (label, probability) of the TOP likeliest tokens, the likeliest first
 
     @property
     def loss(self) -> float:

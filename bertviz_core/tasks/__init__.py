@@ -14,7 +14,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, DownloadNeeded, InputError
-from bertviz_core.models import checkpoint, hub
+from bertviz_core.models import checkpoint, sources
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
@@ -89,7 +89,7 @@ def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint
         return checkpoint.find(name, revision, access)
     except DownloadNeeded as needed:
         progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
-    with hub.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
+    with sources.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
         return checkpoint.download(name, revision, access)
 
 

@@ -3,10 +3,6 @@
 const LEVELS = 48; // lines of like darkness are drawn in one stroke
 const FAINT = 0.005; // a line this light cannot be seen
 
-function list(side) {
-  return html("ul", { class: `column ${side}`, role: "listbox", "aria-multiselectable": "true", "aria-label": side });
-}
-
 class Lines {
   constructor() {
     this.pins = new Set();
@@ -16,31 +12,21 @@ class Lines {
     this.mask = button("Mask", () => this.send("mask", this.current.start));
     this.clear = button("Clear pins", () => this.setPins([]));
     const paper = { title: "The current drawing, dark on white, for print" };
-    const bar = html("div", { class: "bar" });
-    bar.append(
-      this.mask,
-      this.clear,
-      button("SVG", () => saveSvg(this.data.name, this.onPaper()), paper),
-      button("PNG", () => this.savePng(), paper),
-      button("Full screen", () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen())),
-    );
+    const svgFile = button("SVG", () => saveSvg(this.data.name, this.onPaper()), paper);
+    const pngFile = button("PNG", () => this.savePng(), paper);
+    const full = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
+    const bar = html("div", { class: "bar" }, this.mask, this.clear, svgFile, pngFile, button("Full screen", full));
     this.status = html("div", { class: "status", role: "status" });
     this.legend = html("div", { class: "legend" });
-    const stage = html("div", { class: "stage" });
-    this.columns = { from: list("from"), to: list("to") };
+    this.columns = {};
+    for (const side of ["from", "to"]) {
+      const roles = { role: "listbox", "aria-multiselectable": "true", "aria-label": side };
+      this.columns[side] = html("ul", { class: `column ${side}`, ...roles });
+    }
     this.canvas = html("canvas", { "aria-hidden": "true" });
     const heads = [html("div", { class: "head from" }, "from"), html("div"), html("div", { class: "head" }, "to")];
-    stage.append(...heads, this.columns.from, this.canvas, this.columns.to);
-    this.root = html("div", { class: "lines" });
-    this.root.append(this.status, this.legend, stage, bar);
-    this.listen(stage);
-  }
-
-  close() {
-    this.watcher.disconnect();
-  }
-
-  listen(stage) {
+    const stage = html("div", { class: "stage" }, ...heads, this.columns.from, this.canvas, this.columns.to);
+    this.root = html("div", { class: "lines" }, this.status, this.legend, stage, bar);
     stage.addEventListener("pointerover", (event) => this.point(rowOf(event)));
     stage.addEventListener("pointerleave", () => this.point(null));
     stage.addEventListener("click", (event) => rowOf(event) && this.toggle(rowOf(event)));
@@ -52,28 +38,25 @@ class Lines {
     this.watcher.observe(this.canvas);
   }
 
+  close() {
+    this.watcher.disconnect();
+  }
+
   update(data) {
     const before = this.data;
     this.data = data;
     this.heads = (data.overlay?.length ? data.overlay : [{ weights: data.weights }]).map(unpacked);
-    this.legend.replaceChildren(...this.named().map(({ label, color }) => {
-      const entry = html("span", { style: `--head: ${color}` });
-      entry.append(html("i", { class: "square" }), label);
-      return entry;
-    }));
-    this.adopt(data.pins, before?.text !== data.text);
+    const entry = ({ label, color }) => html("span", { style: `--head: ${color}` }, html("i", { class: "square" }), label);
+    this.legend.replaceChildren(...this.named().map(entry));
+    // Pins come from the address too: of another drawing of the same sentence. What this reader has just pinned stays
+    // until the address has it.
+    if (before?.text !== data.text || this.pending === null || this.pending === String(data.pins)) {
+      this.pending = null;
+      this.pins = new Set(data.pins);
+    }
     const shown = (given) => JSON.stringify([given?.from, given?.to, given?.overlay?.map((head) => head.color)]);
-    const same = shown(before) === shown(data);
-    if (!same) this.fill();
+    if (shown(before) !== shown(data)) this.fill();
     this.show();
-  }
-
-  // Pins come from the address too: of another drawing of the same sentence. What this reader has just pinned stays
-  // until the address has it.
-  adopt(pins, another) {
-    if (!another && this.pending !== null && this.pending !== String(pins)) return;
-    this.pending = null;
-    this.pins = new Set(pins);
   }
 
   fill() {
@@ -90,18 +73,19 @@ class Lines {
       this.columns[side].replaceChildren();
       this.data[side].forEach((unit, at) => this.addRow(side, unit, at));
     }
+    const all = [...this.rows.from, ...this.rows.to];
     const same = (row) => row.side === active?.side && row.start === active?.start;
-    [...this.rows.from, ...this.rows.to].find(same)?.element.focus({ preventScroll: true });
+    all.find(same)?.element.focus({ preventScroll: true });
     this.hover = null;
-    this.current = [...this.rows.from, ...this.rows.to].find((row) => row.start === this.current?.start) ?? null;
+    this.current = all.find((row) => row.start === this.current?.start) ?? null;
   }
 
   addRow(side, unit, at) {
     const kind = (unit.special ? "special " : "") + (unit.masked ? "masked" : "");
-    const element = html("li", { class: kind, role: "option", tabindex: at ? "-1" : "0", title: unit.label });
-    const squares = html("span", { class: "squares", "aria-hidden": "true" });
-    squares.append(...this.named().map(({ color }) => html("i", { class: "square", style: `--head: ${color}` })));
-    element.append(html("bdi", {}, unit.label), squares);
+    const colored = this.named().map(({ color }) => html("i", { class: "square", style: `--head: ${color}` }));
+    const squares = html("span", { class: "squares", "aria-hidden": "true" }, ...colored);
+    const roles = { role: "option", tabindex: at ? "-1" : "0", title: unit.label };
+    const element = html("li", { class: kind, ...roles }, html("bdi", {}, unit.label), squares);
     element.row = { side, at, element, ...unit };
     this.columns[side].append(element);
     this.rows[side].push(element.row);
@@ -173,10 +157,6 @@ class Lines {
     return this.heads.filter((head) => head.color);
   }
 
-  weight(from, to, head = this.heads[0]) {
-    return head.weights[from * this.data.to.length + to];
-  }
-
   pinned(row) {
     return this.pins.has(row.side + (row.start + 1));
   }
@@ -204,7 +184,8 @@ class Lines {
   }
 
   between(row, other, head) {
-    return row.side === "from" ? this.weight(row.at, other.at, head) : this.weight(other.at, row.at, head);
+    const [from, to] = row.side === "from" ? [row, other] : [other, row];
+    return head.weights[from.at * this.data.to.length + to.at];
   }
 
   sentence(row) {
@@ -228,28 +209,23 @@ class Lines {
   *lines() {
     const alone = this.alone();
     for (const head of this.heads)
-      for (const a of this.rows.from) {
+      for (const a of this.rows.from)
         for (const b of this.rows.to) {
-          const weight = this.weight(a.at, b.at, head);
+          const weight = head.weights[a.at * this.data.to.length + b.at];
           if (weight < Math.max(this.data.minWeight, FAINT)) continue;
           if (alone && alone !== a && alone !== b) continue;
           const pinned = this.pinned(a) || this.pinned(b);
           yield [a.at, b.at, pinned || alone || !this.pins.size ? weight : weight * 0.15, pinned && !head.color, head.color];
         }
-      }
   }
 
   draw() {
     const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [this.canvas.clientWidth, this.canvas.clientHeight];
+    const { clientWidth: width, clientHeight: height } = this.canvas;
     if (!width || !this.rows) return;
-    if (this.canvas.width !== Math.round(width * ratio) || this.canvas.height !== Math.round(height * ratio)) {
-      this.canvas.width = Math.round(width * ratio);
-      this.canvas.height = Math.round(height * ratio);
-    }
+    [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)]; // clears it
     const context = this.canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
     context.lineWidth = this.height > 16 ? 2 : 1.4;
     const style = getComputedStyle(this.canvas);
     const strokes = new Map();
@@ -279,11 +255,9 @@ class Lines {
     const heads = this.named(), top = heads.length ? 42 : 24;
     const [width, height] = [2 * column + between, this.canvas.clientHeight + top + 10];
     const text = { "font-family": "sans-serif", "font-size": 13 };
-    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` });
-    drawn.append(
-      svg("rect", { width, height, fill: "#fff" }),
-      svg("text", { x: width / 2, y: 16, "text-anchor": "middle", ...text }, this.data.title),
-    );
+    const title = svg("text", { x: width / 2, y: 16, "text-anchor": "middle", ...text }, this.data.title);
+    const background = svg("rect", { width, height, fill: "#fff" });
+    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, background, title);
     heads.forEach(({ label, color }, index) => {
       const x = (width * (index + 1)) / (heads.length + 1);
       drawn.append(svg("text", { x, y: 34, "text-anchor": "middle", fill: color, ...text }, label));

@@ -1,4 +1,4 @@
-// What all drawings in a browser share. Text only ever enters through textContent.
+// What all drawings in a browser share. Text is only ever appended as text.
 
 const NS = "http://www.w3.org/2000/svg";
 
@@ -7,17 +7,17 @@ function set(element, attributes) {
   return element;
 }
 
-function filled(element, attributes, text) {
-  element.textContent = text;
-  return set(element, attributes);
+function filled(element, attributes, children) {
+  set(element, attributes).append(...children.map((child) => child ?? ""));
+  return element;
 }
 
-function html(tag, attributes = {}, text = "") {
-  return filled(document.createElement(tag), attributes, text);
+function html(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
 }
 
-function svg(tag, attributes = {}, text = "") {
-  return filled(document.createElementNS(NS, tag), attributes, text);
+function svg(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(NS, tag), attributes, children);
 }
 
 function button(text, act, attributes = {}) {

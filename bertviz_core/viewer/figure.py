@@ -4,6 +4,7 @@ heatmap."""
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -26,15 +27,8 @@ LABELS = 45  # most labels along one side of the heatmap; hovering says the othe
 
 @dataclass(frozen=True)
 class Panel:
-    """One head on one input.
-
-    Attributes:
-        title: Above the drawing.
-        queries, keys: Labels of the left and of the right column.
-        weights: (query, key).
-        red: Rows of the left column that are red, with their lines.
-        red_keys: Indices of the right column's labels in red.
-    """
+    """One head on one input: a title above the drawing, `queries` on the left, `keys` on the right, and between them
+    the `weights` (query, key). Red are the queries `red`, with their lines, and the keys `red_keys`, by index."""
 
     title: str
     queries: Units
@@ -74,25 +68,23 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
         ends = np.stack([i[chosen], j[chosen], np.full(chosen.sum(), np.nan)], axis=1)
         xs, line = np.tile([0.0, 1.0, np.nan], len(ends)), {"color": RING if is_red else INK, "width": 1.6}
         yield go.Scatter(x=xs, y=ends.reshape(-1), mode="lines", line=line, opacity=level / LEVELS)
-    yield _texts([panel.title.translate(PICTURES)], 0.5, -1, "middle center", [INK])
+    title = panel.title.translate(PICTURES)
+    yield _texts([title], {"x": [0.5], "y": [-1], "textposition": "middle center"}, [INK])
     for units, x, position, rows in (
         (panel.queries, -0.03, "left", panel.red),
         (panel.keys, 1.03, "right", panel.red_keys),
     ):
-        labels = [isolated(shorten(label, letters)) for label in units.labels]
-        pairs = enumerate(zip(units.labels, units.special, strict=True))
-        colors = [
-            RING if row in rows or label == "[MASK]" else SPECIAL if special else INK for row, (label, special) in pairs
-        ]
-        yield _texts(labels, x, 0, f"middle {position}", colors)
+        colors = [SPECIAL if special else INK for special in units.special]
+        for row, label in enumerate(units.labels):
+            colors[row] = RING if row in rows or label == "[MASK]" else colors[row]
+        places = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {position}"}
+        yield _texts([isolated(shorten(label, letters)) for label in units.labels], places, colors)
 
 
-def _texts(texts: Sequence[str], x: float, first: int, position: str, colors: Sequence[str]) -> go.Scatter:
+def _texts(texts: Sequence[str], places: dict[str, Any], colors: list[str]) -> go.Scatter:
     """A column of texts, in which plotly finds no markup."""
-    rows = list(range(first, first + len(texts)))
-    font = {"color": list(colors), "size": 13}
-    shown = [escape(text) for text in texts]
-    return go.Scatter(x=[x] * len(rows), y=rows, text=shown, mode="text", textposition=position, textfont=font)
+    font = {"color": colors, "size": 13}
+    return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **places)
 
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:
@@ -102,18 +94,11 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     gap = 1 if maximum <= 40 else 0
     figure = go.Figure(
         go.Heatmap(
-            x=keys,
-            y=queries,
-            z=attention.weights[head],
-            colorscale=SEQUENTIAL,
-            zmin=0,
-            zmax=1,
-            xgap=gap,
-            ygap=gap,
+            x=keys, y=queries, z=attention.weights[head], colorscale=SEQUENTIAL, zmin=0, zmax=1, xgap=gap, ygap=gap,
             hovertemplate="%{y} → %{x}: %{z:.3f}<extra></extra>",
             colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
         )
-    )
+    )  # fmt: skip
     size, every = (12 if maximum <= 30 else 11), -(-maximum // LABELS)
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         ticks = [label.partition(" ")[2] for label in labels[::every]]
@@ -130,27 +115,27 @@ def products_figure(products: QueryKey, units: Units, position: int, dimensions:
     two, a column for each of the dimensions, in their order; and how the sum of a key's products becomes its weight."""
     names, query = _axis_labels(units), products.query[dimensions]
     gap, heights = 1 if len(names) <= 40 else 0, [STRIP / (STRIP + len(names)), len(names) / (STRIP + len(names))]
-    sums = "score + bias = logit → weight" if has_bias(products) else "score → weight"
+    sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
     figure = make_subplots(
         2, 3, row_heights=heights, column_widths=[0.36, 0.36, 0.28], shared_xaxes=True, horizontal_spacing=0.015,
         vertical_spacing=0.02, subplot_titles=["keys", "query × keys", sums],
     )  # fmt: skip
-    rows = ((products.keys[:, dimensions], "key", 1), (products.products[:, dimensions], "query × key", 2))
-    for values, name, column in rows:
-        largest = max(np.abs(values).max(), np.abs(query).max() if column == 1 else 0, 1e-9)
-        look = {"colorscale": DIVERGING, "zmin": -largest, "zmax": largest, "ygap": gap, "showscale": False}
-        hover = f"dimension %{{customdata}}: {name} %{{z:.3f}}<extra>%{{y}}</extra>"
-        numbered = np.tile(dimensions + 1, (len(names), 1))
-        figure.add_heatmap(z=values, y=names, customdata=numbered, hovertemplate=hover, **look, row=2, col=column)
-        strip = np.abs(query).max()
+    strip = np.abs(query).max()
+    keys, products_of_keys = products.keys[:, dimensions], products.products[:, dimensions]
+    for row, column, name, values, labels, largest in (
+        (1, 1, "query", query[None], ["query"], strip),
+        (2, 1, "key", keys, names, max(np.abs(keys).max(), strip, 1e-9)),
+        (1, 2, "query", query[None], ["query"], strip),
+        (2, 2, "query × key", products_of_keys, names, max(np.abs(products_of_keys).max(), 1e-9)),
+    ):
         figure.add_heatmap(
-            z=[query], y=["query"], customdata=numbered[:1], **look | {"zmin": -strip, "zmax": strip},
-            hovertemplate="dimension %{customdata}: query %{z:.3f}<extra></extra>", row=1, col=column,
+            z=values, y=labels, customdata=np.tile(dimensions + 1, (len(labels), 1)), colorscale=DIVERGING,
+            zmin=-largest, zmax=largest, ygap=gap, showscale=False, row=row, col=column,
+            hovertemplate=f"dimension %{{customdata}}: {name} %{{z:.3f}}<extra>{'%{y}' if row == 2 else ''}</extra>",
         )  # fmt: skip
     figure.add_bar(
-        x=products.weights, y=names, orientation="h", marker={"color": BEST}, text=_sums(products),
-        textposition="outside",
-        hovertemplate="%{text}<extra>%{y}</extra>", cliponaxis=False, row=2, col=3,
+        x=products.weights, y=names, orientation="h", marker={"color": BEST}, text=_sums(products), row=2, col=3,
+        textposition="outside", hovertemplate="%{text}<extra>%{y}</extra>", cliponaxis=False,
     )  # fmt: skip
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
     figure.update_yaxes(showgrid=False, autorange="reversed", fixedrange=True, showticklabels=False)
@@ -163,18 +148,13 @@ def products_figure(products: QueryKey, units: Units, position: int, dimensions:
     return finish(figure, 70 + round(20 * (len(names) + STRIP)), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)
 
 
-def has_bias(products: QueryKey) -> bool:
-    """Whether anything but the products is in a logit of the query's."""
-    return bool(np.abs(products.bias).max() > 1e-4)
-
-
 def _sums(products: QueryKey) -> list[str]:
     """How the sum of each key's products becomes its weight."""
     texts = []
     for score, bias, logit, weight in zip(
         products.scores, products.bias, products.logits, products.weights, strict=True
     ):
-        added = f" {'+' if bias >= 0 else '−'} {abs(bias):.2f} = {logit:.2f}" if has_bias(products) else ""
+        added = f" {'+' if bias >= 0 else '−'} {abs(bias):.2f} = {logit:.2f}" if products.has_bias else ""
         texts.append(f"{score:.2f}{added} → {weight:.3f}" if logit > MASKED else "not seen")
     return [text.replace("-", "−") for text in texts]
 

@@ -79,26 +79,26 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
             f"The lines of {len(heads):,} heads on this input take {size / 1e6:,.0f} MB.",
             hint="Name fewer heads, or give a shorter text.",
         )
-    layers = list(dict.fromkeys(each.layer for each in heads))
-    weights = {
-        str(layer + 1): {str(each.head + 1): pack(attention.weights[each]) for each in heads if each.layer == layer}
-        for layer in layers
-    }
+    weights: dict[str, dict[str, str]] = {}
+    for each in heads:
+        weights.setdefault(str(each.layer + 1), {})[str(each.head + 1)] = pack(attention.weights[each])
     data = {
-        "input": sides(attention),
-        "weights": weights,
-        "layers": list(weights),
-        "layer": str(head.layer + 1),
-        "head": str(head.head + 1),
-        "minWeight": MIN_WEIGHT,
-        "model": model,
-    }
-    return _document(data, f"Attention of {model}", caption)
-
-
-def script_json(value: Any) -> str:
-    """JSON that may stand inside a script element, whatever text is in it."""
-    return json.dumps(value, ensure_ascii=False).translate(UNSAFE)
+        "input": sides(attention), "weights": weights, "layers": list(weights), "layer": str(head.layer + 1),
+        "head": str(head.head + 1), "minWeight": MIN_WEIGHT, "model": model,
+    }  # fmt: skip
+    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in ("elements", "attention_lines", "lines_page"))
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width"><title>{escape(f"Attention of {model}")}</title>
+<style>{STYLE}{text_of(FOLDER / "attention_lines.css")}</style></head><body>
+<div class="choice"><label>Layer <select id="layer"></select></label>
+<label>Head <select id="head"></select></label>
+<label>Minimum weight <input id="weight" type="range" min="0" max="0.95" step="0.01"></label>
+<output id="minimum"></output></div>
+<div id="lines"></div><p class="caption">{escape(caption)}</p>
+<script type="application/json" id="data">{json.dumps(data, ensure_ascii=False).translate(UNSAFE)}</script>
+<script type="module">{scripts}</script></body></html>
+"""
 
 
 def in_frame(document: str, attention: InputAttention) -> str:
@@ -110,22 +110,6 @@ def in_frame(document: str, attention: InputAttention) -> str:
         f'<iframe srcdoc="{escape(document)}" sandbox="allow-scripts allow-downloads" title="Attention lines" '
         f'style="width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 6px"></iframe>'
     )
-
-
-def _document(data: dict[str, Any], title: str, caption: str) -> str:
-    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in ("elements", "attention_lines", "lines_page"))
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width"><title>{escape(title)}</title>
-<style>{STYLE}{text_of(FOLDER / "attention_lines.css")}</style></head><body>
-<div class="choice"><label>Layer <select id="layer"></select></label>
-<label>Head <select id="head"></select></label>
-<label>Minimum weight <input id="weight" type="range" min="0" max="0.95" step="0.01"></label>
-<output id="minimum"></output></div>
-<div id="lines"></div><p class="caption">{escape(caption)}</p>
-<script type="application/json" id="data">{script_json(data)}</script>
-<script type="module">{scripts}</script></body></html>
-"""
 
 
 def write_input(

@@ -1,40 +1,32 @@
 // The page around the lines: one head after another of one input. `mount` is of attention_lines.js, in front of this.
 
 const given = JSON.parse(document.getElementById("data").textContent);
-const stage = document.getElementById("lines");
-const controls = {};
-for (const name of ["layer", "head", "weight"]) {
-  controls[name] = document.getElementById(name);
-  controls[name].addEventListener("input", show);
-}
-offer("layer", given.layers);
-offerHeads();
-controls.head.value = given.head;
-controls.weight.value = given.minWeight;
+const ids = ["lines", "layer", "head", "weight", "minimum"];
+const [stage, layer, head, weight, minimum] = ids.map((id) => document.getElementById(id));
 let pins = [];
+offer(layer, given.layers, given.layer);
+offerHeads();
+weight.value = given.minWeight;
+layer.addEventListener("input", offerHeads);
+for (const control of [layer, head, weight]) control.addEventListener("input", show);
 show();
 
-function offer(name, labels) {
-  const before = controls[name].value;
-  controls[name].replaceChildren(...labels.map((label) => new Option(label, label)));
-  controls[name].value = labels.includes(before) ? before : labels[0];
+function offer(select, labels, chosen) {
+  select.replaceChildren(...labels.map((label) => new Option(label, label)));
+  select.value = labels.includes(chosen) ? chosen : labels[0];
 }
 
 function offerHeads() {
-  if (!controls.layer.dataset.shown) controls.layer.value = given.layer;
-  controls.layer.dataset.shown = controls.layer.value;
-  offer("head", Object.keys(given.weights[controls.layer.value]));
+  offer(head, Object.keys(given.weights[layer.value]), head.value || given.head);
 }
 
 function show() {
-  if (controls.layer.dataset.shown !== controls.layer.value) offerHeads();
-  const label = `${controls.layer.value}-${controls.head.value}`;
-  const minWeight = Number(controls.weight.value);
-  document.getElementById("minimum").textContent = minWeight.toFixed(2);
+  const label = `${layer.value}-${head.value}`;
+  minimum.textContent = Number(weight.value).toFixed(2);
   mount({
     data: {
-      ...given.input, minWeight, pins, text: "", canMask: false,
-      weights: given.weights[controls.layer.value][controls.head.value],
+      ...given.input, minWeight: Number(weight.value), pins, text: "", canMask: false,
+      weights: given.weights[layer.value][head.value],
       title: `Head ${label}, ${given.model}`,
       name: `attention-${label}`,
     },

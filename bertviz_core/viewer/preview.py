@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isqrt
 from typing import Any
@@ -29,49 +28,46 @@ SENTENCE = "Anna lost her keys, so she asked her brother."
 
 @dataclass(frozen=True)
 class Preview:
-    """Every head's attention between the tokens of a short text.
-
-    Attributes:
-        tokens: Their labels.
-        maps: (layer, head, query, key) uint8; 255 is a weight of 1.
-        about: What the lines are, and on which text.
-    """
+    """Every head's attention between the tokens of a short text."""
 
     tokens: list[str]
-    maps: np.ndarray
-    about: str = f"Lines on “{SENTENCE}”"
+    maps: np.ndarray  # (layer, head, query, key) uint8; 255 is a weight of 1
+    about: str = f"Lines on “{SENTENCE}”"  # what the lines are, and on which text
 
     @classmethod
     def measure(cls, model: AttentionModel, settings: Settings) -> Preview:
         """Run the model on the sentence; raises InputError for a tokenizer that finds nothing in it."""
         single = from_text(SENTENCE, "", model.tokens, settings)
-        return cls._of(single.layout.tokens.labels, attention(observing(model, settings.weights), single.example))
+        maps = attention(observing(model, settings.weights), single.example)
+        return cls(list(single.layout.tokens.labels), _bytes(maps))
 
     @classmethod
     def of(cls, attention: InputAttention) -> Preview | None:
         """The first tokens of an input that was run already; None where queries and keys are not the same tokens."""
-        if attention.queries.labels != attention.keys.labels:
+        labels, first = attention.queries.labels, slice(MAX_TOKENS)
+        if labels != attention.keys.labels:
             return None
-        first, labels = slice(MAX_TOKENS), attention.queries.labels
-        shown = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
-        return cls._of(labels[first], attention.weights[:, :, first, first], f"Lines on {shown}")
-
-    @classmethod
-    def _of(cls, labels: Sequence[str], maps: np.ndarray, about: str = about) -> Preview:
-        return cls([shorten(label) for label in labels], np.rint(maps.clip(0, 1) * 255).astype(np.uint8), about)
+        about = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
+        return cls(list(labels[first]), _bytes(attention.weights[:, :, first, first]), f"Lines on {about}")
 
     @classmethod
     def of_guesses(cls, result: ShownRelations, choice: DirectedHead, relation: str) -> Preview | None:
-        """Each head's guesses in the sentence with a relation of which one head is surest, stored with the result; None
-        where every such sentence is too long."""
-        layers, heads = result.guesses.shape[1:3]
-        longest = min(MAX_TOKENS, isqrt(MAX_WEIGHTS // (layers * heads)))
+        """Each head's guesses in the sentence with a relation of which one head is surest, stored with the result, with
+        their weights, all others 0; None where every such sentence is too long."""
+        longest = min(MAX_TOKENS, _most_tokens(*result.guesses.shape[1:3]))
         short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
         if not short:
             return None
         surest = max(short, key=lambda each: each.weight)
-        labels = [shorten(word) for word in surest.sentence["words"]]
-        return cls(labels, _guesses(result, surest.sentence, choice.direction), f"Guesses in {surest.where}")
+        index, size = result.sentences.index(surest.sentence), len(surest.sentence["words"])
+        start = sum(len(each["words"]) for each in result.sentences[:index])
+        guesses, weights = (
+            values[choice.direction, ..., start : start + size] for values in (result.guesses, result.weights)
+        )
+        maps = np.zeros((*guesses.shape, size), np.uint8)
+        np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
+        maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word
+        return cls(list(surest.sentence["words"]), maps, f"Guesses in {surest.where}")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Preview:
@@ -86,23 +82,20 @@ class Preview:
     def to_json(self) -> dict[str, Any]:
         """What the browser draws; the maps as base64, layer by layer and head by head. Of many heads it gets the first
         tokens alone, since all this travels again when a head is chosen."""
-        layers, heads = self.maps.shape[:2]
-        first = slice(isqrt(MAX_WEIGHTS // (layers * heads)))
+        first = slice(_most_tokens(*self.maps.shape[:2]))
         maps = base64.b64encode(self.maps[:, :, first, first].tobytes()).decode()
-        return {"tokens": self.tokens[first], "maps": maps, "about": self.about}
+        return {"tokens": list(map(shorten, self.tokens[first])), "maps": maps, "about": self.about}
+
+
+def _bytes(maps: np.ndarray) -> np.ndarray:
+    return np.asarray(np.rint(maps.clip(0, 1) * 255), dtype=np.uint8)
+
+
+def _most_tokens(layers: int, heads: int) -> int:
+    return isqrt(MAX_WEIGHTS // (layers * heads))
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
     """The store's key of a model's preview."""
     basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()
-
-
-def _guesses(result: ShownRelations, sentence: dict[str, Any], direction: int) -> np.ndarray:
-    """(layer, head, query, key) uint8, the weights of every head's guesses in a sentence of a result, all others 0."""
-    index = result.sentences.index(sentence)
-    start, size = sum(len(each["words"]) for each in result.sentences[:index]), len(sentence["words"])
-    guesses, weights = (values[direction, ..., start : start + size] for values in (result.guesses, result.weights))
-    maps = np.zeros((*guesses.shape, size), np.uint8)
-    np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
-    return np.ascontiguousarray(maps.swapaxes(2, 3)) if direction else maps  # from the guess to the word

@@ -4,7 +4,7 @@ section 10)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,25 +36,15 @@ TOLERANCE = 1e-3  # to which the parts must add up
 
 @dataclass(frozen=True)
 class QueryKey:
-    """How the weights of one query token come about in one head.
+    """How the weights of one query token come about in one head."""
 
-    Attributes:
-        query: (width,), as it is multiplied: with rotary positions, and normalized.
-        keys: (key, width), likewise.
-        scale: What their product is multiplied by, 1/√width in most models.
-        logits: (key,) the scores whose softmax the weights are.
-        sink: Score of a learned sink, which takes part in the softmax; None without.
-        weights: (key,)
-        terms: (key, term) the scaled products of TERMS, which add up to `scores`; None where positions cannot be told
-            from words.
-    """
-
-    query: np.ndarray
-    keys: np.ndarray
-    scale: float
-    logits: np.ndarray
-    sink: float | None
-    weights: np.ndarray
+    query: np.ndarray  # (width,), as it is multiplied: with rotary positions, and normalized
+    keys: np.ndarray  # (key, width), likewise
+    scale: float  # what their product is multiplied by, 1/√width in most models
+    logits: np.ndarray  # (key,) the scores whose softmax the weights are
+    sink: float | None  # score of a learned sink, which takes part in the softmax; None without
+    weights: np.ndarray  # (key,)
+    # (key, term) the scaled products of TERMS, which add up to `scores`; None where positions cannot be told from words
     terms: np.ndarray | None = None
 
     @property
@@ -72,6 +62,11 @@ class QueryKey:
         """(key,) what else is in the logit: masks, biases of distances, and what a cap takes away."""
         return np.asarray(self.logits - self.scores)
 
+    @property
+    def has_bias(self) -> bool:
+        """Whether anything but the products is in a logit."""
+        return bool(np.abs(self.bias).max() > 1e-4)
+
     def order(self, key: int) -> np.ndarray:
         """The dimensions, that with the largest product with one key first."""
         return np.argsort(-self.products[key], kind="stable")
@@ -88,9 +83,8 @@ class QueryKey:
 
     def to_csv(self, units: Units, position: int, origin: dict[str, Any]) -> bytes:
         """`to_frame`, with the query token, at a `position` from 0, and the origin in every row."""
-        return to_csv(
-            self.to_frame(units).assign(from_position=position + 1, **{"from": units.labels[position]}, **origin)
-        )
+        asked = {"from_position": position + 1, "from": units.labels[position]}
+        return to_csv(self.to_frame(units).assign(**asked, **origin))
 
 
 def measure(model: AttentionModel, example: Encoded, head: Head, position: int) -> QueryKey:
@@ -105,18 +99,17 @@ def measure(model: AttentionModel, example: Encoded, head: Head, position: int) 
         )
     batch = collate([example], model.tokens, model.device)
     scores = scores_of(model, batch, head.layer)
-    query, keys = _array(scores.query)[0, head.head, position], _array(scores.key)[0, head.head]
     products = QueryKey(
-        query,
-        keys,
-        scores.scale,
-        _array(scores.logits)[0, head.head, position],
-        None if scores.sink is None else float(scores.sink.reshape(-1)[head.head]),
-        _array(scores.weights)[0, head.head, position],
-        _terms(model, batch, head.head, position, scores.scale) if head.layer == 0 else None,
+        query=_array(scores.query)[0, head.head, position],
+        keys=_array(scores.key)[0, head.head],
+        scale=scores.scale,
+        logits=_array(scores.logits)[0, head.head, position],
+        sink=None if scores.sink is None else float(scores.sink.reshape(-1)[head.head]),
+        weights=_array(scores.weights)[0, head.head, position],
     )
-    exact = products.terms is not None and np.allclose(products.terms.sum(-1), products.scores, atol=TOLERANCE)
-    return products if exact else QueryKey(**(vars(products) | {"terms": None}))
+    terms = _terms(model, batch, head.head, position, scores.scale) if head.layer == 0 else None
+    exact = terms is not None and np.allclose(terms.sum(-1), products.scores, atol=TOLERANCE)
+    return replace(products, terms=terms) if exact else products
 
 
 def _array(values: Tensor) -> np.ndarray:
@@ -132,34 +125,24 @@ def _terms(model: AttentionModel, batch: Batch, head: int, position: int, scale:
     family = model.encoder.config.model_type
     if family not in PROJECTIONS:
         return None
+    embeddings, norm = model.encoder.embeddings, model.encoder.embeddings.LayerNorm
+    table = embeddings.position_embeddings
+    places = batch.mask.long().cumsum(1) - 1  # RoBERTa counts from after its padding
+    places = places if table.padding_idx is None else places + table.padding_idx + 1
+    word, place = embeddings.word_embeddings(batch.ids), table(places)
+    types = batch.types if model.has_types else 0 * batch.types
+    kind = embeddings.token_type_embeddings(types) if hasattr(embeddings, "token_type_embeddings") else 0 * word
+    deviation = ((word + place + kind).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+    shares = [(x - x.mean(-1, keepdim=True)) / deviation * norm.weight for x in (word, place, kind)]
+    shares[2] = shares[2] + norm.bias
     modules = dict(model.encoder.named_modules())
-    widen = modules.get(WIDENED.get(family, ""), lambda x: x) if family in WIDENED else lambda x: x
-    words, positions, rest = _embedded(model, batch)
+    widen = modules.get(WIDENED.get(family, "-"), lambda x: x)
 
     def parts(project: Any) -> np.ndarray:  # (part, token, width); the rest has the biases
-        word_part, position_part, others, biases = (
-            _array(project(widen(x)).unflatten(-1, (model.heads, -1))[0, :, head])
-            for x in (words, positions, rest, 0 * words)
+        words, positions, rest, biases = (
+            _array(project(widen(x)).unflatten(-1, (model.heads, -1))[0, :, head]) for x in (*shares, 0 * word)
         )
-        return np.stack([word_part - biases, position_part - biases, others])
+        return np.stack([words - biases, positions - biases, rest])
 
     queries, keys = (parts(modules[name]) for name in PROJECTIONS[family])
     return np.asarray(scale * np.einsum("pd,rkd->kpr", queries[:, position], keys).reshape(len(batch.ids[0]), -1))
-
-
-def _embedded(model: AttentionModel, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-    """The share of words, of positions, and of the rest in what the first layer reads, (batch, token, hidden)."""
-    embeddings, norm = model.encoder.embeddings, model.encoder.embeddings.LayerNorm
-    table = embeddings.position_embeddings
-    positions = batch.mask.long().cumsum(1) - 1  # RoBERTa counts from after its padding
-    positions = positions if table.padding_idx is None else positions + table.padding_idx + 1
-    word, position = embeddings.word_embeddings(batch.ids), table(positions)
-    types = batch.types if model.has_types else 0 * batch.types
-    kind = embeddings.token_type_embeddings(types) if hasattr(embeddings, "token_type_embeddings") else 0 * word
-    deviation = ((word + position + kind).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
-
-    def share(x: Tensor) -> Tensor:
-        shared: Tensor = (x - x.mean(-1, keepdim=True)) / deviation * norm.weight
-        return shared
-
-    return share(word), share(position), share(kind) + norm.bias

@@ -41,12 +41,7 @@ class InputView:
 
 @dataclass(frozen=True)
 class InputAttention:
-    """Attention of every head on one input.
-
-    Attributes:
-        queries, keys: Units that attend, and units that are attended to.
-        weights: (layer, head, query, key) float32.
-    """
+    """Attention of every head on one input: weights (layer, head, query, key) float32 from `queries` to `keys`."""
 
     queries: Units
     keys: Units

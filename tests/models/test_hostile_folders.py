@@ -16,19 +16,10 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading
 from tests.cli.running import run
 
-HUGE = "9" * 5000
-
 
 def rewrite(folder: Path, **entries: object) -> None:
     path = folder / "config.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | entries))
-
-
-@pytest.mark.parametrize("text", ["[]", "[" * 100_000, '{"a": ' + HUGE + "}"])
-def test_a_config_that_is_no_object_is_refused(folder, text):
-    (folder / "config.json").write_text(text)
-    with pytest.raises(ModelError, match=r"no readable config\.json"):
-        checkpoint.find(str(folder))
 
 
 @pytest.mark.parametrize(
@@ -53,23 +44,6 @@ def test_a_config_that_the_weights_contradict_is_refused_at_once(folder, entries
         checkpoint.find(str(folder))
     assert time.process_time() - began < 0.5
     assert any(name in caught.value.what for name in (*entries, "layers"))
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        b"[" * 100_000,
-        b'{"a": {"dtype": "F32"}}',
-        b'{"a": {"shape": [-1]}}',
-        b'{"a": {"shape": [' + b"9" * 5000 + b"]}}",
-        b" " * (5 << 20) + b"{}",
-    ],
-    ids=["deep", "no shape", "negative", "digits", "too long"],
-)
-def test_a_broken_header_is_damage(folder, header):
-    (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
-    with pytest.raises(ModelError, match="damaged or cut off"):
-        checkpoint.find(str(folder))
 
 
 def test_folders_and_links_named_as_files_are_none(folder):

@@ -1,6 +1,5 @@
 """What is tried when a model is loaded: refusals, and the fallback."""
 
-import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,13 +12,6 @@ from bertviz_core.models.attention import forward, observed_attention
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
-
-
-@pytest.fixture
-def folder(tiny_folder: Path, tmp_path: Path, monkeypatch) -> Path:
-    monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "store"))
-    (tmp_path / "store").mkdir()
-    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
 
 
 def load(folder: Path):

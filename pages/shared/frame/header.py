@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.heads import Head, all_labels
-from bertviz_core.models import allowed
+from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
@@ -106,7 +106,7 @@ def _name_after(entry: links.Page, selection: Selection) -> None:
 def _model() -> Checkpoint:
     """The choice of a model: the demo, those that this server offers, and on one's own machine those opened lately."""
     access = services.access()
-    own = [DEMO, *allowed.models(access)]
+    own = [DEMO, *sources.models(access)]
     if "models" not in st.session_state:
         latest = [] if access.public else services.uploads().models()
         st.session_state["models"] = list(dict.fromkeys([*own, *latest]))

@@ -14,7 +14,7 @@ from bertviz_core.comparison import Comparison, compare
 from bertviz_core.comparison.change import Change
 from bertviz_core.emergence.series import REQUIRED, checkpoint_names
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.models import allowed
+from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.numbers import number, p_value
 from bertviz_core.plotting.head_map import value_map
@@ -95,7 +95,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> Runs:
     Those of the chosen model come first, then those of the demo model; of these the plain ones, and mode paper last: it
     differs least."""
     corpora, access = _corpora(analysis), services.access()
-    models = None if access.folders is None else {DEMO, *allowed.models(access)}
+    models = None if access.folders is None else {DEMO, *sources.models(access)}
     stored_runs, ranked = services.runs(), []
     shown = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
     for run in stored_runs:

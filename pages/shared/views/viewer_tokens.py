@@ -12,7 +12,7 @@ from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.viewer.figure import has_bias, products_figure
+from bertviz_core.viewer.figure import products_figure
 from bertviz_core.viewer.query_key import MASKED, PARTS, TERMS, QueryKey, measure
 from bertviz_core.viewer.view import InputAttention, shorten
 from pages.shared import messages, page, preview
@@ -123,7 +123,7 @@ def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: b
     """How one weight comes about, in a sentence."""
     if products.logits[key] < MASKED:
         return f"**“{ends[0]}” cannot see “{ends[1]}”, which is masked.**"
-    added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if has_bias(products) else ""
+    added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if products.has_bias else ""
     sink = "" if products.sink is None else f" and a learned sink with the score {products.sink:.2f}"
     norms = " The norms of section 11 are built from these weights." if as_norms else ""
     return (

@@ -1,11 +1,15 @@
-"""Models of the Hugging Face hub: those in the local cache, the size of a download, and the download."""
+"""Where models come from: the folders that a server allows, in which a name is looked up and never used as a path; and
+the Hugging Face hub: what of it is on this machine, the size of a download, and the download."""
 
 import os
+import re
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -14,9 +18,56 @@ from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import IMPORTING
 from bertviz_core.settings import Access
 
+DEPTH = 3  # of folders below an allowed one that are looked into
+SECONDS = 30  # until the folders are looked through again
+CHECKPOINT = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # a training's: other models' names may end in a number too
+HINT = "Choose from the list."
 PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are fetched
 TIMEOUT = 5.0  # seconds that the hub has for an answer
 SPARE = 10**9  # bytes that a download leaves free on the disk
+
+
+def models(access: Access) -> dict[str, Path]:
+    """Name -> folder of every model in the allowed folders, checkpoints of trainings aside."""
+    return _scan(access.folders or (), int(time.monotonic() / SECONDS))[0]
+
+
+def trainings(access: Access) -> dict[str, Path]:
+    """Name -> folder of every training in the allowed folders."""
+    return _scan(access.folders or (), int(time.monotonic() / SECONDS))[1]
+
+
+def not_available(kind: str) -> ModelError:
+    """The one answer to every name of a "model" or a "training" that is not allowed, whatever the disk has there."""
+    return ModelError(f"No {kind} with this name is available.", hint=HINT)
+
+
+@lru_cache(maxsize=4)
+def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str, Path]]:
+    """(models, trainings). A name is the path below the allowed folder, or that folder's own name; of equal names the
+    first counts. Nothing below a model or a training is looked at, nor are links to elsewhere."""
+    models: dict[str, Path] = {}
+    trainings: dict[str, Path] = {}
+
+    def visit(folder: Path, root: Path, depth: int) -> None:
+        if not any(folder.resolve().is_relative_to(each) for each in roots):
+            return
+        name = folder.relative_to(root).as_posix() if folder != root else root.name
+        try:
+            inner = sorted(each for each in folder.iterdir() if each.is_dir())
+        except OSError:
+            inner = []
+        if (folder / "config.json").is_file():
+            models.setdefault(name, folder)
+        elif any(CHECKPOINT.search(each.name) and (each / "config.json").is_file() for each in inner):
+            trainings.setdefault(name, folder)
+        elif depth:
+            for each in inner:
+                visit(each, root, depth - 1)
+
+    for root in roots:
+        visit(root, root, DEPTH)
+    return models, trainings
 
 
 def cached(name: str, revision: str | None, access: Access) -> Path:

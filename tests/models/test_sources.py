@@ -1,0 +1,194 @@
+"""Models of the hub: downloads off, limited, bound by the disk, never with the server's own token. Models and trainings
+on a server that limits its folders: names are looked up, and every miss has one answer."""
+
+import shutil
+import threading
+from collections import namedtuple
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import Queue
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+from huggingface_hub.errors import RepositoryNotFoundError
+
+from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError
+from bertviz_core.models import checkpoint, sources
+from bertviz_core.settings import Access
+from tests import trainings
+
+Usage = namedtuple("Usage", "total used free")
+SIZE = 440_000_000
+
+
+@dataclass
+class Hub:
+    """A hub with one model, whose files have these names and sizes; the tokens it is asked with."""
+
+    files: list[tuple[str, int]]
+    error: Exception | None = None
+    tokens: list[object] = field(default_factory=list)
+
+    def model_info(self, *_: object, **__: object) -> SimpleNamespace:
+        if self.error:
+            raise self.error
+        return SimpleNamespace(siblings=[SimpleNamespace(rfilename=name, size=size) for name, size in self.files])
+
+    def snapshot(self, *_: object, local_files_only: bool = False, token: object = None, **__: object) -> str:
+        self.tokens.append(token)
+        if local_files_only:
+            raise FileNotFoundError
+        return str(checkpoint.DEMO_FOLDER)
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path: Path) -> Hub:
+    """With a model of 440 MB; an empty cache, and a disk with 100 GB left."""
+    fake = Hub([("model.safetensors", SIZE)])
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda token=None: fake.tokens.append(token) or fake)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", fake.snapshot)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(sources.shutil, "disk_usage", lambda _: Usage(0, 0, 100 * 10**9))
+    return fake
+
+
+def test_a_typo_is_told_from_a_broken_line(hub: Hub) -> None:
+    response = SimpleNamespace(headers={}, request=None, status_code=404)
+    hub.error = RepositoryNotFoundError("404", response=response)
+    with pytest.raises(ModelError, match="Check the spelling"):
+        checkpoint.find("bert-base-uncasd")
+
+
+def test_a_download_is_announced_with_the_size_of_the_files_it_takes(hub: Hub) -> None:
+    hub.files += [("pytorch_model.bin", 450_000_000), ("config.json", 600)]
+    with pytest.raises(DownloadNeeded) as caught:
+        checkpoint.find("owner/model-that-is-not-here")
+    assert caught.value.size == SIZE + 600
+
+
+def test_a_hub_model_with_pickled_weights_only_is_refused(hub: Hub) -> None:
+    hub.files = [("pytorch_model.bin", 450_000_000), ("config.json", 600)]
+    with pytest.raises(ModelError, match="never opened"):
+        checkpoint.find("owner/model-that-is-not-here")
+
+
+@pytest.mark.parametrize("token", [False, None])
+def test_the_token_is_what_access_says(hub: Hub, token: bool | None) -> None:
+    access = Access(hub_token=token, downloads=10**9)
+    with pytest.raises(DownloadNeeded):
+        checkpoint.find("owner/model", access=access)
+    checkpoint.download("owner/model", access=access)
+    assert len(hub.tokens) == 4 and set(hub.tokens) == {token}
+
+
+def test_downloads_that_are_off_ask_nobody(hub: Hub) -> None:
+    with pytest.raises(ModelError, match="downloads are off"):
+        checkpoint.find("owner/model", access=Access(downloads=0))
+    assert len(hub.tokens) == 1  # the local cache alone
+
+
+@pytest.mark.parametrize("present", [0, 10**7])
+def test_what_is_downloaded_already_counts(hub: Hub, tmp_path: Path, present: int) -> None:
+    blobs = tmp_path / "hub" / "models--a" / "blobs"
+    blobs.mkdir(parents=True)
+    (blobs / "one").write_bytes(bytes(present))
+    (blobs / "two").symlink_to(blobs / "one")
+    access = Access(downloads=SIZE + 10**6)
+    if present:
+        with pytest.raises(ModelError, match="takes 440 MB; 431 MB are left for downloads"):
+            checkpoint.find("owner/model", access=access)
+        with pytest.raises(ModelError, match="left for downloads"):
+            checkpoint.download("owner/model", access=access)
+    else:
+        with pytest.raises(DownloadNeeded):
+            checkpoint.find("owner/model", access=access)
+
+
+def test_what_arrives_is_reported(hub: Hub, tmp_path: Path) -> None:
+    blobs = tmp_path / "hub" / "models--a" / "blobs"
+    blobs.mkdir(parents=True)
+    (blobs / "before").write_bytes(bytes(1000))
+    sizes: Queue[int] = Queue()
+    with sources.arriving(sizes.put, interval=0.01):
+        assert sizes.get(timeout=10) == 0
+        (blobs / "model.incomplete").write_bytes(bytes(500))
+        while sizes.get(timeout=10) != 500:
+            pass
+    assert not [thread for thread in threading.enumerate() if "watch" in thread.name]
+
+
+def test_a_download_leaves_room_on_the_disk(hub: Hub, monkeypatch) -> None:
+    monkeypatch.setattr(sources.shutil, "disk_usage", lambda _: Usage(0, 0, sources.SPARE + SIZE - 1))
+    with pytest.raises(ModelError, match="left on the disk"):
+        checkpoint.find("owner/model")
+    monkeypatch.setattr(sources.shutil, "disk_usage", lambda _: Usage(0, 0, sources.SPARE + SIZE))
+    with pytest.raises(DownloadNeeded):
+        checkpoint.find("owner/model")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """models/{bert-2, deep/inner, outside -> elsewhere, alias -> bert-2, mine/step-3, mine/step-30}; elsewhere is a
+    model too."""
+    root = tmp_path / "models"
+    for path in (root / "bert-2", root / "deep" / "inner", tmp_path / "elsewhere"):
+        shutil.copytree(tiny_folder, path)
+    (root / "outside").symlink_to(tmp_path / "elsewhere")
+    (root / "alias").symlink_to(root / "bert-2")
+    (root / "round").symlink_to(root)
+    trainings.save(root / "mine", steps=(3, 30))
+    sources._scan.cache_clear()
+    monkeypatch.setattr(sources, "SECONDS", 10**9)  # no test runs into a new look at the folders
+    return root.resolve()
+
+
+def limited(*folders: Path, downloads: int = 0) -> Access:
+    return Access(public=True, folders=folders, downloads=downloads, hub_token=False)
+
+
+def test_models_and_trainings_of_allowed_folders_are_offered_by_name(folder: Path) -> None:
+    names = set(sources.models(limited(folder)))
+    assert {"bert-2", "deep/inner", "alias"} <= names and "outside" not in names
+    assert not any("step-" in name for name in names)
+    assert "mine" in sources.trainings(limited(folder))
+    found = checkpoint.find("deep/inner", access=limited(folder))
+    assert (found.name, found.layers) == ("deep/inner", 2)
+    assert find_training("mine", limited(folder)).steps == (3, 30)
+
+
+def test_an_allowed_folder_may_be_a_model_itself(folder: Path) -> None:
+    assert set(sources.models(limited(folder / "bert-2"))) == {"bert-2"}
+    assert checkpoint.find("demo", access=limited()).name == "demo"
+
+
+NAMES = [
+    "~root", "/nope", "..", "../elsewhere", "outside", "bert-2/../bert-2", "missing", "owner/model", "", "\0",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_miss_has_the_same_answer_and_reads_nothing(folder: Path, name: str, monkeypatch) -> None:
+    access = limited(folder)
+    sources.models(access)  # the folders are looked through once, whatever is asked for
+    for reader in ("is_dir", "exists", "iterdir", "expanduser", "resolve", "open", "stat"):
+        monkeypatch.setattr(Path, reader, lambda *_, **__: pytest.fail("looked at the disk"))
+    monkeypatch.setattr(sources, "cached", lambda *_: pytest.fail("asked the hub"))
+    answers = {"model": "No model with this name is available.", "training": "No training with this name is available."}
+    for kind, find in (("model", checkpoint.find), ("training", find_training)):
+        with pytest.raises(BertvizError) as caught:
+            find(name, access=access)
+        assert (caught.value.what, caught.value.where, caught.value.hint) == (answers[kind], "", sources.HINT)
+
+
+@pytest.mark.parametrize("name", ["~root", "/nope", "/etc", "../elsewhere", ""])
+def test_where_downloads_are_allowed_paths_still_have_that_answer(folder: Path, name: str, monkeypatch) -> None:
+    monkeypatch.setattr(sources, "cached", lambda *_: pytest.fail("asked the hub"))
+    with pytest.raises(BertvizError, match="No model with this name"):
+        checkpoint.find(name, access=limited(folder, downloads=10**9))
+
+
+def test_where_downloads_are_allowed_the_hub_is_asked(folder: Path, monkeypatch) -> None:
+    monkeypatch.setattr(sources, "cached", lambda *_: folder / "bert-2")
+    assert checkpoint.find("owner/model", access=limited(folder, downloads=10**9)).layers == 2
