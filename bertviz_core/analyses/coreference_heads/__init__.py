@@ -75,14 +75,11 @@ def standing(counts: AntecedentCounts, direction: int) -> str:
     groups: dict[str, list[str]] = {}
     for name in (RANDOM, *BASELINES):
         groups.setdefault(str(decide(counts.gain(name, direction))), []).append(name)
-    parts = [f"{text} {_listed(groups[state])}" for state, text in standings.items() if state in groups]
+    parts = []
+    for state, names in sorted(groups.items(), key=lambda group: list(standings).index(group[0])):
+        *others, last = (f"“{name}”" for name in names)  # in quotation marks, for one of them has a comma
+        parts.append(f"{standings[state]} {', '.join(others)} and {last}" if others else f"{standings[state]} {last}")
     return f"Held out, the best head is {'; '.join(parts)}."
-
-
-def _listed(names: list[str]) -> str:
-    """Names in quotation marks, for one of them has a comma."""
-    *others, last = (f"“{name}”" for name in names)
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 STATEMENTS = (
@@ -128,14 +125,12 @@ class CoreferenceView(View):
 
 def _antecedents(result: CoreferenceHeads) -> np.ndarray:
     """(layer, head) of all mentions, by the paper's measure: from a mention to its antecedent."""
-    accuracy: np.ndarray = result.default_view().accuracy[0, 0]
-    return accuracy
+    return np.asarray(result.default_view().accuracy[0, 0])
 
 
 def _head_match(result: CoreferenceHeads) -> tuple[float, str]:
     """The baseline that the paper compares its head with, and that needs no rules."""
-    shown = result.default_view()
-    return float(shown.systems_accuracy[shown.systems.index("head match"), 0]), "head match"
+    return float(result.default_view().of_system("head match")[0]), "head match"
 
 
 class CoreferenceAnalysis(Analysis):

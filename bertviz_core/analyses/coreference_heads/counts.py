@@ -9,14 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.guesses import (
-    BIN_NAMES,
-    DIRECTIONS,
-    DISTANCE,
-    FOLDS,
-    GENDERS,
-    TYPE_ROWS,
-)
+from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, DISTANCE, FOLDS, TYPE_ROWS
 from bertviz_core.analyses.document_sums import DocumentSums
 from bertviz_core.analyses.proportions import effective_n, share, t_quantile, wilson
 from bertviz_core.analyses.results import Result
@@ -24,12 +17,8 @@ from bertviz_core.heads import DirectedHead, Head, highest
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `proportions.effective_n`
 TYPED = len(TYPE_ROWS) * FOLDS  # rows of types, each in each fold
-# Of the last axis of `pooled`.
-COLUMNS = {
-    "type": slice(0, len(TYPE_ROWS)),
-    "distance": slice(len(TYPE_ROWS), len(TYPE_ROWS) + len(BIN_NAMES)),
-    "gender": slice(-len(GENDERS), None),
-}
+ENDS = np.cumsum([0, *map(len, (TYPE_ROWS, *BREAKDOWNS.values()))])
+COLUMNS = dict(zip(("type", *BREAKDOWNS), map(slice, ENDS[:-1], ENDS[1:]), strict=True))  # of the last axis of `pooled`
 
 
 def by_row(counts: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Coreference: the map of heads for each type of mention, and accuracy by distance and by gender (4.3; Table 2)."""
 
 from collections.abc import Sequence
-from html import escape
 
 import numpy as np
 import plotly.graph_objects as go
@@ -47,18 +46,16 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
     layers, heads = accuracy.shape[1:]
+    axes = map_axes(go.Figure(), layers, heads).layout
+    across, up = axes.xaxis.to_plotly_json(), axes.yaxis.to_plotly_json()
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
-        row, column = divmod(index, 2)
+        below, right = divmod(index, 2)
+        place = {"row": below + 1, "col": right + 1}
         squares = map_figure(accuracy_map(values, kind)).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
-        figure.add_trace(squares, row=row + 1, col=column + 1)
-        axes = map_axes(go.Figure(), layers, heads).layout
-        figure.update_xaxes(
-            axes.xaxis.to_plotly_json() | {"title": "layer" if row else None}, row=row + 1, col=column + 1
-        )
-        figure.update_yaxes(
-            axes.yaxis.to_plotly_json() | {"title": None if column else "head"}, row=row + 1, col=column + 1
-        )
+        figure.add_trace(squares, **place)
+        figure.update_xaxes(across | {"title": "layer" if below else None}, **place)
+        figure.update_yaxes(up | {"title": None if right else "head"}, **place)
     figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
     height = int(2 * heads * square_size(layers) * 0.72) + 190
     return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
@@ -67,18 +64,13 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
 def by_distance(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
     """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals over documents, n on
     hover."""
-    figure = _lines(result, shown, base, "distance")
-    figure.update_xaxes(title="words back to the nearest antecedent")
-    return figure
+    return _lines(result, shown, base, "distance").update_xaxes(title="words back to the nearest antecedent")
 
 
 def by_gender(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
-    """Accuracy of pronouns that tell a gender, by gender; bars of 95% intervals over documents, n on
-    hover."""
-    figure = _lines(result, shown, base, "gender")
-    figure.update_traces(mode="markers", marker_size=10)
-    figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
-    return figure
+    """Accuracy of pronouns that tell a gender, by gender, as `by_distance`."""
+    figure = _lines(result, shown, base, "gender").update_traces(mode="markers", marker_size=10)
+    return figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
 
 
 def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
@@ -91,40 +83,30 @@ def compared(result: AntecedentCounts) -> list[str]:
     return [name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)]
 
 
-def _name(choice: DirectedHead | str, base: int) -> str:
-    """A system's name may be a file's: it must not be read as markup. The paper's direction is omitted."""
-    if isinstance(choice, str):
-        return escape(choice)
-    return f"head {choice.head.label(base)}" + (f", {arrow(DIRECTIONS[choice.direction])}" if choice.direction else "")
-
-
 def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int, breakdown: str) -> go.Figure:
     """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
-    ticks = BREAKDOWNS[breakdown]
-    traces = []
-    for index, choice in enumerate(shown):
-        name, (right, total) = _name(choice, base), result.by(breakdown, choice)
-        color, dash, symbol = LINES[index % len(LINES)]
-        accuracy = share(right, total)
-        low, high = result.group_intervals(breakdown, choice)
+    figure, ticks = go.Figure(), BREAKDOWNS[breakdown]
+    for index, (at, (color, dash, symbol)) in enumerate(zip(shown, LINES, strict=False)):
+        name = at if isinstance(at, str) else f"head {at.head.label(base)}"
+        if isinstance(at, DirectedHead) and at.direction:  # the paper's direction is omitted
+            name += f", {arrow(DIRECTIONS[at.direction])}"
+        right, total = result.by(breakdown, at)
+        accuracy, (low, high) = share(right, total), result.group_intervals(breakdown, at)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
-        traces.append(
-            {
-                "type": "scatter",
-                "x": np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
-                "y": accuracy,
-                "name": name,
-                "mode": "lines+markers",
-                "line": {"color": color, "dash": dash},
-                "marker": {"symbol": symbol, "size": 8},
-                "error_y": None if name in (CHANCE, RANDOM) else bars,  # these are exact
-                "customdata": np.stack([total, right], -1),
-                "hovertemplate": f"{name}: {HOVER}",
-            }
+        figure.add_scatter(
+            x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
+            y=accuracy,
+            name=name,
+            mode="lines+markers",
+            line={"color": color, "dash": dash},
+            marker={"symbol": symbol, "size": 8},
+            error_y=None if at in (CHANCE, RANDOM) else bars,  # these are exact
+            customdata=np.stack([total, right], -1),
+            hovertemplate=f"{name}: {HOVER}",
         )
-    across = {"tickvals": list(range(len(ticks))), "ticktext": list(ticks), "showgrid": False}
-    up = {"title": {"text": "accuracy"}, "range": [-0.02, 1.02], "tickformat": ".0%"}
-    return finish(go.Figure(traces, {"xaxis": across, "yaxis": up}), 340)
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
+    figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
+    return finish(figure, 340)
 
 
 def latex(result: AntecedentCounts) -> str:

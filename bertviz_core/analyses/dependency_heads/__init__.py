@@ -69,8 +69,7 @@ def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Fin
 
 
 def clearest_relation(shown: RelationCounts, base: int) -> Answer:
-    relation = shown.clearest_relation()
-    if relation in NO_RELATION:
+    if (relation := shown.clearest_relation()) in NO_RELATION:
         raise KeyError("relations")
     return relation_answer(shown, base, relation, POINTS)
 

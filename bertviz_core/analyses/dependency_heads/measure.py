@@ -104,8 +104,8 @@ class Guesses:
         shape = (len(examples), len(DIRECTIONS), self.layers, self.heads, size)
         self.guesses, self.weights = np.zeros(shape, np.uint8 if size <= 256 else np.uint16), np.zeros(shape, np.uint8)
         for row, example in enumerate(examples):
-            guess, weight = (array[row, ..., : len(example.sentence)] for array in (self.guesses, self.weights))
-            self.by_sentence[example.number] = example.sentence, guess, weight
+            own = np.s_[row, ..., : len(example.sentence)]
+            self.by_sentence[example.number] = example.sentence, self.guesses[own], self.weights[own]
         index = torch.arange(size, device=self.device)
         fixed = (index + torch.from_numpy(OFFSETS).to(self.device)[:, None]).clamp(min=-1)  # the root being -1 here
         for trees in self.trees:
@@ -191,10 +191,9 @@ class Guesses:
 
     def _classes(self, example: Any) -> list[list[tuple[str, str]]]:
         """The classes of every word of a sentence."""
-        sentence: Sentence = example.sentence
-        labels = {view: of(sentence).relations for view, of in self.rules.views.items()}
-        if sentence.tags:
-            labels[PART_OF_SPEECH] = sentence.tags
+        labels = {view: of(example.sentence).relations for view, of in self.rules.views.items()}
+        if example.sentence.tags:
+            labels[PART_OF_SPEECH] = example.sentence.tags
         return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
 
     def _right(self, trees: Trees, guess: Tensor) -> Tensor:
@@ -220,9 +219,8 @@ class Guesses:
 def accumulator(model: AttentionModel, request: Request) -> Guesses:
     """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule, which
     option `possessives` applies in corrected mode too."""
-    words = POSSESSIVES if request.options.get("possessives") else ()
-    possessives = RELEASE_POSSESSIVES if request.settings.paper else words
-    rules = Rules(VIEWS, possessives, request.settings.paper, model.causal)
+    paper, chosen = request.settings.paper, POSSESSIVES if request.options.get("possessives") else ()
+    rules = Rules(VIEWS, RELEASE_POSSESSIVES if paper else chosen, paper, model.causal)
     return Guesses(rules, model.layers, model.heads, model.device)
 
 

@@ -29,8 +29,8 @@ class RelationCounts(Result):
         offsets: (offset,) the fixed offsets that compete as baselines.
         offset_correct: (offset, relation) right guesses of each; of a causal model (direction, offset, relation), among
             the words that the direction counts.
-        visible: (fold, direction, relation) of a causal model, the words that a direction counts: those whose governor
-            comes earlier, or later, so that the later word of the two attends. None where every word is counted.
+        visible: (fold, direction, relation) of a causal model, the words that a direction counts, see CAUSAL. None
+            where every word is counted.
         random_correct: (direction, relation) of a causal model, the mean right guesses of a word drawn at random among
             those before, or after, the dependent.
     """
@@ -64,8 +64,7 @@ class RelationCounts(Result):
     @property
     def counted(self) -> np.ndarray:
         """(fold, direction, relation) words of which right guesses are a share."""
-        repeated = np.broadcast_to(self.n[:, None], (len(self.n), len(DIRECTIONS), len(self.relations)))
-        return repeated if self.visible is None else self.visible
+        return np.stack([self.n] * len(DIRECTIONS), 1) if self.visible is None else self.visible
 
     @property
     def accuracy(self) -> np.ndarray:

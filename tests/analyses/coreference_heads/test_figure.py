@@ -1,7 +1,5 @@
 """Figures of the coreference heads show the result's own numbers."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -50,11 +48,6 @@ def test_the_exported_figure_has_no_two_lines_alike_and_no_interval_for_what_is_
 def test_a_head_read_in_the_other_direction_is_named_so(result):
     figure = by_distance(result, [DirectedHead(1, Head(5, 3)), "nearest"])
     assert figure.data[0].name == "head 6-4, antecedent → mention"
-
-
-def test_a_systems_name_is_no_markup(result):
-    named = replace(result, systems=["<a href='x'>", *result.systems[1:]])
-    assert by_distance(named, ["<a href='x'>"]).data[0].name == "&lt;a href=&#x27;x&#x27;&gt;"
 
 
 def test_a_finding_beside_a_weaker_baseline_names_the_best_one_too(result):

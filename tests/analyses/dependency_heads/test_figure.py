@@ -7,14 +7,8 @@ import numpy as np
 import pytest
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.figure import (
-    example_svg,
-    examples,
-    latex,
-    offset_figure,
-    paper_figure,
-    relation_table,
-)
+from bertviz_core.analyses.dependency_heads import figure as drawn
+from bertviz_core.analyses.dependency_heads.figure import example_svg, examples, paper_figure
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.corpora.files import sample
 from bertviz_core.heads import DirectedHead, Head
@@ -49,8 +43,7 @@ def test_picture_and_table_agree(result):
 
 
 def test_offset_bars(result):
-    figure = offset_figure(result, "prep")
-    bars = figure.data[0]
+    bars = drawn.offset_figure(result, "prep").data[0]
     assert list(bars.x) == [f"{offset:+d}" for offset in result.offsets]
     row = result.to_frame().set_index("relation").loc["prep"]
     assert max(bars.y) == pytest.approx(100 * row["baseline_accuracy"])
@@ -58,12 +51,12 @@ def test_offset_bars(result):
 
 
 def test_table_for_the_screen_and_latex(result):
-    table = relation_table(result, base=0).set_index("relation")
+    table = drawn.relation_table(result, base=0).set_index("relation")
     assert table.loc["det", "paper"] == 94.3 and np.isnan(float(table.loc["UAS", "paper"] or "nan"))
     assert "held out" in table
     frame = result.to_frame().set_index("relation")
     assert table.loc["det", "head"] == Head.parse(frame.loc["det", "head"]).label(0)
-    lines = latex(result).splitlines()
+    lines = drawn.latex(result).splitlines()
     assert len([line for line in lines if " & " in line]) == len(result.relations) + 1
     assert f"{100 * frame.loc['det', 'accuracy']:.1f}" in next(line for line in lines if line.startswith("det &"))
 
@@ -75,10 +68,8 @@ def test_examples_count_what_the_accuracy_counts(result):
             found = examples(result, DirectedHead(direction, head), relation)
             row = result.relations.index(relation)
             assert sum(example.words for example in found) == result.n.sum(0)[row]
-            if result.provenance["settings"]["mode"] == "corrected" or relation in (
-                "prep",
-                "dobj",
-            ):  # the release's rule for `poss` is not in the guesses
+            # The release's rule for `poss` is not in the guesses.
+            if result.provenance["settings"]["mode"] == "corrected" or relation in ("prep", "dobj"):
                 right = sum(example.right for example in found)
                 assert right == result.correct.sum(0)[direction, row, head.layer, head.head]
 

@@ -57,6 +57,11 @@ def request(mode="corrected", **options) -> Request:
     return Request("dependency_heads", checkpoint.find("demo"), source, Settings(mode=mode), options)
 
 
+def analyzed(model, text: str) -> DependencyHeads:
+    asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(text.encode(), "x"))
+    return compute(asked, None, Execution("cpu"), model=model)
+
+
 @pytest.fixture(scope="module")
 def literal(model):
     return literal_maps(model, request())
@@ -70,9 +75,7 @@ def literal_maps(model, asked):
         batch = collate([encoded], model.tokens, "cpu")
         forward(model, batch, lambda seen, layers=layers: layers.append(seen.weights[0].double().numpy()))
         s = encoded.sentence
-        sentences.append(
-            {"number": s.number, "words": s.words, "heads": s.governors, "relns": s.relations, "tags": s.tags}
-        )
+        sentences.append(s.to_json() | {"number": s.number, "tags": s.tags})
         maps.append((layers, encoded.words.tolist()))
     return sentences, maps
 
@@ -124,9 +127,8 @@ def test_every_head_and_the_kept_guesses_equal_the_literal_loops(model, literal)
                 weights = [m[i, g - 1] for m, guessed in zip(axes, guesses, strict=True) for i, g in enumerate(guessed)]
                 alone = [i for i, s in enumerate(s for s in sentences for _ in s["words"]) if len(s["words"]) == 1]
                 expected = np.delete(np.array(weights), alone)
-                np.testing.assert_allclose(
-                    np.delete(result.weights[d, layer, head], alone) / 255, expected, atol=0.5001 / 255
-                )
+                kept_weights = np.delete(result.weights[d, layer, head], alone)
+                np.testing.assert_allclose(kept_weights / 255, expected, atol=0.5001 / 255)
 
 
 TAGGED = """
@@ -172,7 +174,7 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
 
 
 def test_a_treebank_without_parts_of_speech_has_relations_alone(model):
-    result = compute(request(), None, Execution("cpu"), model=model).show(RelationFilter())
+    result = analyzed(model, plain()).show(RelationFilter())
     assert WordClasses.of(result).schemes("function-heads") == ["function-heads"]
     assert WordClasses.of(result).preferred(PART_OF_SPEECH, [Head(0, 0)]) == [None]
 
@@ -189,7 +191,7 @@ def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
 
 
 def test_bytes_choices_and_subtypes(model):
-    result = compute(request(), None, Execution("cpu"), model=model)
+    result = analyzed(model, plain())
     again = DependencyHeads.from_bytes(result.to_bytes())
     assert again.to_frame().equals(result.to_frame()) and again.sentences == result.sentences
     shown = result.show(RelationFilter("as-is", min_count=3, offsets=2))
@@ -203,8 +205,7 @@ def test_bytes_choices_and_subtypes(model):
 
 def test_merged_subtypes_are_added_up(model):
     text = "a\t2-nsubj:pass\nb\t0-root\n\nc 2-nsubj\nd 0-root\ne 2-punct\n"
-    asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(text.encode(), "x"))
-    result = compute(asked, None, Execution("cpu"), model=model)
+    result = analyzed(model, text)
     merged, result = result.show(RelationFilter("as-is", merge_subtypes=True)), result.show(RelationFilter("as-is"))
     assert merged.relations == ["all", "UAS", "nsubj", "punct"] and merged.n.sum(0).tolist() == [5, 4, 2, 1]
     rows = [result.relations.index(name) for name in ("nsubj", "nsubj:pass")]
@@ -215,15 +216,7 @@ def test_merged_subtypes_are_added_up(model):
 def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(model, literal):
     tree = ("He 2-nsubj", "sat 0-root", "on 6-case", "the 6-det", "old 6-amod", "mat 2-obl")
     view = ("He 2-nsubj", "sat 0-root", "on 2-prep", "the 6-det", "old 6-amod", "mat 3-pobj")
-    results = [
-        compute(
-            Request("dependency_heads", checkpoint.find("demo"), from_bytes("\n".join(lines).encode(), "x")),
-            None,
-            Execution("cpu"),
-            model=model,
-        )
-        for lines in (tree, view)
-    ]
+    results = [analyzed(model, "\n".join(lines)) for lines in (tree, view)]
     seen, asked = results[0].show(RelationFilter("function-heads")), results[1].show(RelationFilter("as-is"))
     assert seen.relations == asked.relations and seen.relations != results[0].show(RelationFilter("as-is")).relations
     assert np.array_equal(seen.correct, asked.correct) and np.array_equal(seen.offset_correct, asked.offset_correct)
@@ -234,9 +227,8 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
 def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
     """Each direction counts the words whose governor it can see; roots are among all words alone."""
     causal = load(checkpoint.find(str(predicting.save(family, tmp_path))), "cpu")
-    asked = Request(
-        "dependency_heads", causal.checkpoint, from_bytes(plain().encode(), "bank"), Settings(max_length=64)
-    )
+    source = from_bytes(plain().encode(), "bank")
+    asked = Request("dependency_heads", causal.checkpoint, source, Settings(max_length=64))
     result = compute(asked, None, Execution("cpu", 64), model=causal).show(RelationFilter("as-is", min_count=2))
     sentences, maps = literal_maps(causal, asked)
     words = words_of(maps, first_piece=False)
@@ -267,14 +259,9 @@ def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
 
 def test_roots_of_any_case_have_no_row_and_labels_named_as_totals_are_relations(model):
     text = "a\t2-all\nb\t0-ROOT\n\nc 2-UAS\nd 0-root\ne 2-all:x\nf 2-punct\n"
-    asked = Request("dependency_heads", checkpoint.find("demo"), from_bytes(text.encode(), "x"))
-    result = compute(asked, None, Execution("cpu"), model=model)
-    counts = {
-        name: int(n)
-        for name, n in zip(
-            result.show(RelationFilter("as-is")).relations, result.show(RelationFilter("as-is")).n.sum(0), strict=True
-        )
-    }
+    result = analyzed(model, text)
+    shown = result.show(RelationFilter("as-is"))
+    counts = dict(zip(shown.relations, shown.n.sum(0).tolist(), strict=True))
     assert counts == {"all": 6, "UAS": 5, "UAS_": 1, "all_": 1, "all_:x": 1, "punct": 1}
     merged = result.show(RelationFilter("as-is", merge_subtypes=True))
     assert merged.relations == ["all", "UAS", "all_", "UAS_", "punct"] and merged.n.sum(0).tolist() == [6, 5, 2, 1, 1]
