@@ -2,8 +2,6 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,6 +23,8 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 from bertviz_core.plotting.style import BEHAVIORS
 
 DIRECTIONS = ("dependent → governor", "governor → dependent")
+NONE = "no named behavior"
+ON_CARD = 3  # quantities: those in which a head ranks highest
 
 
 def behavior_map(
@@ -34,12 +34,21 @@ def behavior_map(
     texts, `named` says what linguistic heads find, and `shown` behaviors are in the legend, by default those that
     some head has."""
     layers, heads = labels.shape
-    hover = [_hover(labels[at], at, columns, named, base) for at in all_heads(layers, heads)]
+    known = {c.quantity: c for c in columns if c.analysis in ("surface_patterns", "entropy")}
+    head_ranks, hover = {name: ranks(column.values) for name, column in known.items()}, []
+    for head in all_heads(layers, heads):
+        behavior = str(labels[head])
+        shows = "entropy" if behavior in ("broad", OTHER) else behavior
+        text = f"{head.label(base)}: {named.get(head.label(), BEHAVIORS[behavior][-1])}"
+        if column := known.get(shows):
+            value = quantity(column.spec.label, column.spec.text(column.values[head]))
+            text += f"; {value}, rank {head_ranks[shows][head]} of {column.values.size}"
+        hover.append(text)
     groups = []
     for behavior in shown or behavior_counts(labels):
         color, symbol, letter, name = BEHAVIORS[behavior]
         members = tuple(head.label() for head in all_heads(layers, heads) if labels[head] == behavior)
-        groups.append(MarkerGroup(f"{name} ({len(members)})", color, symbol, letter, members, behavior == "other"))
+        groups.append(MarkerGroup(f"{name} ({len(members)})", color, symbol, letter, members, behavior == OTHER))
     return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
 
 
@@ -72,71 +81,34 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
     ]
 
 
-def _hover(behavior: str, head: Head, columns: list[Column], named: Mapping[str, str], base: int) -> str:
-    """Hover text of a head, as "8-10: [SEP]; attention to [SEP] 0.87, rank 3 of 48"."""
-    name = named.get(head.label(), BEHAVIORS[behavior][-1])
-    shows: Any = {"broad": "entropy", "other": "entropy"}.get(behavior, behavior)
-    column = next((c for c in columns if c.quantity == shows and c.analysis in ("surface_patterns", "entropy")), None)
-    if column is None:
-        return f"{head.label(base)}: {name}"
-    value = quantity(column.spec.label, column.spec.text(column.values[head]))
-    return f"{head.label(base)}: {name}; {value}, rank {ranks(column.values)[head]} of {column.values.size}"
-
-
-NONE = "no named behavior"
-
-
-@dataclass(frozen=True)
-class HeadCard:
-    """One head in a few words.
-
-    Attributes:
-        title: The head.
-        behavior: What it does.
-        numbers: (quantity, value, rank as "3 of 72") of the quantities in which it ranks highest.
-        relation: The relation that it is the furthest above the best fixed offset in; empty for none.
-        attended: What words it attends to beyond their share; empty where that is not known.
-    """
-
-    title: str
-    behavior: str
-    numbers: tuple[tuple[str, str, str], ...]
-    relation: str
-    attended: str
-
-
-def head_cards(results: Results, thresholds: Thresholds, base: int, count: int = 3) -> tuple[HeadCard, ...]:
-    """A card for each head, layer by layer."""
+def encoded_cards(results: Results, thresholds: Thresholds, base: int) -> bytes:
+    """A card for each head, layer by layer, as JSON for the browser: what it does, its highest ranks, the relation
+    that it is the furthest above the best fixed offset in, and what words it attends to beyond their share."""
     named = linguistic(results)
     labels, quantities = behavior_labels(results, thresholds, named), columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
-    places = [ranks(column.values) for column in quantities]
+    ranked = [(column, ranks(column.values)) for column in quantities]
     heads, cards = all_heads(*labels.shape), []
     for head, strongest, words in zip(heads, relations(results, heads, 1), attends_to(results, heads), strict=True):
-        first = sorted(range(len(quantities)), key=lambda number: places[number][head])[:count]
-        numbers = tuple(
-            (
-                quantities[number].spec.label,
-                quantities[number].spec.text(quantities[number].values[head]),
-                f"{places[number][head]} of {labels.size}",
+        first = sorted(ranked, key=lambda each: each[1][head])[:ON_CARD]
+        found = ""
+        if strongest:
+            best = strongest[0]
+            of = f"{best.n:,} with the {best.counted}" if best.counted else f"{best.n:,}"
+            found = (
+                f"Strongest relation: {best.name}, {best.accuracy:.1%} of {of} (best fixed offset {best.baseline:.1%})"
             )
-            for number in first
+        does = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
+        cards.append(
+            {
+                "title": f"Head {head.label(base)}",
+                "behavior": named.get(head.label()) or does,
+                "numbers": [
+                    (column.spec.label, column.spec.text(column.values[head]), f"{places[head]} of {labels.size}")
+                    for column, places in first
+                ],
+                "relation": found,
+                "attended": "".join(f"Attends to {text}" for text in words[:1]),
+            }
         )
-        behavior = named.get(head.label()) or (NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1])
-        attended = "".join(f"Attends to {text}" for text in words[:1])
-        cards.append(HeadCard(f"Head {head.label(base)}", behavior, numbers, _strongest(strongest), attended))
-    return tuple(cards)
-
-
-def encoded_cards(results: Results, thresholds: Thresholds, base: int) -> bytes:
-    """All cards as JSON, as the browser draws them."""
-    return json.dumps({"cards": [vars(card) for card in head_cards(results, thresholds, base)]}).encode()
-
-
-def _strongest(relations: list[Relation]) -> str:
-    """The relation that a head finds best, against the best fixed offset."""
-    if not relations:
-        return ""
-    best = relations[0]
-    of = f"{best.n:,} with the {best.counted}" if best.counted else f"{best.n:,}"
-    return f"Strongest relation: {best.name}, {best.accuracy:.1%} of {of} (best fixed offset {best.baseline:.1%})"
+    return json.dumps({"cards": cards}).encode()

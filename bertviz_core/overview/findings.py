@@ -34,7 +34,7 @@ def behaviors_finding(results: Results, thresholds: Thresholds | None = None) ->
     labels = behavior_labels(results, thresholds, named)
     state, sentence = NOT_COMPUTED, "Neither surface patterns nor entropy is stored for this model."
     if labels is not None:
-        state, sentence = (SHOWN if named else _state(results, thresholds)), behaviors_sentence(labels, named)
+        state, sentence = (SHOWN if named else _state(results, thresholds)), _sentence(labels, named)
     return Finding(
         "overview.behaviors",
         "overview",
@@ -54,20 +54,19 @@ def _state(results: Results, thresholds: Thresholds) -> str:
     if not isinstance(result, HeadAverages):
         return UNDECIDED
     limits = {name: limit for name, limit in asdict(thresholds).items() if name in TARGETS and name in result.present}
-    heads = {name: head_intervals(result, name, len(limits) * result[name].size) for name in limits}
-    states = {str(state) for name, limit in limits.items() for state in decide(heads[name], limit).flat}
+    states = set()
+    for name, limit in limits.items():
+        states |= set(decide(head_intervals(result, name, len(limits) * result[name].size), limit).flat)
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
-def behaviors_sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
+def _sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
     """(layer, head) names of behaviors, and what the linguistic heads find, in one sentence."""
-    groups, number = behavior_counts(labels), with_behavior(labels)
-    parts = [f"{groups[name]} to {target}" for name, target in TARGETS.items() if name in groups]
-    antecedents = sum(name == COREFERENCE for name in named.values())
-    linguistic = {"governors": len(named) - antecedents, "antecedents": antecedents}
-    parts += [f"{count} to {target}" for target, count in linguistic.items() if count]
-    parts[:1] = [part.replace(" to ", " attend to ", 1) for part in parts[:1]]
-    which = f": {', '.join(parts)}" if parts else ""
+    groups, antecedents = behavior_counts(labels), sum(name == COREFERENCE for name in named.values())
+    counts = {target: groups.get(name, 0) for name, target in TARGETS.items()}
+    counts |= {"governors": len(named) - antecedents, "antecedents": antecedents}
+    parts = [f"{count} to {target}" for target, count in counts.items() if count]
+    which = f": {', '.join(parts)}".replace(" to ", " attend to ", 1) if parts else ""
     broad = groups.get("broad", 0)
     others = f" Of the others, {broad} attend broadly, as heads of an untrained network do." if broad else ""
-    return f"{number} of {labels.size} heads have a recognizable pattern{which}.{others}"
+    return f"{with_behavior(labels)} of {labels.size} heads have a recognizable pattern{which}.{others}"

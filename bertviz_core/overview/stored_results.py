@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -22,24 +22,12 @@ from bertviz_core.settings import Settings
 SUFFIXES = (".csv", ".json")
 
 
-@dataclass(frozen=True)
-class StoredResult:
+class StoredResult(NamedTuple):
     """One stored result: its key and analysis, and the provenance that it carries."""
 
     key: str
     analysis: str
     provenance: dict[str, Any]
-
-    @property
-    def fingerprint(self) -> str:
-        """The model's fingerprint."""
-        return str(self.provenance["model"]["fingerprint"])
-
-    @property
-    def size(self) -> tuple[int, str]:
-        """Sort key for choosing among several results: the number of tokens, then the key, so that equals have an
-        order."""
-        return int(self.provenance["tokens"]), self.key
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
@@ -55,19 +43,16 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
-    """The stored result of each analysis that rests on the most tokens, among those of the same mode and weights.
-
-    Results with other options or further files do not count.
-    """
-    best: dict[str, StoredResult] = {}
-    for stored in stored_results(store):
-        origin = stored.provenance
-        plain = not origin["options"] and "others" not in origin
-        expected = ANALYSES[stored.analysis].relevant(settings).to_json()
-        same = all(origin["settings"].get(name) == expected.get(name) for name in ("mode", "weights"))
-        if plain and same and stored.fingerprint == fingerprint:
-            best[stored.analysis] = max(stored, best.get(stored.analysis, stored), key=lambda other: other.size)
-    results = {name: requests.read(store, best[name].key, name) for name in ANALYSES if name in best}
+    """The stored result of each analysis that rests on the most tokens, of equals that with the last key, among those
+    of the same mode and weights. Results with other options or further files do not count."""
+    best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
+    for key, analysis, about in stored_results(store):
+        plain = not about["options"] and "others" not in about and about["model"]["fingerprint"] == fingerprint
+        expected = ANALYSES[analysis].relevant(settings).to_json()
+        if plain and all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
+            found = int(about["tokens"]), key
+            best[analysis] = max(found, best.get(analysis, found))
+    results = {name: requests.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
 
 

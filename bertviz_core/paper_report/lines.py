@@ -41,10 +41,8 @@ class Lines:
         figure: Number of the paper's figure.
         title: The head and what it does.
         where: Where the input stands in its corpus.
-        labels: Texts of the tokens or words.
-        special: Which of them are special tokens.
-        red: Rows whose lines are red.
-        red_keys: Whether they are rows of the right column.
+        labels, special: Texts of the tokens or words, and which of them are special tokens.
+        red, red_keys: Rows whose lines are red, and whether they are rows of the right column.
         weights: (query, key).
     """
 

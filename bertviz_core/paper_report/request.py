@@ -19,7 +19,8 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.model import observing
+from bertviz_core.paper_report import lines
 from bertviz_core.paper_report.lines import Lines
 from bertviz_core.settings import Execution, Settings
 
@@ -30,15 +31,8 @@ CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_hea
 
 @dataclass(frozen=True)
 class Report:
-    """The data that a report is written from.
-
-    Attributes:
-        checkpoint: The model.
-        results: Analysis -> its result.
-        missing: Analysis -> why it has no result.
-        settings: That the results share.
-        lines: Attention of the clearest heads, for Figures 1 and 5.
-    """
+    """The data that a report is written from: by analysis its result, or why there is none; and attention of the
+    clearest heads, for Figures 1 and 5."""
 
     checkpoint: Checkpoint
     results: Results
@@ -76,11 +70,6 @@ class ReportRequest:
         affordable = [r for r in self.requests() if ANALYSES[r.analysis].cost(r.checkpoint) <= self.max_cost]
         return [r for r in affordable if model_pass.can_compute(r) and find(r) is None]
 
-    def lacks_lines(self, store: Store) -> bool:
-        """Whether the lines of Figures 1 and 5 are not stored, though their heads are known."""
-        key = self.lines_key(store)
-        return key is not None and not store.has(key)
-
     def announcement(self, store: Store) -> str:
         """What is about to be computed, and about how long that takes; empty where all is stored."""
         missing = self.to_compute(partial(requests.find, store))
@@ -93,6 +82,18 @@ class ReportRequest:
         """About how long these requests and the lines take, as "about 40 s"."""
         estimate = runtime_estimate.seconds(store, requests.passes(missing))
         return runtime_estimate.text(estimate if estimate is None else max(estimate, runtime_estimate.LOADING))
+
+    def lines_key(self, store: Store) -> str | None:
+        """Store key of the lines, which changes with every result that chooses their heads; None without such a
+        result."""
+        chosen = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
+        stored = [key for key in chosen if store.has(key)]
+        return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest() if stored else None
+
+    def lacks_lines(self, store: Store) -> bool:
+        """Whether the lines of Figures 1 and 5 are not stored, though their heads are known."""
+        key = self.lines_key(store)
+        return key is not None and not store.has(key)
 
     def compute(
         self, store: Store, execution: Execution, progress: Progress | None = None, load: Load | None = None
@@ -107,11 +108,14 @@ class ReportRequest:
         requests.compute_all(missing, store, execution, progress, load, failed)
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")
-            self._store_lines(store, load(self.requests()[:1], execution))
+            model, results = load(self.requests()[:1], execution), self._results(store)
+            drawn = lines.lines_of(results, observing(model, self.settings.weights), self.settings.paper)
+            about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
+            store.put(str(self.lines_key(store)), lines.to_bytes(drawn, about))
         return {request.analysis: str(error) for together, error in failed for request in together}
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
-        """The report on what is stored; `failed` is what `compute` gave."""
+        """The report on what is stored; `failed` is what `compute` gave. Lines that cannot be read count as none."""
         results, missing = self._results(store), {}
         for request in self.requests():
             if request.analysis not in results:
@@ -119,7 +123,11 @@ class ReportRequest:
         for analysis in ANALYSES.values():
             if analysis.corpus not in self.corpora:
                 missing[analysis.name] = f"No {analysis.corpus} was given."
-        return Report(self.checkpoint, results, missing, self.settings, self._lines(store))
+        drawn: list[Lines] = []
+        with suppress(ValueError, KeyError, TypeError, StoreError):
+            key = self.lines_key(store)
+            drawn = lines.from_bytes((store.get(key) if key else None) or b"")
+        return Report(self.checkpoint, results, missing, self.settings, drawn)
 
     def _results(self, store: Store) -> dict[str, Result]:
         """Every stored result as its page shows it at first."""
@@ -132,33 +140,9 @@ class ReportRequest:
                 results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
         return results
 
-    def lines_key(self, store: Store) -> str | None:
-        """Store key of the lines, which changes with every result that chooses their heads; None without such a
-        result."""
-        chosen = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
-        stored = [key for key in chosen if store.has(key)]
-        return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest() if stored else None
-
-    def _store_lines(self, store: Store, model: AttentionModel) -> None:
-        from bertviz_core.paper_report import lines
-
-        observed = observing(model, self.settings.weights)
-        results = self._results(store)
-        drawn = lines.lines_of(results, observed, self.settings.paper)
-        about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
-        store.put(str(self.lines_key(store)), lines.to_bytes(drawn, about))
-
-    def _lines(self, store: Store) -> list[Lines]:
-        """What is stored of them; what cannot be read counts as none."""
-        from bertviz_core.paper_report import lines
-
-        key = self.lines_key(store)
-        with suppress(ValueError, KeyError, TypeError, StoreError):
-            return lines.from_bytes((store.get(key) if key else None) or b"")
-        return []
-
 
 def _reason(request: Request) -> str:
+    """Why a request has no result."""
     try:
         model_pass.check_model(request)
     except BertvizError as error:

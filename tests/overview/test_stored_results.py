@@ -28,7 +28,7 @@ def test_every_result_of_a_model_is_told_with_its_provenance(filled, tiny, demo)
     stored = list(stored_results(filled))
     assert sorted(one.analysis for one in stored) == ["entropy", "entropy", "surface_patterns", "surface_patterns"]
     assert {one.provenance["model"]["name"] for one in stored} == {tiny.checkpoint.name}
-    assert {one.fingerprint for one in stored} == {tiny.checkpoint.fingerprint()}
+    assert {one.provenance["model"]["fingerprint"] for one in stored} == {tiny.checkpoint.fingerprint()}
     assert largest(filled, demo.checkpoint.fingerprint(), Settings()) == {}
 
 
