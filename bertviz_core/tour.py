@@ -17,14 +17,12 @@ PICTURE = Path(__file__).parent / "assets" / "tour.svg"  # the terms, drawn
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the tour: a question, and the figure that answers it.
+    """A step of the tour: a question for a class, and the figure that answers it.
 
     Attributes:
-        title: Of the step.
         section: Of the paper, with its figure or table.
         page: Where to see more of it.
         look: How to read the figure.
-        question: For a class.
         findings: Ids of the findings that answer the question; their statements are the paper's.
         background: What a reader should know first, without numbers of this model.
         needs: The analyses that it reads; the page's own where it is empty.
@@ -73,7 +71,7 @@ def address(page: str, findings: list[Finding]) -> dict[str, str]:
     return ANALYSES[page].map_of(quantity) if page in ANALYSES and quantity else {}
 
 
-TERMS = {
+TERMS = {  # what the first slide explains, as Markdown
     "Token": "What the model reads: a word, or a piece of one. “##” marks a piece that goes on with a word.",
     "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends, for decoders at most one in front. A "
     "model may use one, or its first token, as a place to rest: a **sink**.",
@@ -82,9 +80,7 @@ TERMS = {
     "Governor": "The word that another one depends on: “chased” is the governor of its subject “dog”. Their arc is a "
     "relation.",
 }
-"""What the first slide explains, as Markdown."""
-
-ROLES = {
+ROLES = {  # findings whose heads the last slide offers, and what these do
     "surface_patterns.previous": "previous token",
     "surface_patterns.next": "next token",
     "surface_patterns.sink": "the sink",
@@ -92,8 +88,6 @@ ROLES = {
     "dependency_heads.relation": "a relation",
     "coreference_heads.nearest": "coreference",
 }
-"""Findings whose heads the last slide offers, and what these do."""
-
 STEPS = (
     Step(
         "Heads are specialists",

@@ -37,39 +37,37 @@ def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, s
 
 
 def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Arc], name: str = "") -> str:
-    """The drawing; `name` says in words what it shows."""
-    middles, width = _layout(words)
+    """The drawing; `name` says in words what it shows. Letters are about half as wide as high, CJK ones as wide; the
+    first word stands at the right where the writing begins there."""
+    middles, width = [], GAP / 2
+    for word in words:
+        wide = columns(word) * LETTER
+        middles.append(width + wide / 2)
+        width += max(wide, 12) + GAP
+    if right_to_left(words):
+        middles = [width - middle for middle in middles]
     above, below = _levels(gold), _levels(guesses)
     base = LABEL + STEP * (max(above, default=0) + 1)
     height = base + SIZE + 14 + (LABEL + STEP * (max(below, default=0) + 1) if guesses else 0)
     marked = {arc.word for arc in gold if not arc.faint}
     parts = [_arc(arc, middles, level, base - 4, -1) for arc, level in zip(gold, above, strict=True)]
     parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
-    parts += [
-        f'<text x="{middle:.0f}" y="{base + SIZE}" text-anchor="middle" font-size="{SIZE}" fill="currentColor" '
-        f'font-weight="{700 if index in marked else 400}">{_escaped(word)}</text>'
-        for index, (word, middle) in enumerate(zip(words, middles, strict=True))
-    ]
+    for index, (word, middle) in enumerate(zip(words, middles, strict=True)):
+        weight = 700 if index in marked else 400
+        parts.append(_text(word, f"{middle:.0f}", f"{base + SIZE}", f'font-size="{SIZE}" font-weight="{weight}"'))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" role="img" '
         f'aria-label="{_escaped(name)}" font-family="inherit">{"".join(parts)}</svg>'
     )
 
 
+def _text(text: str, x: str, y: str, look: str) -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="middle" fill="currentColor" {look}>{_escaped(text)}</text>'
+
+
 def _escaped(text: str) -> str:
     """Escape a text for XML, with control characters as their pictures, since XML cannot hold them."""
     return escape(text.translate(PICTURES))
-
-
-def _layout(words: Sequence[str]) -> tuple[list[float], float]:
-    """The middle of each word, and the width of all; letters are about half as wide as high, CJK ones as wide. The
-    first word stands at the right where the writing begins there."""
-    middles, x = [], GAP / 2
-    for word in words:
-        wide = columns(word) * LETTER
-        middles.append(x + wide / 2)
-        x += max(wide, 12) + GAP
-    return ([x - middle for middle in middles] if right_to_left(words) else middles), x
 
 
 def _levels(arcs: Sequence[Arc]) -> list[int]:
@@ -91,30 +89,24 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
 def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int) -> str:
     """One arrow, up (sign -1) or down (sign 1) from the line at `base`, its label and its hover text."""
     color = "currentColor" if arc.right is None else RIGHT if arc.right else WRONG
-    to = middles[arc.word]
-    peak = base + sign * STEP * level
+    to, peak = middles[arc.word], base + sign * STEP * level
     if arc.governor < 0:
         path, middle = f"M{to:.1f},{peak:.1f} L{to:.1f},{base:.1f}", to
     else:
         # A word's own arrow ends in its middle; those that leave it start a little aside.
         start = middles[arc.governor] + (4 if to > middles[arc.governor] else -4)
-        bend = min(10.0, abs(to - start) / 2)
-        inward = bend if to > start else -bend
+        bend = min(10.0, abs(to - start) / 2) * (1 if to > start else -1)
         path = (
-            f"M{start:.1f},{base:.1f} C{start:.1f},{peak:.1f} {start:.1f},{peak:.1f} {start + inward:.1f},{peak:.1f} "
-            f"L{to - inward:.1f},{peak:.1f} C{to:.1f},{peak:.1f} {to:.1f},{peak:.1f} {to:.1f},{base:.1f}"
+            f"M{start:.1f},{base:.1f} C{start:.1f},{peak:.1f} {start:.1f},{peak:.1f} {start + bend:.1f},{peak:.1f} "
+            f"L{to - bend:.1f},{peak:.1f} C{to:.1f},{peak:.1f} {to:.1f},{peak:.1f} {to:.1f},{base:.1f}"
         )
         middle = (start + to) / 2
-    tip = f"M{to - 3.5:.1f},{base + sign * 6:.1f} L{to:.1f},{base:.1f} L{to + 3.5:.1f},{base + sign * 6:.1f}"
+    foot = base + sign * 6
+    tip = f"M{to - 3.5:.1f},{foot:.1f} L{to:.1f},{base:.1f} L{to + 3.5:.1f},{foot:.1f}"
     dash = ' stroke-dasharray="4 3"' if arc.right is False else ""
-    label = (
-        f'<text x="{middle:.1f}" y="{peak + (-3 if sign < 0 else 11):.1f}" text-anchor="middle" font-size="11" '
-        f'fill="currentColor">{_escaped(arc.label)}</text>'
-        if arc.label
-        else ""
-    )
+    label = _text(arc.label, f"{middle:.1f}", f"{peak + (-3 if sign < 0 else 11):.1f}", 'font-size="11"')
     return (
         f'<g opacity="{0.28 if arc.faint else 1}"><title>{_escaped(arc.note)}</title>'
         f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'
-        f'<path d="{tip}" fill="none" stroke="{color}" stroke-width="1.4"/>{label}</g>'
+        f'<path d="{tip}" fill="none" stroke="{color}" stroke-width="1.4"/>{label if arc.label else ""}</g>'
     )

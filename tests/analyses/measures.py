@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from bertviz_core.analyses.request import Request
+from bertviz_core.analyses.requests import compute
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, collate
 from bertviz_core.models.segments import Segments
+from bertviz_core.settings import Execution
 from tests import maps
 from tests.oracles import reference
 
@@ -51,6 +54,18 @@ def check_published(path, measure, oracle, quantities):
         for head, rows in enumerate(layer_maps.tolist()):
             expected = oracle(rows, kinds, causal)
             np.testing.assert_allclose(values[head].tolist(), [expected[name] for name in quantities], atol=1e-5)
+
+
+def check_on_model(analysis, model, text, settings, oracle, quantities):
+    """Every quantity equals the oracle's in batches of any size; gives the last result and (maps, kinds) of each
+    segment."""
+    segments = model_segments(model, text, settings)
+    for batch_tokens in (1, 40, 10_000):
+        request = Request(analysis, model.checkpoint, text, settings)
+        result = compute(request, None, Execution("cpu", batch_tokens), model=model)
+        for name in quantities:
+            np.testing.assert_allclose(result[name], reference.corpus(oracle, segments, name), atol=1e-5, rtol=0)
+    return result, segments
 
 
 def model_segments(model, source, settings) -> list:

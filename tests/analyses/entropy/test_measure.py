@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from bertviz_core.analyses.entropy import QUANTITIES
 from bertviz_core.analyses.entropy.measure import measure
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.settings import Settings
 from tests import maps
 from tests.analyses import measures
 from tests.oracles import reference
@@ -63,17 +61,12 @@ def test_scores_far_from_zero_lose_no_digits(shift):
 
 @pytest.mark.parametrize("mode", ["corrected", "paper"])
 def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
-    chosen = Settings(max_length=20, mode=mode)
-    segments = measures.model_segments(demo, source(TEXT), chosen)
     oracle = partial(reference.entropy, smoothed=mode == "paper")
-    for batch_tokens in (1, 40, 10_000):
-        request = Request("entropy", demo.checkpoint, source(TEXT), chosen)
-        result = compute(request, None, Execution("cpu", batch_tokens), model=demo)
-        for name in QUANTITIES:
-            np.testing.assert_allclose(result[name], reference.corpus(oracle, segments, name), atol=1e-5, rtol=0)
-        lengths = [len(kinds) for _, kinds in segments]
-        assert result.uniform == pytest.approx(sum(map(math.log, lengths)) / len(lengths), abs=1e-6)
-        assert result.arrays()["uniform"] == result.uniform
+    settings = Settings(max_length=20, mode=mode)
+    result, segments = measures.check_on_model("entropy", demo, source(TEXT), settings, oracle, QUANTITIES)
+    lengths = [len(kinds) for _, kinds in segments]
+    assert result.uniform == pytest.approx(sum(map(math.log, lengths)) / len(lengths), abs=1e-6)
+    assert result.arrays()["uniform"] == result.uniform
 
 
 @pytest.mark.parametrize("smoothed", [False, True])

@@ -27,11 +27,6 @@ from tests.predicting import DECODERS, SETTINGS, TEXT, eager, labeled, load, sav
 PREDICTING = ("bert", "distilbert", "roberta", "albert", "electra", "modernbert", "deberta-v2", "mpnet")
 
 
-@pytest.fixture(scope="module")
-def model(masked: loading.AttentionModel) -> loading.AttentionModel:
-    return masked
-
-
 def segments(model: loading.AttentionModel, settings: Settings = SETTINGS) -> Segments:
     return Segments(from_bytes(TEXT.encode(), "text.txt"), model.tokens, settings)
 
@@ -87,10 +82,10 @@ def test_equals_one_segment_at_a_time_with_plain_autograd(family: str, tmp_path:
 
 
 @pytest.mark.parametrize("batch_tokens", [40, 512])
-def test_neither_batch_nor_order_matters(model: loading.AttentionModel, batch_tokens: int) -> None:
-    alone = computed(model, segments(model), batch_tokens=1)
-    for examples in (segments(model), Shuffled(segments(model))):
-        other = computed(model, examples, batch_tokens=batch_tokens)
+def test_neither_batch_nor_order_matters(masked: loading.AttentionModel, batch_tokens: int) -> None:
+    alone = computed(masked, segments(masked), batch_tokens=1)
+    for examples in (segments(masked), Shuffled(segments(masked))):
+        other = computed(masked, examples, batch_tokens=batch_tokens)
         np.testing.assert_allclose(other.mean, alone.mean, rtol=1e-5)
         np.testing.assert_array_equal(other.segments, alone.segments)
         np.testing.assert_array_equal(other.top[: len(CLASSES)], alone.top[: len(CLASSES)])
@@ -98,13 +93,13 @@ def test_neither_batch_nor_order_matters(model: loading.AttentionModel, batch_to
         assert (other.right, other.predicted) == (alone.right, alone.predicted)
 
 
-def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
+def test_no_map_outlives_its_layer(masked: loading.AttentionModel) -> None:
     """When a layer's gradient comes by, the later layers' maps are gone; after the pass all are."""
     import gc
 
     from torch.multiprocessing.reductions import StorageWeakRef
 
-    batch = collate(segments(model), model.tokens, "cpu")
+    batch = collate(segments(masked), masked.tokens, "cpu")
     alive: list[StorageWeakRef] = []
 
     def check(layer: LayerGradient) -> None:
@@ -115,7 +110,7 @@ def test_no_map_outlives_its_layer(model: loading.AttentionModel) -> None:
 
     gc.disable()  # a cycle that waits for the collector would hold a map too long
     try:
-        backward(model, batch, check, targets=Masking(model.tokens, 5))
+        backward(masked, batch, check, targets=Masking(masked.tokens, 5))
         assert [ref.expired() for ref in alive] == [True] * 4
     finally:
         gc.enable()
@@ -125,13 +120,8 @@ def test_a_segment_with_nothing_to_predict_is_left_out_and_counted(masked_folder
     records = [{"text": "the old cat sat ."}, {"tokens": ["[CLS]", "[SEP]"]}, {"text": "a dog ran"}]
     result = _requested(masked_folder, json.dumps(records), Store(tmp_path))
     assert result.segments[QUANTITIES.index("to_sep")] == 2
-    assert result.provenance["skipped"] == [
-        {
-            "reason": "a segment of special tokens only, with nothing to predict",
-            "count": 1,
-            "where": ["line 1, object 2"],
-        }
-    ]
+    why = "a segment of special tokens only, with nothing to predict"
+    assert result.provenance["skipped"] == [{"reason": why, "count": 1, "where": ["line 1, object 2"]}]
     with pytest.raises(InputError, match="token to predict"):
         _requested(masked_folder, json.dumps([records[1]]), Store(tmp_path))
 

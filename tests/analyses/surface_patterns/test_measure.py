@@ -9,20 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
 from bertviz_core.analyses.surface_patterns import lengths_sentence, norms_sentence
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES, paper_figure
 from bertviz_core.analyses.surface_patterns.measure import measure
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
-from bertviz_core.settings import Execution, Settings
+from bertviz_core.settings import Settings
 from tests import maps
 from tests.analyses import measures
 from tests.oracles import reference
 
 oracle = reference.surface_patterns
-SETTINGS = Settings(max_length=24, limit=5)
 
 
 def test_a_worked_example():
@@ -55,14 +52,9 @@ def test_random_attention_with_any_padding(kinds_list, pad, causal, scale):
 def test_the_demo_model_in_batches_of_any_size(demo, source, mode):
     long = " ".join(["A river runs, quietly, through the town."] * 3)
     text = source(f"It is old.\n{long}\n\n{long}\n\n")
-    chosen = Settings(max_length=24, limit=5, mode=mode)
-    segments = measures.model_segments(demo, text, chosen)
-    for batch_tokens in (1, 48, 10_000):
-        request = Request("surface_patterns", demo.checkpoint, text, chosen)
-        result = compute(request, None, Execution("cpu", batch_tokens), model=demo)
-        assert result.segments.tolist() == [len(segments)] * len(QUANTITIES)
-        for name in QUANTITIES:
-            np.testing.assert_allclose(result[name], reference.corpus(oracle, segments, name), atol=1e-5, rtol=0)
+    settings = Settings(max_length=24, limit=5, mode=mode)
+    result, segments = measures.check_on_model("surface_patterns", demo, text, settings, oracle, QUANTITIES)
+    assert result.segments.tolist() == [len(segments)] * len(QUANTITIES)
 
 
 @pytest.mark.parametrize("path", measures.published(), ids=lambda path: path.name.partition(".")[0])
