@@ -67,16 +67,14 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
         [head.label(), f"{head.label(base)}: {number(value)} ± {half_width(half)} nats; estimate {number(guess)}"]
         for head, value, half, guess in each
     ]
-    figure = go.Figure(
-        go.Scatter(
-            x=estimate.reshape(-1),
-            y=change.reshape(-1),
-            error_y={"array": interval.reshape(-1), "thickness": 1, "width": 0, "color": "rgba(140, 140, 140, 0.6)"},
-            mode="markers",
-            marker={"size": 9, "color": LINE, "opacity": 0.7, "symbol": "circle"},
-            customdata=texts,
-            hovertemplate="%{customdata[1]}<extra></extra>",
-        )
+    figure = go.Figure().add_scatter(
+        x=estimate.reshape(-1),
+        y=change.reshape(-1),
+        error_y={"array": interval.reshape(-1), "thickness": 1, "width": 0, "color": "rgba(140, 140, 140, 0.6)"},
+        mode="markers",
+        marker={"size": 9, "color": LINE, "opacity": 0.7, "symbol": "circle"},
+        customdata=texts,
+        hovertemplate="%{customdata[1]}<extra></extra>",
     )
     figure.update_xaxes(title="gradient estimate, nats", zeroline=False, exponentformat="e")
     figure.update_yaxes(title="measured change of the loss, nats")
@@ -86,15 +84,13 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
 def curve_figure(result: Ablation) -> go.Figure:
     """The loss while heads are switched off, the least important first."""
     shares = result.removed / result.removed.max()
-    figure = go.Figure(
-        go.Scatter(
-            x=shares,
-            y=result.removed_loss,
-            mode="lines+markers",
-            line={"color": LINE, "width": 2},
-            customdata=result.removed,
-            hovertemplate=f"%{{customdata}} of {result.removed.max()} heads off: loss %{{y:.3f}} nats<extra></extra>",
-        )
+    figure = go.Figure().add_scatter(
+        x=shares,
+        y=result.removed_loss,
+        mode="lines+markers",
+        line={"color": LINE, "width": 2},
+        customdata=result.removed,
+        hovertemplate=f"%{{customdata}} of {result.removed.max()} heads off: loss %{{y:.3f}} nats<extra></extra>",
     )
     figure.add_hline(y=result.loss, line={"dash": "dot", "color": NEUTRAL[0], "width": 1})
     figure.update_xaxes(title="share of the heads switched off, the least important first", tickformat=".0%")
@@ -105,22 +101,19 @@ def curve_figure(result: Ablation) -> go.Figure:
 def groups_figure(result: Ablation) -> go.Figure:
     """The change of the loss without each group, with its interval; beside it random heads of the same layers."""
     names = [group_name(group["name"]) for group in result.groups]
-    figure = go.Figure(
-        go.Scatter(
-            x=[group["loss_change"] for group in result.groups],
-            y=names,
-            error_x={"array": [group["interval"] or 0.0 for group in result.groups], "thickness": 1.5, "width": 3},
-            mode="markers",
-            name="the group",
-            marker={"size": 10, "color": LINE, "symbol": "circle"},
-            customdata=[len(group["heads"]) for group in result.groups],
-            hovertemplate="%{y}, %{customdata} heads: %{x:.3f} nats<extra></extra>",
-        )
+    figure = go.Figure().add_scatter(
+        x=[group["loss_change"] for group in result.groups],
+        y=names,
+        error_x={"array": [group["interval"] or 0.0 for group in result.groups], "thickness": 1.5, "width": 3},
+        mode="markers",
+        name="the group",
+        marker={"size": 10, "color": LINE, "symbol": "circle"},
+        customdata=[len(group["heads"]) for group in result.groups],
+        hovertemplate="%{y}, %{customdata} heads: %{x:.3f} nats<extra></extra>",
     )
-    draws = [(name, draw) for name, group in zip(names, result.groups, strict=True) for draw in group["random_draws"]]
     figure.add_scatter(
-        x=[draw for _, draw in draws],
-        y=[name for name, _ in draws],
+        x=[draw for group in result.groups for draw in group["random_draws"]],
+        y=[group_name(group["name"]) for group in result.groups for _ in group["random_draws"]],
         mode="markers",
         name="as many random heads of the same layers",
         marker={"size": 8, "color": NEUTRAL[0], "symbol": "x-thin-open"},

@@ -40,11 +40,8 @@ GUESSES = ("original", "before", "after")  # of `word_ids`
 
 @dataclass(frozen=True)
 class Word:
-    """A word that a model without one head predicts worse, as the model sees it in its segment.
-
-    `number` and `position` of the segment in the corpus and of the token in it count from 0. `shown` is what the model
-    sees in place of the word: usually the mask token; an ellipsis for a next word. Losses are in nats.
-    """
+    """A word that a model without one head predicts worse: the segment's `number` and the token's `position` in it from
+    0, what the model sees (`shown` in place of the word), its guesses before and after, and the losses in nats."""
 
     number: int
     position: int
@@ -103,14 +100,14 @@ class Ablation(LossAverages):
 
     @property
     def matters(self) -> np.ndarray:
-        """(layer, head) whether the loss is shown to rise without the head."""
+        """(layer, head) where the loss is shown to rise."""
         return decide(head_intervals(self, "loss_change")) == SHOWN
 
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""
         # Pearson's correlation of the ranks; scipy.stats cannot be imported by two threads of a server at once.
-        columns = {name: self[name].reshape(-1) for name in ("gradient_estimate", "loss_change")}
-        return float(pd.DataFrame(columns).rank().corr().iloc[0, 1])
+        both = pd.DataFrame([self[name].reshape(-1) for name in ("gradient_estimate", "loss_change")]).T
+        return float(both.rank().corr().iloc[0, 1])
 
     def words(self, head: Head) -> Iterator[Word]:
         """The words whose loss rises most without a head, the largest rise first."""
@@ -123,8 +120,8 @@ class Ablation(LossAverages):
 
     def arrays(self) -> dict[str, Any]:
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}
-        correlation = {"gradient_correlation": to_lists(np.array(self.correlation()))}
-        return super().arrays() | intervals | self.counts() | correlation
+        correlation = to_lists(np.array(self.correlation()))
+        return super().arrays() | intervals | self.counts() | {"gradient_correlation": correlation}
 
     def tables(self) -> dict[str, pd.DataFrame]:
         groups = pd.DataFrame(self.groups).drop(columns="random_draws")

@@ -63,7 +63,7 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LayerDivergence(NamedTuple):
-    """Mean divergence of two heads of one layer, and of two heads of different layers; NaN where there are none."""
+    """Mean divergences as `within_and_between` layers, with words for them."""
 
     within: float
     between: float
@@ -91,9 +91,9 @@ def layers_of_heads(shape: tuple[int, int]) -> np.ndarray:
 
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
-    pairs, same = np.triu(np.ones_like(divergence, dtype=bool), 1), labels[:, None] == labels
-    parts = divergence[pairs & same], divergence[pairs & ~same]
-    within, between = (float(part.mean()) if part.size else float("nan") for part in parts)
+    first, second = np.triu_indices(len(labels), 1)
+    pairs, same = divergence[first, second], labels[first] == labels[second]
+    within, between = (float(part.mean()) if part.size else float("nan") for part in (pairs[same], pairs[~same]))
     return within, between
 
 
@@ -144,7 +144,7 @@ class Clustering(Result):
 
     @property
     def summed(self) -> bool:
-        """Divergences are sums over tokens, as the release keeps them, not means."""
+        """Whether divergences are sums over tokens, as the release keeps them, not means."""
         return bool(self.provenance["settings"]["mode"] == "paper")
 
     @property
@@ -154,7 +154,6 @@ class Clustering(Result):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(number of layers, heads of a layer)."""
         return self.averages.shape[1], self.averages.shape[2]
 
     def __getitem__(self, quantity: str) -> np.ndarray:
@@ -166,7 +165,6 @@ class Clustering(Result):
 
     @property
     def present(self) -> list[str]:
-        """The quantities that some input has."""
         return present({name: self[name] for name in QUANTITIES})
 
     @property
@@ -177,7 +175,6 @@ class Clustering(Result):
 
     @property
     def layer_divergence(self) -> LayerDivergence:
-        """How close heads of one layer are beside heads of different layers (section 6)."""
         return LayerDivergence(*within_and_between(self.divergence, layers_of_heads(self.shape)))
 
     def estimates(self) -> dict[str, Estimate]:

@@ -35,17 +35,12 @@ def paper_figure(result: Probes) -> go.Figure:
     names = titles(result)
     without, including = papers_scores(result)
     theirs = [a or b for a, b in zip(without, including, strict=True)]
-    figure = go.Figure(
-        scores(
-            names,
-            percent,
-            ("score", "low", "high"),
-            name="this run",
-            marker={"color": BEST, "size": 11},
-            customdata=np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
-            hovertemplate="%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
-        )
-    )
+    described = {
+        "customdata": np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
+        "hovertemplate": "%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+    }
+    own = {"name": "this run", "marker": {"color": BEST, "size": 11}}
+    figure = go.Figure(scores(names, percent, ("score", "low", "high"), **own, **described))
     circle = {"color": BEST, "size": 9, "symbol": "circle-open"}
     diamond = {"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}}
     for values, name, marker, hover in (

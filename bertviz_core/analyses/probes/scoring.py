@@ -32,11 +32,9 @@ class Splits(NamedTuple):
 
 
 def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
-    """Split `sentences`, of which the last `test_count` come from a separate test file (0: a part is held out).
-
-    Sentences of the same words stay together; training sentences that also stand in the test file are left out and
-    counted. The cut depends on the seed and the words alone, not on the file's order.
-    """
+    """Split `sentences`, of which the last `test_count` come from a separate test file (0: a part is held out); where
+    they also stand among the others, they are not trained on. Sentences of the same words stay together; the cut
+    depends on the seed and the words alone, not on the file's order."""
     first = len(sentences) - test_count
     tested = {sentence.words for sentence in sentences[first:]}
     for sentence in sentences[:first]:

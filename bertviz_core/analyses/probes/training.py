@@ -1,7 +1,6 @@
 """Fitting a probe: L-BFGS over everything at once, or Adam over minibatches of sentences of one length.
 
-The progress shows the training loss after each epoch or iteration, in nats a word; the functions return the loss on the
-part that says when to stop.
+After each epoch or iteration the progress shows the training loss; fits return the losses that say when to stop.
 """
 
 from collections.abc import Callable, Iterator, Sequence
