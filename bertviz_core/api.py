@@ -25,8 +25,8 @@ from bertviz_core.models.in_memory import Model, checkpoint_of, loaded_model, mo
 from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text
+from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import check_out, write_report
-from bertviz_core.paper_report.request import ReportRequest
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer.view import InputAttention, InputView, apply_view
 

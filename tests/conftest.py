@@ -136,7 +136,7 @@ def report(tmp_path_factory: pytest.TempPathFactory):
     """On the results that ship, with nothing computed."""
     from bertviz_core.corpora.files import SAMPLES, sample
     from bertviz_core.models.checkpoint import find
-    from bertviz_core.paper_report.request import ReportRequest
+    from bertviz_core.paper_report import ReportRequest
 
     corpora = {kind: sample(next(iter(names))) for kind, names in SAMPLES.items()}
     return ReportRequest(find("demo"), corpora).read(Store(tmp_path_factory.mktemp("report")))

@@ -17,7 +17,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.models.loading import load_to_view
-from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import MODES, Execution, Settings
 from bertviz_core.viewer.preview import Preview, preview_key
 

@@ -30,8 +30,8 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.overview import stored_results
+from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import check_out, write_report
-from bertviz_core.paper_report.request import ReportRequest
 
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
 NOT_COMPUTED = (  # options that make no difference where nothing is computed

@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence import Emergence
 from bertviz_core.heads import Head
-from bertviz_core.overview.head_summary import Column, behavior_counts
+from bertviz_core.overview import Column, behavior_counts
 from bertviz_core.plotting.style import BEHAVIORS, BEST, NEUTRAL, RING, finish
 
 FOLLOWED = "#e8890c"  # the head that is the best at the end

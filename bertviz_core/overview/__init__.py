@@ -1,1 +1,235 @@
-"""The overview: all stored results of one model together."""
+"""Each head's quantities from all stored results of one model, whichever there are, and the clearest head of each
+behavior (Figures 1 and 5); nothing is computed from text here."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+
+from bertviz_core.analyses.behaviors import BEHAVIORS, LINGUISTIC, OTHER, QUANTITIES, Thresholds, behaviors, linguistic
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.dependency_heads.guesses import COUNTED, DEFAULT_VIEW, DIRECTIONS, SIDES
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import Results, head_frame, result_of
+from bertviz_core.analyses.surface_patterns import sinks
+from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
+
+
+@dataclass(frozen=True)
+class Column:
+    """One quantity of every head, from one analysis.
+
+    Attributes:
+        values: (layer, head), NaN where absent.
+        baseline: Value of the baseline, and its name; NaN and "" if there is none.
+    """
+
+    analysis: str
+    quantity: str
+    values: np.ndarray
+    baseline: float = float("nan")
+    baseline_name: str = ""
+
+    @property
+    def spec(self) -> HeadColumn:
+        """The analysis's definition of the column."""
+        return ANALYSES[self.analysis].column(self.quantity)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How well one head finds one relation, in its better direction (0: dependent to head); fractions.
+
+    Attributes:
+        baseline: Of the best fixed offset, which is `offset`.
+        n: Number of words that are counted.
+        counted: Which ones, as "governor earlier"; empty for all.
+        rank: From 1, among all heads.
+    """
+
+    name: str
+    choice: DirectedHead
+    accuracy: float
+    baseline: float
+    offset: int
+    n: int
+    rank: int
+    counted: str = ""
+
+
+def columns(results: Results) -> list[Column]:
+    """Every quantity of every head that the results have, in the order of the analyses; not that of a first token that
+    is [CLS], which has a column by that name."""
+    found = []
+    for name, analysis in ANALYSES.items():
+        if (result := results.get(name)) is None:
+            continue
+        is_cls = isinstance(result, HeadAverages) and "to_cls" in result.present
+        for column in analysis.columns:
+            values = column.read(result) if column.overview else None
+            if values is not None and not (is_cls and column.quantity == "to_first"):
+                baseline = column.baseline(result) if column.baseline else ()
+                found.append(Column(name, column.quantity, values, *baseline))
+    return found
+
+
+def behavior_labels(
+    results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
+) -> np.ndarray | None:
+    """(layer, head) names of behaviors, `named` being the labels of linguistic heads; None where neither surface
+    patterns nor entropy is stored. Definitions: docs/methods.md, section 9."""
+    known: dict[str, np.ndarray] = {}
+    for name in ("entropy", "surface_patterns"):
+        if isinstance(result := results.get(name), HeadAverages):
+            known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result.present}
+    return behaviors(known, thresholds, map(Head.parse, named or {})) if known else None
+
+
+def behavior_counts(labels: np.ndarray) -> dict[str, int]:
+    """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
+    order = [name for name in BEHAVIORS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
+    return {name: count for name in order if (count := int((labels == name).sum()))}
+
+
+def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[list[Relation]]:
+    """For each of some heads the relations in which it is above the best fixed offset, the furthest above first."""
+    if "dependency_heads" not in results:
+        return [[] for _ in heads]
+    counts = result_of(results, RelationCounts)
+    offsets = np.stack([counts.offset_accuracy(direction).max(0) for direction in range(len(DIRECTIONS))])
+    accuracy, _, direction = better = counts.better
+    gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
+    rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
+    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (place, layer, head)
+    head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
+    return [
+        [_relation(counts, better, row, head, head_ranks[row]) for row in order[:, *head] if gain[row, *head] > 0]
+        for head in heads
+    ]
+
+
+def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
+    """The best heads of the relations in which they are above the best fixed offset, the furthest above it on held-out
+    text first."""
+    better, best = counts.better, counts.best()
+    each = (
+        _relation(counts, better, row, Head(*best[row, 1:].tolist()), ranks(better[0][row])) for row in counts.by_gain()
+    )
+    return list(islice((relation for relation in each if relation.accuracy > relation.baseline), count))
+
+
+def _relation(
+    counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
+) -> Relation:
+    accuracy, n, directions = (each[row] for each in better)
+    direction = int(directions[head])
+    offsets = counts.offset_accuracy(direction)[:, row]
+    return Relation(
+        counts.relations[row],
+        DirectedHead(direction, head),
+        float(accuracy[head]),
+        float(offsets.max()),
+        int(counts.offsets[offsets.argmax()]),
+        int(n[head]),
+        int(head_ranks[head]),
+        COUNTED.format(SIDES[direction]) if counts.is_causal else "",
+    )
+
+
+def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
+    """For each of some heads the part of speech, and the relation, whose words get most of its attention beyond their
+    share."""
+    if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
+        return [[] for _ in heads]
+    classes = WordClasses.of(result)
+    preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
+    return [[each.text for each in of_head if each] for of_head in zip(*preferred, strict=True)]
+
+
+def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, float]]:
+    """The heads that attend most alike (section 6), with their divergences."""
+    return result_of(results, Clustering).nearest(head, count) if "clustering" in results else []
+
+
+def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
+    """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
+    fixed offset, what words it attends to, and the most similar heads."""
+    known = columns(results)
+    table = head_frame({ANALYSES[c.analysis].export_name(c.quantity): c.values for c in known})
+    behavior = behavior_labels(results, thresholds, linguistic(results))
+    if behavior is not None:
+        table.insert(3, "behavior", behavior.reshape(-1))
+    heads = all_heads(*known[0].values.shape)
+    if "dependency_heads" in results:
+        best = relations(results, heads, 1)
+        table["best_relation"] = ["".join(relation.name for relation in first) for first in best]
+        table["attends_to"] = ["; ".join(texts) for texts in attends_to(results, heads)]
+    if "clustering" in results:
+        table["nearest"] = [" ".join(other.label() for other, _ in nearest(results, head)) for head in heads]
+    return table
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A segment in which a head's value is high: its number from 0, the value, its location and its tokens."""
+
+    number: int
+    value: float
+    where: str
+    tokens: list[str]
+
+
+@dataclass(frozen=True)
+class ClearestHead:
+    """The head with the highest document average of a quantity, what such heads do, and its segments, the highest
+    value first."""
+
+    name: str
+    analysis: str
+    quantity: str
+    head: Head
+    value: float
+    segments: list[Segment]
+
+    @property
+    def text(self) -> str:
+        """The value as it is shown."""
+        return ANALYSES[self.analysis].column(self.quantity).text(self.value)
+
+
+def clearest(results: Results) -> list[ClearestHead]:
+    """An example of each share of attention, that to the sink among them, and of broad attention, where the stored
+    results can show it."""
+    examples: list[ClearestHead] = []
+    for analysis in ("surface_patterns", "entropy"):
+        if not isinstance(result := results.get(analysis), HeadAverages):
+            continue
+        for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
+            if quantity in result.present:
+                head, short = highest(result[quantity]), ANALYSES[analysis].column(quantity).short
+                name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
+                value, own = float(result[quantity][head]), list(segments(result, quantity, head))
+                examples.append(ClearestHead(name, analysis, quantity, head, value, own))
+    return examples
+
+
+def clearest_head(results: Results) -> Head | None:
+    """The head with the largest share of attention of any behavior; without shares the broadest; None without both."""
+    examples = clearest(results)
+    shares = [example for example in examples if example.quantity != "entropy"] or examples
+    return max(shares, key=lambda example: example.value).head if shares else None
+
+
+def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segment]:
+    """The segments in which a head's value is highest."""
+    at = (result.quantities.index(quantity), *head)
+    for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
+        if number >= 0:
+            text = result.texts[str(number)]
+            yield Segment(number, value, text["where"], text["tokens"])

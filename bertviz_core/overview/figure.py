@@ -10,7 +10,7 @@ from bertviz_core.analyses.results import Results
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.numbers import quantity
-from bertviz_core.overview.head_summary import (
+from bertviz_core.overview import (
     Column,
     Relation,
     attends_to,

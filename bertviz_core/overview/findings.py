@@ -10,7 +10,7 @@ from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDEC
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
-from bertviz_core.overview.head_summary import behavior_counts, behavior_labels
+from bertviz_core.overview import behavior_counts, behavior_labels
 
 TARGETS = {  # what heads of a behavior attend to
     "next": "the next token",

@@ -16,7 +16,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import InputError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import number
-from bertviz_core.overview.head_summary import frame
+from bertviz_core.overview import frame
 from bertviz_core.settings import Settings
 
 SUFFIXES = (".csv", ".json")

@@ -1,4 +1,147 @@
-"""The report: the paper's figures and tables for one model, as one page.
+"""The data of a report: a result of every analysis, on the corpus of its kind; missing results are computed."""
 
-In reading order: request (what is needed and what is missing), lines (Figures 1 and 5), tables, pages (the contents).
-"""
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+
+from bertviz_core.analyses import model_pass, requests, runtime_estimate
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.model_pass import LastModelCache, Load
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import FORMAT, Request
+from bertviz_core.analyses.results import Result, Results
+from bertviz_core.corpora.source import Source
+from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.store import Store
+from bertviz_core.errors import BertvizError, StoreError
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.model import observing
+from bertviz_core.paper_report.lines import Lines, from_bytes, lines_of, to_bytes
+from bertviz_core.settings import Execution, Settings
+
+CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_heads")  # whose heads have lines
+
+
+@dataclass(frozen=True)
+class Report:
+    """The data that a report is written from: by analysis its result, or why there is none; and attention of the
+    clearest heads, for Figures 1 and 5."""
+
+    checkpoint: Checkpoint
+    results: Results
+    missing: Mapping[str, str]
+    settings: Settings
+    lines: Sequence[Lines] = ()
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """Request for a report.
+
+    Attributes:
+        checkpoint: The model.
+        corpora: Kind of corpus -> the corpus; a kind may be missing.
+        settings: That all results share.
+        max_cost: Forward passes; an analysis that takes more is in the report where it is stored, and not computed.
+    """
+
+    checkpoint: Checkpoint
+    corpora: Mapping[str, Source]
+    settings: Settings = field(default_factory=Settings)
+    max_cost: float = math.inf
+
+    def requests(self) -> list[Request]:
+        """A request for each analysis that has a corpus, in the paper's order."""
+        return [
+            Request(analysis.name, self.checkpoint, self.corpora[analysis.corpus], analysis.relevant(self.settings))
+            for analysis in ANALYSES.values()
+            if analysis.corpus in self.corpora
+        ]
+
+    def to_compute(self, find: Callable[[Request], Result | None]) -> list[Request]:
+        """What is not stored yet, and this model has all that is needed for."""
+        affordable = [r for r in self.requests() if ANALYSES[r.analysis].cost(r.checkpoint) <= self.max_cost]
+        return [r for r in affordable if model_pass.can_compute(r) and find(r) is None]
+
+    def announcement(self, store: Store) -> str:
+        """What is about to be computed, and about how long that takes; empty where all is stored."""
+        missing = self.to_compute(partial(requests.find, store))
+        names = ", ".join(ANALYSES[request.analysis].title for request in missing)
+        length = self.duration(store, missing)
+        return f"{len(missing)} analyses are not stored yet ({names}): {length}." if missing else ""
+
+    @staticmethod
+    def duration(store: Store, missing: list[Request]) -> str:
+        """About how long these requests and the lines take, as "about 40 s"."""
+        estimate = runtime_estimate.seconds(store, requests.passes(missing))
+        return runtime_estimate.text(estimate if estimate is None else max(estimate, runtime_estimate.LOADING))
+
+    def lines_key(self, store: Store) -> str | None:
+        """Store key of the lines, which changes with every result that chooses their heads; None without such a
+        result."""
+        chosen = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
+        stored = [key for key in chosen if store.has(key)]
+        return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest() if stored else None
+
+    def lacks_lines(self, store: Store) -> bool:
+        """Whether the lines of Figures 1 and 5 are not stored, though their heads are known."""
+        key = self.lines_key(store)
+        return key is not None and not store.has(key)
+
+    def compute(
+        self, store: Store, execution: Execution, progress: Progress | None = None, load: Load | None = None
+    ) -> dict[str, str]:
+        """Compute and store what is missing, in as few passes as can be; a pass that fails does not stop the others.
+
+        Returns:
+            Analysis -> why it could not be computed.
+        """
+        load, progress = load or LastModelCache().load, progress or Progress()
+        missing, failed = self.to_compute(partial(requests.find, store)), list[requests.Failure]()
+        requests.compute_all(missing, store, execution, progress, load, failed)
+        if self.lacks_lines(store):
+            progress.start("Drawing attention lines")
+            model, results = load(self.requests()[:1], execution), self._results(store)
+            drawn = lines_of(results, observing(model, self.settings.weights), self.settings.paper)
+            about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
+            store.put(str(self.lines_key(store)), to_bytes(drawn, about))
+        return {request.analysis: str(error) for together, error in failed for request in together}
+
+    def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
+        """The report on what is stored; `failed` is what `compute` gave. Lines that cannot be read count as none."""
+        results, missing = self._results(store), {}
+        for request in self.requests():
+            if request.analysis not in results:
+                missing[request.analysis] = (failed or {}).get(request.analysis) or _reason(request)
+        for analysis in ANALYSES.values():
+            if analysis.corpus not in self.corpora:
+                missing[analysis.name] = f"No {analysis.corpus} was given."
+        drawn: list[Lines] = []
+        with suppress(ValueError, KeyError, TypeError, StoreError):
+            key = self.lines_key(store)
+            drawn = from_bytes((store.get(key) if key else None) or b"")
+        return Report(self.checkpoint, results, missing, self.settings, drawn)
+
+    def _results(self, store: Store) -> dict[str, Result]:
+        """Every stored result as its page shows it at first."""
+        find = partial(requests.find, store)
+        results: dict[str, Result] = {}
+        for request in self.requests():
+            if isinstance(result := find(request), DependencyHeads):
+                results[request.analysis] = result.show_default()
+            elif result is not None:
+                results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
+        return results
+
+
+def _reason(request: Request) -> str:
+    """Why a request has no result."""
+    try:
+        model_pass.check_model(request)
+    except BertvizError as error:
+        return str(error)
+    return "No result is stored."

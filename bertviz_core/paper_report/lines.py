@@ -24,7 +24,7 @@ from bertviz_core.models.labels import Units, layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
-from bertviz_core.overview.head_summary import Segment, clearest, relation_heads
+from bertviz_core.overview import Segment, clearest, relation_heads
 from bertviz_core.viewer.figure import Panel
 from bertviz_core.viewer.view import InputView, apply_view
 

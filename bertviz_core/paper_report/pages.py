@@ -12,10 +12,10 @@ from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size, result_of
 from bertviz_core.exports import check_path, described_origin, write_bytes
+from bertviz_core.overview import clearest, relation_heads
 from bertviz_core.overview.findings import every_finding
-from bertviz_core.overview.head_summary import clearest, relation_heads
 from bertviz_core.paper import CITATION
-from bertviz_core.paper_report.request import Report
+from bertviz_core.paper_report import Report
 from bertviz_core.paper_report.tables import tables
 from bertviz_core.plotting.drawing import WIDTH, bullets, element, html_page, picture, table
 from bertviz_core.viewer.figure import lines_figure

@@ -16,7 +16,7 @@ from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, DownloadNeeded, InputError
 from bertviz_core.models import checkpoint, sources
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
 
 MEGABYTE = 10**6

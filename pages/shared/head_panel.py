@@ -11,8 +11,8 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.corpora.treebank import meaning
+from bertviz_core.overview import behavior_labels, columns, nearest, relations
 from bertviz_core.overview.figure import NONE, behavior_map, head_rows, relation_rows
-from bertviz_core.overview.head_summary import behavior_labels, columns, nearest, relations
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import stored

@@ -11,7 +11,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
 from bertviz_core.engine.jobs import Job, JobQueue
 from bertviz_core.errors import BertvizError, Cancelled, DownloadNeeded
-from bertviz_core.paper_report.request import ReportRequest
+from bertviz_core.paper_report import ReportRequest
 from bertviz_core.tasks import Task
 from pages.shared import messages, services, session
 

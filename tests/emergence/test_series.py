@@ -24,7 +24,7 @@ from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models import loading
 from bertviz_core.models.segments import Segments
-from bertviz_core.overview.head_summary import behavior_labels
+from bertviz_core.overview import behavior_labels
 from bertviz_core.settings import Settings
 from tests import trainings
 from tests.families import FAMILIES

@@ -8,8 +8,7 @@ import pytest
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.surface_patterns import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads
-from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
-from bertviz_core.overview.head_summary import (
+from bertviz_core.overview import (
     Column,
     Relation,
     behavior_labels,
@@ -18,6 +17,7 @@ from bertviz_core.overview.head_summary import (
     frame,
     relations,
 )
+from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
 from bertviz_core.plotting.style import BEHAVIORS
 
 

@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 import pytest
 
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.overview import Column
 from bertviz_core.overview.figure import head_rows
-from bertviz_core.overview.head_summary import Column
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import CLS, NEXT, RING, SEP, Series, layer_figure, percent

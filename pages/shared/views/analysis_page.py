@@ -15,7 +15,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import all_labels, highest, ranks
 from bertviz_core.numbers import number
-from bertviz_core.overview.head_summary import segments
+from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import endnotes, messages, page, services, stored

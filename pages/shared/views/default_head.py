@@ -11,7 +11,7 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
-from bertviz_core.overview.head_summary import clearest_head
+from bertviz_core.overview import clearest_head
 from pages.shared import services, stored
 from pages.shared.frame import choices
 from pages.shared.frame.selection import Selection

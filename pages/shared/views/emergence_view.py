@@ -14,8 +14,8 @@ from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.overview import behavior_counts
 from bertviz_core.overview.figure import behavior_map
-from bertviz_core.overview.head_summary import behavior_counts
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import page, preview

@@ -21,10 +21,10 @@ from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.heads import highest
 from bertviz_core.models.tokens import SPACE_MARKS
 from bertviz_core.numbers import number
-from bertviz_core.overview.head_summary import ClearestHead, Relation, Segment, clearest, relation_heads
+from bertviz_core.overview import ClearestHead, Relation, Segment, clearest, relation_heads
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
+from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
-from bertviz_core.paper_report.request import ReportRequest
 from pages.shared import files, jobs, page, services, stored
 from pages.shared.frame import links
 from pages.shared.frame.selection import Selection
