@@ -14,7 +14,7 @@ from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.engine.store import DAY, Store
-from bertviz_core.engine.stream import PortableAccumulator
+from bertviz_core.engine.stream import Accumulator
 from bertviz_core.errors import StoreError
 from bertviz_core.models import reading
 from bertviz_core.models.encoding import Encoded
@@ -25,7 +25,7 @@ WORK_DAYS = 30  # for which unfinished sums are kept
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunks = Iterator[tuple[int, list[Encoded]]]  # a chunk's number, from 0, and its examples
-Parts = Iterator[tuple[int, Sequence["PortableAccumulator | bytes"]]]  # and what each request sums over it
+Parts = Iterator[tuple[int, Sequence["Accumulator | bytes"]]]  # and what each request sums over it
 
 
 def compute_chunk(
@@ -34,7 +34,7 @@ def compute_chunk(
     requests: Sequence[Request],
     progress: Progress,
     batch_tokens: int | None,
-) -> tuple[int, list[PortableAccumulator]]:
+) -> tuple[int, list[Accumulator]]:
     """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
     (number, examples), analyses = chunk, [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
@@ -49,16 +49,16 @@ class ChunkSums:
     """Sums of one request over the chunks of a corpus: `total` of the first `done` chunks, merged, and later ones, by
     number and without their details, that wait for those before them."""
 
-    def __init__(self, request: Request, empty: PortableAccumulator, store: Store | None) -> None:
+    def __init__(self, request: Request, empty: Accumulator, store: Store | None) -> None:
         self.request, self.total, self.store = request, empty, store
         self.done = 0
-        self.waiting: dict[int, PortableAccumulator] = {}
+        self.waiting: dict[int, Accumulator] = {}
 
     def needs(self, number: int) -> bool:
         """Whether the chunk has still to be computed."""
         return number >= self.done and number not in self.waiting
 
-    def take(self, number: int, part: PortableAccumulator | bytes) -> None:
+    def take(self, number: int, part: Accumulator | bytes) -> None:
         """Add a chunk, unless it was added before, and merge all chunks that are now in order."""
         if not self.needs(number):
             return
@@ -111,7 +111,7 @@ class ChunkedPass:
             self.sums.append(each)
 
     @property
-    def totals(self) -> list[PortableAccumulator]:
+    def totals(self) -> list[Accumulator]:
         """The sums over the whole corpus, once it has been run."""
         return [each.total for each in self.sums]
 
@@ -128,7 +128,7 @@ class ChunkedPass:
                 progress.before += len(chunk)
                 progress.advance(len(chunk))
 
-    def take(self, number: int, parts: Sequence[PortableAccumulator | bytes]) -> None:
+    def take(self, number: int, parts: Sequence[Accumulator | bytes]) -> None:
         """Take in a chunk, and save it unless saving takes too much of the time."""
         for each, part in zip(self.sums, parts, strict=True):
             each.take(number, part)

@@ -19,7 +19,11 @@ PassFunction = Callable[..., None]  # (model, batch, *observers): each observer 
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus, whose size does not grow with it; `merge` adds those of another batch or chunk."""
+    """Sums over a corpus, whose size does not grow with it. They go from one process to another, and a job that was
+    killed goes on from them; those of a staged pass stay here and need no bytes.
+
+    One with a method `take_detail` gives what of a chunk is kept on disk, for `packing.pack`, and forgets it.
+    """
 
     def new_empty(self) -> Self:
         """An empty accumulator of the same kind."""
@@ -28,12 +32,7 @@ class Accumulator(Protocol):
         """Take in what the pass shows of one layer of one batch (LayerAttention, LayerGradient); once for each."""
 
     def merge(self, other: Self) -> None:
-        """Add the sums of another accumulator. Sums are rounded, so that equal bytes need an equal order."""
-
-
-class PortableAccumulator(Accumulator, Protocol):
-    """Sums that go from one process to another, and that a job which was killed goes on from. One with a method
-    `take_detail` gives what of a chunk is kept on disk, for `packing.pack`, and forgets it: the sums do not grow."""
+        """Add the sums of another batch or chunk. Sums are rounded, so that equal bytes need an equal order."""
 
     def to_bytes(self) -> bytes:
         """Serialize all that `merge` reads, with `packing.pack`."""
