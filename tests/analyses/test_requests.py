@@ -246,12 +246,6 @@ def test_two_models_are_never_in_memory_at_once(store, demo, request_for, first)
     assert len(encoders) == 2
 
 
-def test_results_of_an_earlier_format_have_other_keys(request_for, monkeypatch):
-    key = request_for("entropy").key()
-    monkeypatch.setattr("bertviz_core.analyses.request.FORMAT", 1)
-    assert request_for("entropy").key() != key
-
-
 SENTENCE = "the 2-det\ncat 3-nsubj\nslept 0-root\n"
 BROKEN = "the 2-det\ncat 9-nsubj\n"  # a governor beyond the sentence
 TREEBANK = "\n".join([SENTENCE, SENTENCE, SENTENCE, BROKEN, BROKEN, SENTENCE])
@@ -259,16 +253,12 @@ PARAGRAPHS = "the cat sat .\nthe dog slept .\n\na river runs\nlamps are lit\n"
 CHAINS = conll("[1 the cat ] sat / [1 the cat ] slept", "[1 a dog ] ran / [1 a dog ] sat")
 
 
-def request(tiny: Any, source: Any, analysis: str, text: str, **options: Any) -> Request:
-    return Request(analysis, tiny.checkpoint, source(text), SETTINGS, options)
-
-
 def test_two_requests_of_one_pass_have_the_provenance_of_each_alone(
-    tiny: Any, source: Any, store: Any, monkeypatch: pytest.MonkeyPatch
+    tiny: Any, request_for: Any, store: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measure, "MAX_SENTENCES", 1)
-    first = request(tiny, source, "dependency_heads", TREEBANK)
-    second = request(tiny, source, "dependency_heads", TREEBANK, possessives=True)
+    first = request_for("dependency_heads", TREEBANK)
+    second = request_for("dependency_heads", TREEBANK, options={"possessives": True})
     compute_all([first, second], store, load=lambda together, execution: tiny)
     for asked in (first, second):
         result = find(store, asked)
@@ -289,7 +279,7 @@ def test_two_requests_of_one_pass_have_the_provenance_of_each_alone(
     ],
 )
 def test_a_corpus_is_read_once(
-    tiny: Any, source: Any, monkeypatch: pytest.MonkeyPatch, examples: type[Examples[Any]], analysis: str, text: str
+    tiny: Any, request_for: Any, monkeypatch: Any, examples: type[Examples[Any]], analysis: str, text: str
 ) -> None:
     readings: list[Reading] = []
     read = examples.read
@@ -299,6 +289,6 @@ def test_a_corpus_is_read_once(
         return read(self, reading)
 
     monkeypatch.setattr(examples, "read", noted)
-    provenance = compute(request(tiny, source, analysis, text), None, model=tiny).provenance
+    provenance = compute(request_for(analysis, text), None, model=tiny).provenance
     assert len(readings) == 1
     assert readings[0].counts.items() <= provenance.items()

@@ -14,23 +14,17 @@ from tests.waiting import until, wait_for
 
 def make_jobs(access: Access = LOCAL) -> JobQueue:
     """Tasks are functions of progress."""
-
-    def run(task, progress):
-        task(progress)
-
-    return JobQueue(run, access)
+    return JobQueue(lambda task, progress: task(progress), access)
 
 
 class Gate:
     """A first job that runs until `open`, so that others wait."""
 
     def __init__(self, jobs: JobQueue) -> None:
-        self._open = threading.Event()
-        self.job = jobs.submit("gate", "Gate", lambda progress: self._open.wait(10), "gate")
+        opened = threading.Event()
+        self.open = opened.set
+        self.job = jobs.submit("gate", "Gate", lambda progress: opened.wait(10), "gate")
         until(lambda: self.job.state == "running")
-
-    def open(self) -> None:
-        self._open.set()
 
 
 def nothing(progress) -> None:

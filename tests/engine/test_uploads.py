@@ -31,11 +31,6 @@ def test_an_upload_is_opened_by_its_token_and_by_nothing_else(uploads: Uploads) 
             uploads.source(other)
 
 
-def test_tokens_are_random_and_long(uploads: Uploads) -> None:
-    tokens = {uploads.keep(b"x\n", f"{number}.txt", "text").token for number in range(20)}
-    assert len(tokens) == 20 and all(len(token) == 43 for token in tokens)
-
-
 def test_a_deleted_upload_is_gone_even_for_those_who_have_its_source(uploads: Uploads) -> None:
     kept = uploads.keep(b"line\n", "x.txt", "text")
     source = uploads.source(kept.token)
