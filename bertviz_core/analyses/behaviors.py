@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -89,7 +89,7 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
     request's model and settings."""
     results = {}
     for analysis, kind in KINDS.items():
-        found = (find(request.for_analysis(analysis).on(sample(name))) for name in SAMPLES[kind])
+        found = (find(replace(request.for_analysis(analysis), source=sample(name))) for name in SAMPLES[kind])
         if (result := next((each for each in found if each is not None), None)) is not None:
             results[analysis] = result
     return linguistic(results)

@@ -171,5 +171,5 @@ def share_done(store: Store, request: Request) -> float | None:
 
 
 def work_name(request: Request) -> str:
-    """Name of the sums of an unfinished request in the store."""
+    """Name in the store of the sums of an unfinished request."""
     return f"work/chunks/{request.key()}"

@@ -80,9 +80,3 @@ def findings(results: Results, base: int = 1) -> list[Finding]:
     the built-in analyses without a result too."""
     found = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
     return sorted(found, key=lambda finding: finding.section or "beyond")
-
-
-def shared_pass(analysis: Analysis) -> list[Analysis]:
-    """The analyses that are computed in one pass when this one is requested."""
-    others = [other for other in ANALYSES.values() if other.shared and other.corpus == analysis.corpus]
-    return others if analysis.shared else [analysis]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from bertviz_core.analyses.results import Result
@@ -57,13 +57,7 @@ class Request:
 
     def for_analysis(self, analysis: str) -> Request:
         """The request for another analysis of the same model, corpus and settings, with default options."""
-        if analysis == self.analysis:
-            return self
-        return Request(analysis, self.checkpoint, self.source, self.settings)
-
-    def on(self, source: Source) -> Request:
-        """The request on another corpus."""
-        return replace(self, source=source)
+        return self if analysis == self.analysis else Request(analysis, self.checkpoint, self.source, self.settings)
 
 
 @dataclass(frozen=True)

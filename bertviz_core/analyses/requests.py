@@ -5,7 +5,7 @@ from typing import Any
 
 from bertviz_core.analyses.model_pass import Load, LocalRunner, compute_pass
 from bertviz_core.analyses.ray_runner import RayRunner
-from bertviz_core.analyses.registry import ANALYSES, shared_pass
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.jobs import Progress
@@ -58,8 +58,10 @@ def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
 
 
 def shared(request: Request) -> list[Request]:
-    """The request and those that are always computed with it."""
-    return [request.for_analysis(analysis.name) for analysis in shared_pass(ANALYSES[request.analysis])]
+    """The request and those that are always computed with it, in the pass that it shares."""
+    analysis = ANALYSES[request.analysis]
+    others = [other for other in ANALYSES.values() if other.shared and other.corpus == analysis.corpus]
+    return [request.for_analysis(other.name) for other in others] if analysis.shared else [request]
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:

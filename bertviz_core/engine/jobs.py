@@ -42,10 +42,10 @@ class Progress:
         self.pass_number, self.passes, self.subject = number, passes, subject
         self.start("Loading the model")
 
-    def start(self, stage: str, total: int = 0, unit: str = "segments", before: int = 0) -> None:
+    def start(self, stage: str, total: int = 0, unit: str = "segments") -> None:
         """Begin a stage; raises Cancelled when someone asked for it."""
-        self.stage, self.done, self.total, self.unit, self.started = stage, before, total, unit, time.monotonic()
-        self.before, self.losses = before, []
+        self.stage, self.total, self.unit, self.started = stage, total, unit, time.monotonic()
+        self.done, self.before, self.losses = 0, 0, []
         self.advance(0)
 
     def advance(self, count: int) -> None:
