@@ -98,15 +98,15 @@ class Worker:
                 raise EOFError
             if "progress" in message:
                 progress.restore(message["progress"])
-                continue
-            if message["broken"]:
-                self.close()
-            if message["end"] == "failed":
+            elif message.get("end") == "done":
+                return
+            elif message.get("end") == "failed":
+                if message["broken"]:
+                    self.close()
                 what, where, hint = message["error"]
                 raise BertvizError(what, where=where, hint=hint)
-            if message["end"] == "cancelled":
+            elif "end" in message:
                 raise Cancelled()
-            return
         self.close()
         raise Cancelled()
 
