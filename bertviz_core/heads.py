@@ -61,13 +61,11 @@ def arrow(direction: str) -> str:
 
 @lru_cache(16)
 def all_heads(layers: int, heads: int) -> tuple[Head, ...]:
-    """Every head, layer by layer."""
     return tuple(Head(layer, head) for layer in range(layers) for head in range(heads))
 
 
 @lru_cache(16)
 def all_labels(layers: int, heads: int, base: int = 1) -> tuple[str, ...]:
-    """The labels of all heads, layer by layer."""
     return tuple(head.label(base) for head in all_heads(layers, heads))
 
 

@@ -63,7 +63,6 @@ class Analysis:
 
     @property
     def result_class(self) -> type[Result]:
-        """Class of the analysis's results."""
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
@@ -73,7 +72,6 @@ class Analysis:
         return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
-        """Create the accumulator that one pass feeds."""
         from bertviz_core.analyses.averages import SegmentAverages  # imports torch, which stored results do without
 
         if hasattr(module := self._module, "accumulator"):
@@ -120,7 +118,6 @@ class Analysis:
 
     @property
     def command(self) -> str:
-        """Name of the analysis's command."""
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
@@ -133,7 +130,6 @@ class Analysis:
         return self.forward_passes
 
     def column(self, quantity: str) -> HeadColumn:
-        """The column of one quantity."""
         return next(column for column in self.columns if column.quantity == quantity)
 
     def label(self, quantity: str) -> str:

@@ -104,7 +104,6 @@ class SegmentAverages:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Set the sums and the top segments from a `state`."""
         for name in SUMS:
             setattr(self, name, torch.from_numpy(state[name]).to(self.device))
         self.documents.restore(state["documents"])

@@ -66,7 +66,6 @@ class DocumentSums(ABC):
         return pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
 
     def restore(self, data: bytes) -> None:
-        """Read what `to_bytes` wrote."""
         vars(self).update(unpack(data))
 
     def _complete(self) -> None:

@@ -35,11 +35,9 @@ class Interval(NamedTuple):
         return Interval(self.low - other.high, self.high - other.low, self.enough & np.asarray(other.enough))
 
     def negative(self) -> Interval:
-        """The intervals of the numbers with the opposite sign."""
         return Interval(-self.high, -self.low, self.enough)
 
     def at(self, index: Any) -> Interval:
-        """The intervals at an index of the arrays."""
         return Interval(*(np.broadcast_to(part, np.shape(self.low))[index] for part in self))
 
 

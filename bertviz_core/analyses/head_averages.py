@@ -84,7 +84,6 @@ class HeadAverages(Result):
         return [*super().notes, *filter(None, [self.absence])]
 
     def estimates(self) -> dict[str, Estimate]:
-        """Every present quantity with its standard errors over units."""
         estimates = {}
         for name in self.present:
             index = self.quantities.index(name)
@@ -127,11 +126,9 @@ class HeadColumn:
 
     @property
     def short(self) -> str:
-        """The shorter name of the column, or its label."""
         return self.name or self.label
 
     def text(self, value: float) -> str:
-        """Format a value of the column."""
         return percentage(value) if self.percent else "–" if math.isnan(value) else number(value)
 
     def values(self, result: Result) -> np.ndarray:
@@ -149,7 +146,6 @@ class HeadColumn:
         return f"{text} ± {half_width(result.interval(self.quantity)[head], '.1%' if self.percent else '.1g')}"
 
     def series(self, result: Result) -> Series:
-        """The column's dots in a figure by layer."""
         return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result, base: int = 1) -> HeadMap:

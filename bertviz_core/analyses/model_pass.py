@@ -39,7 +39,6 @@ def check_model(request: Request) -> None:
 
 
 def can_compute(request: Request) -> bool:
-    """Whether the model has what the analysis needs."""
     with suppress(ModelError):
         check_model(request)
         return True
@@ -156,7 +155,6 @@ Load = Callable[[Sequence[Request], Execution], AttentionModel]
 
 
 def needs_language_model(together: Sequence[Request]) -> bool:
-    """Whether one of the requests needs the model with the head that predicts words."""
     return any(ANALYSES[request.analysis].language_model for request in together)
 
 

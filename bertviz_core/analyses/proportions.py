@@ -144,7 +144,6 @@ class Estimate:
 
     @property
     def size(self) -> np.ndarray:
-        """(layer, head) effective number of cases of a proportion."""
         return np.broadcast_to(float(self.n or 0), self.values.shape) if self.effective_n is None else self.effective_n
 
     @property
@@ -158,5 +157,4 @@ class Estimate:
 
     @property
     def is_enough(self) -> bool:
-        """Whether there are units enough to decide anything."""
         return self.units is None or self.units >= MIN_UNITS

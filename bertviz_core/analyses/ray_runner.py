@@ -91,7 +91,6 @@ class RayRunner(LocalRunner):
 
     @cached_property
     def workers(self) -> list[Any]:
-        """The workers."""
         self._is_own = _connect(self.execution) or self._is_own
         return _actors(ChunkWorker, self.execution)
 

@@ -75,7 +75,6 @@ class Options:
 
     @classmethod
     def files(cls) -> set[str]:
-        """Names of the fields that are files."""
         return {field.name for field in fields(cls) if "Path" in str(field.type)}
 
 

@@ -19,7 +19,6 @@ Failure = tuple[list[Request], BertvizError]  # a pass, and why it failed
 
 
 def find(store: Store | None, request: Request) -> Result | None:
-    """The stored result, or None."""
     return read(store, request.key(), request.analysis) if store else None
 
 
@@ -53,7 +52,6 @@ def compute(
 
 
 def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
-    """The runner for this execution; raises SettingsError if workers are not available."""
     return (RayRunner if execution.shared else LocalRunner)(execution, load)
 
 

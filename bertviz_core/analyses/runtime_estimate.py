@@ -80,7 +80,6 @@ def operations(request: Request) -> float:
 
 
 def _length(request: Request) -> float:
-    """Tokens of an input."""
     is_sentence = ANALYSES[request.analysis].corpus == "treebank"
     return max(8.0, (SENTENCE if is_sentence else 1.0) * request.settings.max_length)
 

@@ -59,7 +59,6 @@ class Progress:
         return {name: value for name, value in vars(self).items() if name != "cancelled"}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take over another process's `snapshot`."""
         vars(self).update(snapshot)
 
     @property
@@ -154,7 +153,6 @@ class JobQueue:
                     job.finish("cancelled", Cancelled())
 
     def leave_all(self, session_id: str) -> None:
-        """Withdraw all requests of this session."""
         for job in self.jobs_of(session_id):
             self.leave(job, session_id)
 
@@ -168,7 +166,6 @@ class JobQueue:
             return self._jobs.index(job) if job in self._jobs else 0
 
     def _work(self) -> None:
-        """Perform the jobs until none is left."""
         job: Job | None = self._jobs[0]
         while job:
             job.state = "running"

@@ -127,7 +127,6 @@ class Reader:
         self._database.close()
 
     def sql(self, query: str, arguments: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        """The rows of a query."""
         return self._database.execute(query, arguments).fetchall()
 
     def get(self, name: str, read: bool = False) -> Any:

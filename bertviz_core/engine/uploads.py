@@ -93,7 +93,6 @@ class Uploads:
         return Source(upload.name, upload.digest, upload.size, opener, locator=f"upload:{upload.token}")
 
     def delete(self, token: str) -> None:
-        """Delete an upload; nothing happens where there is none."""
         self.store.delete(f"name/{token}", f"upload/{token}")
 
     def models(self) -> list[str]:

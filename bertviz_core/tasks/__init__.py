@@ -45,7 +45,6 @@ def report(request: ReportRequest, store: Store) -> Task:
 
 
 def download(name: str, revision: str | None) -> Task:
-    """The task to fetch a hub model's files."""
     return {"kind": "download", "name": name, "revision": revision}
 
 

@@ -74,19 +74,17 @@ def request_(source) -> Request:
     return Request("clustering", find_model("demo"), source("a\n"), Settings(seed=3))
 
 
-def test_nothing_is_marked_where_nothing_is_stored(request_: Request) -> None:
-    assert linguistic_heads(request_, lambda other: None) == {}
-
-
-def test_relations_clear_of_their_baseline_and_coreference_are_marked(request_: Request) -> None:
-    stored = {"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)}
-    named = linguistic_heads(request_, lambda other: stored[other.analysis])
-    assert named == {"2-3": "obj, nsubj", "3-4": "coreference"}
-
-
-def test_a_head_that_the_nearest_mention_beats_is_not_marked(request_: Request) -> None:
-    stored = {"coreference_heads": coreference(0.2)}
-    assert linguistic_heads(request_, lambda other: stored.get(other.analysis)) == {}
+@pytest.mark.parametrize(
+    ("stored", "marked"),
+    [
+        ({}, {}),
+        ({"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)},
+         {"2-3": "obj, nsubj", "3-4": "coreference"}),
+        ({"coreference_heads": coreference(0.2)}, {}),  # the nearest mention beats the head
+    ],
+)  # fmt: skip
+def test_what_is_clear_of_its_baseline_is_marked(request_: Request, stored: dict, marked: dict) -> None:
+    assert linguistic_heads(request_, lambda other: stored.get(other.analysis)) == marked
 
 
 def test_the_samples_are_asked_for_with_the_same_model_and_settings(request_: Request) -> None:

@@ -13,9 +13,9 @@ import pytest
 
 from bertviz_core.analyses import chunks
 from bertviz_core.analyses.chunks import ChunkedPass, share_done
-from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
+from bertviz_core.analyses.registry import ANALYSES, BUILT_IN, EXAMPLES
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute, find
+from bertviz_core.analyses.requests import compute, compute_all, find
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled
@@ -59,16 +59,13 @@ def test_a_job_that_was_stopped_again_and_again_gives_the_same_bytes(analysis, m
     assert share_done(store, request) is None and not [e for e in store.entries() if "chunks" in e.key]
 
 
-def chunked_pass(requests, model, store) -> ChunkedPass:
-    corpus = CorpusReading(chunked_examples(requests[0], model))
-    return ChunkedPass(requests, corpus, model, store, f"cpu, batches of {model.batch_tokens} tokens")
+def examples_of(request, model):
+    return EXAMPLES[ANALYSES[request.analysis].corpus](request.source, model.tokens, request.settings)
 
 
-def chunked_examples(request, model):
-    from bertviz_core.analyses.registry import EXAMPLES
-
-    kind = EXAMPLES[ANALYSES[request.analysis].corpus]
-    return kind(request.source, model.tokens, request.settings)
+def chunked_pass(requests, model, store, rounding=None) -> ChunkedPass:
+    rounding = rounding or f"cpu, batches of {model.batch_tokens} tokens"
+    return ChunkedPass(requests, CorpusReading(examples_of(requests[0], model)), model, store, rounding)
 
 
 @pytest.mark.parametrize("analysis", CHUNKED)
@@ -85,12 +82,8 @@ def test_sums_of_another_batch_size_are_not_gone_on_from(masked, store):
     request = request_of("entropy", masked)
     with pytest.raises(Cancelled):
         compute(request, store, model=masked, progress=Stops(after=0.25))
-    for rounding, done in (
-        (f"cpu, batches of {masked.batch_tokens} tokens", True),
-        ("cpu, batches of 7 tokens", False),
-    ):
-        corpus = CorpusReading(chunked_examples(request, masked))
-        assert bool(ChunkedPass([request], corpus, masked, store, rounding).sums[0].done) == done
+    for rounding, done in ((None, True), ("cpu, batches of 7 tokens", False)):
+        assert bool(chunked_pass([request], masked, store, rounding).sums[0].done) == done
 
 
 def test_analyses_that_stopped_at_different_chunks_go_on_together(masked, store):
@@ -102,8 +95,6 @@ def test_analyses_that_stopped_at_different_chunks_go_on_together(masked, store)
         compute(clustering, store, model=masked, progress=Stops(after=0.25))
     done = [each.done for each in chunked_pass([entropy, clustering], masked, store).sums]
     assert 0 < done[1] < done[0]
-    from bertviz_core.analyses.requests import compute_all
-
     compute_all([entropy, clustering], store, load=lambda together, execution: masked)
     assert [store.get(one.key()) for one in (entropy, clustering)] == both
 
@@ -162,7 +153,7 @@ def test_a_command_killed_at_random_moments_goes_on_by_itself(tiny_folder, tiny,
     assert len(computed) - len(set(computed)) <= kills
     reading.CHUNK_TOKENS = 300
     whole = compute(request, None, model=tiny)
-    assert len(list(cut(chunked_examples(request, tiny), 300))) == len(set(computed))
+    assert len(list(cut(examples_of(request, tiny), 300))) == len(set(computed))
     assert Store(tmp_path / "store").get(request.key()) == whole.to_bytes()
 
 

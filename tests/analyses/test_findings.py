@@ -217,24 +217,16 @@ def test_clusters_are_decided_by_permutations_of_the_heads():
 
 
 @pytest.mark.parametrize(
-    ("shape", "closeness", "sentence"),
+    ("shape", "within", "between", "sentence"),
     [
-        (
-            (2, 1),
-            LayerDivergence(np.nan, 0.4),
-            "no two heads of one layer, two heads of different layers that differ by 0.4",
-        ),
-        (
-            (1, 2),
-            LayerDivergence(0.4, np.nan),
-            "two heads of one layer that differ by 0.4 nats on average, no two heads of",
-        ),
-        ((1, 1), LayerDivergence(np.nan, np.nan), "no two heads of one layer, no two heads of different layers."),
+        ((2, 1), np.nan, 0.4, "no two heads of one layer, two heads of different layers that differ by 0.4"),
+        ((1, 2), 0.4, np.nan, "two heads of one layer that differ by 0.4 nats on average, no two heads of"),
+        ((1, 1), np.nan, np.nan, "no two heads of one layer, no two heads of different layers."),
     ],
 )
-def test_a_model_without_pairs_of_heads_decides_nothing(shape, closeness, sentence):
+def test_a_model_without_pairs_of_heads_decides_nothing(shape, within, between, sentence):
     size = shape[0] * shape[1]
-    result = clusters(np.zeros((size, size)), np.full(shape, "next"), closeness)
+    result = clusters(np.zeros((size, size)), np.full(shape, "next"), LayerDivergence(within, between))
     finding = found("clustering.layers", result)
     assert finding.state == UNDECIDED and sentence in finding.sentence and "nan" not in finding.sentence
 
@@ -261,18 +253,19 @@ def test_relations_are_decided_on_held_out_words_in_both_modes(mode):
     assert found("dependency_heads.relation", counts(200, 110, 80, mode)).state == UNDECIDED
 
 
-def test_few_words_decide_nothing():
-    finding = found("dependency_heads.relation", counts(4, 4, 0))
-    assert finding.state == UNDECIDED and "Fewer than 20 words are too few to decide." in finding.sentence
-
-
-def test_one_head_that_finds_every_governor_parses():
-    assert found("dependency_heads.overall", counts(400, 380, 80)).state == NOT_SHOWN
-    assert found("dependency_heads.overall", counts(400, 90, 80)).state == SHOWN
-
-
-def test_the_direction_needs_five_relations_above_their_offsets():
-    assert found("dependency_heads.direction", counts(200, 180, 80)).state == UNDECIDED
+@pytest.mark.parametrize(
+    ("statement", "counted", "state"),
+    [
+        ("relation", (4, 4, 0), UNDECIDED),  # too few words
+        ("overall", (400, 380, 80), NOT_SHOWN),  # one head finds every governor
+        ("overall", (400, 90, 80), SHOWN),
+        ("direction", (200, 180, 80), UNDECIDED),  # which needs five relations above their offsets
+    ],
+)
+def test_a_treebank_decides(statement, counted, state):
+    finding = found(f"dependency_heads.{statement}", counts(*counted))
+    assert finding.state == state
+    assert ("Fewer than 20 words are too few to decide." in finding.sentence) == (counted[0] < 20)
 
 
 def test_an_installed_analysis_without_statements_says_its_columns():

@@ -91,13 +91,7 @@ def test_provenance_counts_and_is_json(tiny, request_for):
     assert provenance["tokens"] == (1 + 7 + 1 + 6 + 1) + (1 + 3 + 1 + 3 + 1) + (1 + 3 + 1)
     assert [(entry["count"], entry["where"]) for entry in provenance["skipped"]] == [(1, ["line 8"])]
     assert provenance["model"]["fingerprint"] == tiny.checkpoint.fingerprint()
-    assert provenance["settings"] == {
-        "max_length": 32,
-        "limit": None,
-        "seed": 0,
-        "mode": "corrected",
-        "dtype": "float32",
-    }
+    assert provenance["settings"] == SETTINGS.to_json()
     assert {"torch", "transformers", "numpy", "python", "bertviz_core"} <= set(provenance["versions"])
 
 

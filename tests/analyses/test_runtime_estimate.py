@@ -1,6 +1,7 @@
 """Estimates scale with the corpus, the limit and the model, and follow what earlier passes took."""
 
 import lzma
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,14 +70,10 @@ def test_another_models_pass_is_scaled_by_operations(store, request_, tiny):
 
 
 def test_other_options_are_timed_apart(store):
-    bank, model = sample("treebank"), checkpoint.find("demo")
-    few = Request("probes", model, bank, options={"probes": ["right-branching"]})
+    whole = Request("probes", checkpoint.find("demo"), sample("treebank"))
+    few = replace(whole, options={"probes": ["right-branching"]})
     runtime_estimate.record(store, [few], loading=1.0, running=1.0)
-    assert (
-        runtime_estimate.seconds(store, [[few]])
-        < 10
-        < runtime_estimate.seconds(store, [[Request("probes", model, bank)]])
-    )
+    assert runtime_estimate.seconds(store, [[few]]) < 10 < runtime_estimate.seconds(store, [[whole]])
 
 
 def test_a_pass_leaves_what_it_took(store, request_):
@@ -89,8 +86,5 @@ def test_a_pass_leaves_what_it_took(store, request_):
 def test_what_cannot_be_read_has_no_estimate(store, request_):
     broken = Request("entropy", request_.checkpoint, from_bytes(b"%PDF-1.4", "x.pdf"))
     assert runtime_estimate.seconds(store, [[broken]]) is None
-    assert [runtime_estimate.text(length) for length in (None, 12.4, 600)] == [
-        "unknown time",
-        "about 12 s",
-        "about 10 min",
-    ]
+    texts = [runtime_estimate.text(length) for length in (None, 12.4, 600)]
+    assert texts == ["unknown time", "about 12 s", "about 10 min"]

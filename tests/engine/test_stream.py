@@ -14,7 +14,7 @@ from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.stream import extract
-from bertviz_core.errors import Cancelled, ModelError
+from bertviz_core.errors import Cancelled, ModelError, SettingsError
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
@@ -169,8 +169,6 @@ def test_word_maps_equal_the_oracle(tiny, eager, word_examples, tmp_path, mode):
 
 
 def test_a_file_that_cannot_be_written_is_said(tiny, word_examples, tmp_path):
-    from bertviz_core.errors import SettingsError
-
     with pytest.raises(SettingsError, match="cannot be written"):
         extract(tiny, word_examples, tmp_path / "nowhere" / "maps.safetensors", Progress())
 
