@@ -60,19 +60,16 @@ class Gate:
         """Forward what is allowed."""
         if scope["type"] == "websocket":
             await self._connect(scope, receive, send)
-        elif scope["type"] == "http":
-            await self._answer(scope, receive, _with_headers(scope["path"], send))
-        else:
-            await self.app(scope, receive, send)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        path = scope["path"].split("/")
-        if CLOSED & {*pairwise(path)}:
-            await PlainTextResponse("Not found", 404)(scope, receive, send)
-        elif scope["method"] == "PUT" and "upload_file" in path[:-2] and self.access.public:
-            await self._take_file(path[-2], scope, receive, send)
-        else:
-            await self.app(scope, receive, send)
+            return
+        if scope["type"] == "http":
+            path, send = scope["path"].split("/"), _with_headers(scope["path"], send)
+            if CLOSED & {*pairwise(path)}:
+                await PlainTextResponse("Not found", 404)(scope, receive, send)
+                return
+            if scope["method"] == "PUT" and "upload_file" in path[:-2] and self.access.public:
+                await self._take_file(path[-2], scope, receive, send)
+                return
+        await self.app(scope, receive, send)
 
     async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Count a file while it arrives; past the room of its session, or of all, Streamlit's own handler ends."""
@@ -96,9 +93,12 @@ class Gate:
             self.arriving += Counter()  # forgets sessions at zero
 
     def _fits(self, session: str, size: int) -> bool:
-        present, room = in_memory() + self.arriving, self.access.session_uploads
-        all_files = present.total() + upload_check.bytes_in_memory()
-        return present[session] + size <= room and all_files + size <= TIMES * room
+        manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
+        present = Counter(self.arriving)
+        for owner, files in list(manager.file_storage.items()):
+            present[owner] += sum(len(file.data) for file in list(files.values()))
+        room, checked = self.access.session_uploads, upload_check.bytes_in_memory()
+        return present[session] + size <= room and present.total() + checked + size <= TIMES * room
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
@@ -137,27 +137,17 @@ class Gate:
         return checked
 
 
-def in_memory() -> Counter[str]:
-    """Session -> bytes of the files that Streamlit holds for it."""
-    manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
-    sessions = list(manager.file_storage.items())
-    return Counter({session: sum(len(file.data) for file in list(files.values())) for session, files in sessions})
-
-
 def _is_own(origin: str | None, host: str | None) -> bool:
     """Whether a browser is at this server's own page, or a program that names no page asks."""
-    return is_host_allowed(host) and (
-        origin is None
-        or origin.partition("://")[2] == host
-        or origin in (st.get_option("server.corsAllowedOrigins") or ())
-    )
+    allowed = st.get_option("server.corsAllowedOrigins") or ()
+    return is_host_allowed(host) and (origin is None or origin.partition("://")[2] == host or origin in allowed)
 
 
 def _is_of_a_page(message: BackMsg) -> bool:
     kind = message.WhichOneof("type")
-    return kind in MESSAGES and (
-        kind != "backend_operation_request" or message.backend_operation_request.WhichOneof("payload") in OPERATIONS
-    )
+    if kind == "backend_operation_request":
+        return message.backend_operation_request.WhichOneof("payload") in OPERATIONS
+    return kind in MESSAGES
 
 
 def _parsed(data: bytes) -> BackMsg:

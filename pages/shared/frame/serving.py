@@ -26,7 +26,7 @@ from pages.shared.frame import links
 from pages.shared.frame.gate import Gate
 
 # What the first page imports; torch and transformers are none of it.
-SHARED = ("page", "views.overview_view")
+FIRST_PAGE = ("plotly.graph_objects", "pages.shared.page", "pages.shared.views.overview_view")
 # What pages import when they need it; a reader who opens the viewer would wait three seconds for the first two.
 LATER = (
     "torch",
@@ -36,7 +36,6 @@ LATER = (
     "scipy.spatial.distance",
     "sklearn.manifold",
 )
-FIRST_PAGE = ("plotly.graph_objects", *(f"pages.shared.{name}" for name in SHARED))
 
 REMEMBERED = 32  # sessions whose browsers may come back; each takes three file descriptors, and Streamlit keeps 128
 
