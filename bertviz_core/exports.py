@@ -168,23 +168,18 @@ def write(result: Result, path: Path) -> None:
     write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis))]())
 
 
-def write_bytes(path: Path, data: bytes) -> None:
-    """Raises SettingsError where the file cannot be written."""
-    try:
-        path.write_bytes(data)
-    except OSError as error:
-        raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error
-
-
 def write_records(path: Path, records: Iterable[Any]) -> None:
-    """A JSON list, written as it is read: memory does not grow with it. Nothing stands at the path before it is whole.
+    """A JSON list, written as it is read: memory does not grow with it. Raises as `write_bytes` and the reading do."""
+    write_bytes(path, json_pieces(records))
 
-    Raises SettingsError where the file cannot be written, and what the reading raises.
-    """
+
+def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
+    """Write a file, in pieces or as a whole; nothing stands at its path before it is complete. Raises SettingsError
+    where it cannot be written."""
     partial = path.with_name(path.name + ".partial")
     try:
         with partial.open("wb") as stream:
-            stream.writelines(json_pieces(records))
+            stream.writelines([data] if isinstance(data, bytes) else data)
         partial.replace(path)
     except OSError as error:
         raise SettingsError(f"The file cannot be written ({error.strerror}).", where=str(path)) from error

@@ -18,15 +18,8 @@ Kind = Literal["treebank", "coreference"]
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write a corpus.
-
-    Attributes:
-        kind: What is written.
-        name: Name for people and in provenance.
-        recognize: From the first lines of a file, whether it has this format. The first format that says so counts.
-        read: A treebank's: from the number of a sentence and its lines to the Sentence. A coreference corpus's: from
-            the source and what it skips to the documents.
-    """
+    """One way to write a corpus; the first format that recognizes the first lines of a file counts. `read` takes the
+    number of a sentence and its lines to a Sentence, or a source and what it skips to documents with coreference."""
 
     kind: Kind
     name: str

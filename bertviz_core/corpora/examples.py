@@ -29,7 +29,7 @@ class Record:
 
 @dataclass(frozen=True)
 class ExampleCorpus:
-    """Objects of a JSON list, read again from the source on every pass, one at a time: memory does not grow with it."""
+    """Objects of a JSON list, read again from the source on every pass, one at a time."""
 
     source: Source
 

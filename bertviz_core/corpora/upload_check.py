@@ -1,9 +1,9 @@
-"""Files that a reader brings are recognized and read to their end in a process of their own, before they are stored.
+"""Files that a reader brings are recognized, joined and read to their end in a process of their own, before they are
+stored, within limits of time, memory and size.
 
 The process is `python -m bertviz_core.corpora.upload_check FOLDER`: a task comes in as JSON; the files 0, 1, ... are in
-the folder. They are recognized, joined and read to their end within limits of time, memory and size. What is to be
-stored is written to the folder as `out`, and a line of JSON says what it is, or which error it has. A process that
-passes a limit ends without an answer.
+the folder. What is to be stored is written there as `out`, and a line of JSON says what it is, or which error it has. A
+process that passes a limit ends without an answer.
 """
 
 import contextlib
@@ -38,19 +38,12 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class CheckedFiles:
-    """Files that can be read, as one.
+    """Files that can be read, as one."""
 
-    Attributes:
-        data: The bytes to store, in UTF-8 unless they are packed.
-        name: Of the file, or of the first and how many more.
-        kind: Kind of corpus that they are read as.
-        encoding: The encoding that was not UTF-8; empty where it was.
-    """
-
-    data: bytes
-    name: str
-    kind: str
-    encoding: str
+    data: bytes  # in UTF-8 unless they are packed
+    name: str  # of the file, or of the first and how many more
+    kind: str  # of corpus that they are read as
+    encoding: str  # that was not UTF-8; empty where it was
 
 
 class UploadCheck:
@@ -60,8 +53,7 @@ class UploadCheck:
         files: (name, bytes) of each.
         kind: The kind of corpus that the page reads, or "vectors".
         fixed: Whether the files must be of this kind; else they are taken for what they are.
-        max_size: Bytes that they may have together.
-        max_unpacked: Bytes that they may unpack to.
+        max_size, max_unpacked: Bytes that they may have together, and unpack to.
         seconds: Of a core, that reading them may take.
     """
 

@@ -15,20 +15,11 @@ AROUND = 70  # letters of a passage shown on either side of what was searched
 
 @dataclass(frozen=True)
 class Hit:
-    """A line of a corpus in which the searched words stand.
-
-    Attributes:
-        line: From 1.
-        part: How often the numbers of lines have started again before it, as they do in each document with coreference.
-        record: Number of the JSON object, from 0; None in a text.
-        before: What stands before the first of them, its end.
-        match: The words.
-        after: What follows, its beginning.
-    """
+    """A line of a corpus, from 1, in which the searched words stand, with what is around them."""
 
     line: int
-    part: int
-    record: int | None
+    part: int  # how often the numbers of lines have started again, as they do in each document with coreference
+    record: int | None  # number of the JSON object, from 0; None in a text
     before: str
     match: str
     after: str

@@ -78,15 +78,8 @@ def unfinished() -> list[Job]:
 
 
 def is_running(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> bool:
-    """Draw this reader's last job: its progress while it runs, else why there is no result.
-
-    Args:
-        job: The job, if there was any.
-        stored: What is kept after a cancel, which is not an error.
-
-    Returns:
-        Whether it runs.
-    """
+    """Draw this reader's last job, if there was any: its progress while it runs, else why there is no result and what
+    is `stored` after a cancel, which is not an error. Returns whether it runs."""
     if job is not None and not job.finished:
         _running(job)
         return True

@@ -21,35 +21,20 @@ from pages.shared import messages
 
 @dataclass
 class Address:
-    """The address of one session.
-
-    Attributes:
-        page: The page that is shown.
-        parameters: The parameters of the address bar, or those it is about to get.
-        restored: Keys of the choices that have taken their values from the address since the arrival.
-        defaults: The last default of each choice.
-        explicit: Choices that the reader made, which stay when their default changes.
-        drawn: The text of each choice drawn in this run; None for a choice at its default.
-        shared: Keys of the choices that all pages have.
-        implied: Parameters that no address has, as they follow from others of it.
-        visited: The own parameters of each page when it was shown last.
-        problems: Why a choice could not be restored, and the value that stands for it, by key.
-        is_running: Whether the whole script runs, not a fragment of it.
-        is_inside: Whether the reader came by a link within the app, which keeps what it does not name.
-    """
+    """The address of one session; what it has of each choice is by the key of the choice."""
 
     page: str = ""
-    parameters: dict[str, str] = field(default_factory=dict)
-    restored: set[str] = field(default_factory=set)
-    defaults: dict[str, Any] = field(default_factory=dict)
-    explicit: set[str] = field(default_factory=set)
-    drawn: dict[str, str | None] = field(default_factory=dict)
-    shared: set[str] = field(default_factory=set)
-    implied: dict[str, str] = field(default_factory=dict)
-    visited: dict[str, dict[str, str]] = field(default_factory=dict)
-    problems: dict[str, tuple[str, Any]] = field(default_factory=dict)
-    is_running: bool = False
-    is_inside: bool = False
+    parameters: dict[str, str] = field(default_factory=dict)  # of the address bar, or those it is about to get
+    restored: set[str] = field(default_factory=set)  # choices with their values from the address since the arrival
+    defaults: dict[str, Any] = field(default_factory=dict)  # the last ones
+    explicit: set[str] = field(default_factory=set)  # made by the reader: they stay when their default changes
+    drawn: dict[str, str | None] = field(default_factory=dict)  # in this run, as text; None at the default
+    shared: set[str] = field(default_factory=set)  # choices that all pages have
+    implied: dict[str, str] = field(default_factory=dict)  # parameters that follow from others of the address
+    visited: dict[str, dict[str, str]] = field(default_factory=dict)  # own parameters of each page when last shown
+    problems: dict[str, tuple[str, Any]] = field(default_factory=dict)  # why it is not restored, what stands for it
+    is_running: bool = False  # the whole script, not a fragment of it
+    is_inside: bool = False  # the reader came by a link within the app, which keeps what it does not name
 
 
 class PageEnd(Exception):
@@ -82,11 +67,8 @@ def arrive(page: str) -> None:
 
 
 def leave(complete: bool) -> None:
-    """End a run, or a fragment's: the address follows the choices.
-
-    Args:
-        complete: Whether the whole page was drawn; the parameters of choices that were not are dropped then.
-    """
+    """End a run, or a fragment's: the address follows the choices. Where the page was drawn to its end, the parameters
+    of choices that were not drawn are dropped."""
     address = current()
     if complete:
         address.parameters = {}

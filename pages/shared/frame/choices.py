@@ -91,13 +91,11 @@ def _choice(
 
     Args:
         draw: A widget of Streamlit, which takes the `label`, the `arguments` after it, and `more`.
-        key: Key of the widget and of the parameter.
-        default: The value if the address has no parameter.
         read: From the parameter's text; raises ValueError or KeyError.
         valid: The available values, if these change.
         follows: Whether the choice moves with its default as long as the reader has not chosen.
         unavailable: Message for a value that is not available, with {} for the value.
-        maximum: Maximum number of characters in the address.
+        maximum: Number of characters in the address.
     """
     address, state, place = current(), st.session_state, get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:

@@ -31,11 +31,8 @@ LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every
 
 
 def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
-    """Draw the choices of these kinds, and the popover that adds a corpus.
-
-    Returns:
-        The chosen corpus of every kind; without those of a link or an upload that cannot be opened.
-    """
+    """Draw the choices of these kinds, and the popover that adds a corpus; returns the chosen corpus of every kind,
+    without those of a link or an upload that cannot be opened."""
     read = [kind for kind in kinds if kind in KEYS]
     for kind in KEYS:
         _follow_address(kind)

@@ -29,15 +29,8 @@ HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
 
 
 def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> None:
-    """Draw sidebar, title and controls, and hand the choices to the page.
-
-    Args:
-        entry: The page.
-        default_head: The head that a page shows until the reader chooses one.
-
-    Raises:
-        BertvizError: A model or corpus cannot be opened.
-    """
+    """Draw sidebar, title and controls, and hand the choices to the page; `default_head` gives the head that a page
+    shows until the reader chooses one. Raises BertvizError where a model or corpus cannot be opened."""
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:

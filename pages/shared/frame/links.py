@@ -32,19 +32,14 @@ BACK = ":material/arrow_back:"
 @dataclass(frozen=True)
 class Entry:
     """A page that is no analysis's; an `Analysis` is the entry of its own page, the one that every analysis can have
-    where it has no file. `name` is the file's stem and the page's address: one name, everywhere.
-
-    Attributes:
-        corpora: The kinds of corpora that its numbers come from.
-        reads_maps: Whether its numbers change where norms stand in for attention weights.
-    """
+    where it has no file. `name` is the file's stem and the page's address: one name, everywhere."""
 
     name: str
     title: str
     icon: str
     section: str
-    corpora: tuple[Kind, ...] = ("text",)
-    reads_maps: bool = True
+    corpora: tuple[Kind, ...] = ("text",)  # that its numbers come from
+    reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
 
 
 Page = Entry | Analysis
@@ -151,14 +146,9 @@ def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
 def to_tree(
     sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0, head: Head | None = None
 ) -> dict[str, str] | None:
-    """The viewer's address for a sentence of a treebank with its gold tree; None as in `to_words`.
-
-    Args:
-        sentence: With its words, governors and relations.
-        dependents: Words, from 0, that are pinned.
-        direction: In which a head is read; it decides the side of the pins.
-        head: The head to look at, where it is not the chosen one.
-    """
+    """The viewer's address for a sentence of a treebank, with its words, governors and relations, and its gold tree;
+    None as in `to_words`. The `dependents`, words from 0, are pinned on the side of the direction in which the head, the
+    chosen one where none is given, is read."""
     rows = zip(sentence["governors"], sentence["relations"], strict=True)
     more = {"gold": " ".join(f"{governor}-{relation}" for governor, relation in rows)}
     if head is not None:

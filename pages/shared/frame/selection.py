@@ -25,21 +25,13 @@ class ChosenModel(Checkpoint):
 
 @dataclass(frozen=True)
 class Selection:
-    """The choices of one reader.
-
-    Attributes:
-        checkpoint: The model.
-        corpora: The chosen corpus of each kind; without a kind whose corpus cannot be opened.
-        settings: Mode, weights and further settings.
-        head: The chosen head.
-        base: 1, or 0 while labels are shown as arrays count.
-    """
+    """The choices of one reader."""
 
     checkpoint: Checkpoint
-    corpora: Mapping[Kind, Source]
+    corpora: Mapping[Kind, Source]  # without a kind whose corpus cannot be opened
     settings: Settings
     head: Head
-    base: int = 1
+    base: int = 1  # 0 while labels are shown as arrays count
 
     @property
     def label(self) -> str:

@@ -39,11 +39,7 @@ def lifetime() -> str:
 
 
 def keep(checked: CheckedFiles) -> str:
-    """Store a checked file; returns its address.
-
-    Raises:
-        InputError: There is no room for it, in the session or in all.
-    """
+    """Store a checked file; returns its address. Raises InputError where there is no room for it."""
     access, mine = services.access(), session.current().uploads
     if access.public and sum(upload.charge for upload in mine) + len(checked.data) > access.session_uploads:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
@@ -96,11 +92,7 @@ def delete(address: str) -> None:
 
 
 def open_link(address: str, kind: str) -> None:
-    """Make the upload of a link visible to this reader from now on.
-
-    Raises:
-        InputError: The link cannot be restored, with the reason.
-    """
+    """Make the upload of a link visible to this reader from now on; raises InputError where it cannot be restored."""
     token = address.removeprefix(PREFIX)
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
