@@ -147,8 +147,8 @@ def to_tree(
     sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0, head: Head | None = None
 ) -> dict[str, str] | None:
     """The viewer's address for a sentence of a treebank, with its words, governors and relations, and its gold tree;
-    None as in `to_words`. The `dependents`, words from 0, are pinned on the side of the direction in which the head, the
-    chosen one where none is given, is read."""
+    None as in `to_words`. The `dependents`, words from 0, are pinned on the side of the direction in which the head
+    (the chosen one where none is given) is read."""
     rows = zip(sentence["governors"], sentence["relations"], strict=True)
     more = {"gold": " ".join(f"{governor}-{relation}" for governor, relation in rows)}
     if head is not None:
