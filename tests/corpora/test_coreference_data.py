@@ -12,7 +12,7 @@ from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 
-DATA = Path(__file__).parents[3].parent / "shared" / "data" / "coref"
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "coref"
 
 pytestmark = pytest.mark.skipif(not DATA.exists(), reason="the data for development is not here")
 
