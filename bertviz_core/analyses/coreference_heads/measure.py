@@ -32,12 +32,12 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
 
-SUMS = ("right", "total", "systems", "chance", "single")
-
 
 class AntecedentSums:
-    """Counts right guesses, as integers, by (layer, direction, candidates, head, group); baselines by (system, group).
+    """Counts right guesses, as integers, of heads and baselines, and chance.
 
+    sums: "right" (layer, direction, candidates, head, group), "total" (group,) items, "systems" (system, group),
+        "chance" see `Questions.chance`, "single" items with one candidate.
     blocks: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
         item), of a chunk; after `take_detail` those of the corpus's first MAX_ITEMS.
     by_document: the right guesses and items of each document, with the baselines'.
@@ -50,11 +50,13 @@ class AntecedentSums:
     ) -> None:
         self.layers, self.heads, self.device, self.first_piece = layers, heads, device, first_piece
         shape = (layers, len(DIRECTIONS), len(CANDIDATES), heads, GROUPS)
-        self.right = torch.zeros(shape, dtype=torch.int64, device=device)
-        self.total = np.zeros(GROUPS, dtype=np.int64)
-        self.systems = np.zeros((len(BASELINES), GROUPS), dtype=np.int64)
-        self.chance = np.zeros((2, len(CANDIDATES), GROUPS))
-        self.single = 0
+        self.sums: dict[str, Any] = {
+            "right": torch.zeros(shape, dtype=torch.int64, device=device),
+            "total": np.zeros(GROUPS, dtype=np.int64),
+            "systems": np.zeros((len(BASELINES), GROUPS), dtype=np.int64),
+            "chance": np.zeros((2, len(CANDIDATES), GROUPS)),
+            "single": 0,
+        }
         self.by_document = CountSums(layers, len(DIRECTIONS) * len(CANDIDATES) * heads + len(BASELINES) + 1, GROUPS)
         self.blocks: dict[int, Items] = {}
         self.documents: dict[int, dict[str, Any]] = {}
@@ -70,7 +72,7 @@ class AntecedentSums:
         guess, weight, right = answers(self.questions, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ self.questions.groups[:, None, None]
-        self.right[attention.layer] += counts.sum(0).long()
+        self.sums["right"][attention.layer] += counts.sum(0).long()
         rows = torch.cat([counts.flatten(1, 3).short(), self.others], 1)  # (batch, system, group)
         self.by_document.add(attention.layer, np.array([each.document_number for each in batch.examples]), rows)
         words = guess[:, :, 0].cpu().numpy()[..., None]  # (batch, direction, head, item, 1)
@@ -83,8 +85,8 @@ class AntecedentSums:
         """Prepare the items of a batch, whose layers follow; `others` (batch, system, group) are what the baselines get
         right, and last how many items there are."""
         self.questions = Questions.of(windows, self.device, self.first_piece, causal)
-        self.chance += self.questions.chance()
-        self.single += int(((self.questions.mention >= 0).sum(-1) == 1).sum())
+        self.sums["chance"] += self.questions.chance()
+        self.sums["single"] += int(((self.questions.mention >= 0).sum(-1) == 1).sum())
         shape = (len(windows), len(DIRECTIONS), self.layers, self.heads, max(len(window.items) for window in windows))
         narrow = max(len(window.heads) for window in windows) <= np.iinfo(np.uint16).max
         kinds = (np.uint16 if narrow else np.uint32, np.float16, np.bool_)
@@ -95,8 +97,8 @@ class AntecedentSums:
             groups = groups_of(window)
             others[row, :-1], others[row, -1] = baselines_right(window).astype(np.int64) @ groups, groups.sum(0)
         self.others = torch.from_numpy(others).to(self.device)
-        self.systems += others[:, :-1].sum(0)
-        self.total += others[:, -1].sum(0)
+        self.sums["systems"] += others[:, :-1].sum(0)
+        self.sums["total"] += others[:, -1].sum(0)
 
     def _keep(self, window: Window, guess: np.ndarray, weight: np.ndarray, right: np.ndarray) -> None:
         """Room for the guesses in a window; the document of one of the first items."""
@@ -113,8 +115,7 @@ class AntecedentSums:
             self.documents[document.number] = document_record(document, window.heads)
 
     def merge(self, other: Self) -> None:
-        for name in SUMS:
-            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.sums = {name: value + other.sums[name] for name, value in self.sums.items()}
         self.by_document.merge(other.by_document)
         self.blocks |= other.blocks
         self.documents |= other.documents
@@ -135,13 +136,12 @@ class AntecedentSums:
         kept = {"kept": sorted(self.blocks), "lengths": [len(items) for _, items in sorted(self.blocks.items())]}
         items = {f"kept/{name}": array for name, array in self.items().values().items()}
         documents = {"documents": list(self.documents.items()), "by_document": self.by_document.to_bytes()}
-        return pack({name: getattr(self, name) for name in SUMS} | kept | items | documents)
+        return pack(self.sums | kept | items | documents)
 
     def from_bytes(self, data: bytes) -> Self:
         state, full = unpack(data), self.new_empty()
-        for name in SUMS:
-            setattr(full, name, state[name])
-        full.right = torch.from_numpy(full.right).to(self.device)
+        full.sums = {name: state[name] for name in self.sums}
+        full.sums["right"] = torch.from_numpy(state["right"]).to(self.device)
         items = Items.of({name.removeprefix("kept/"): state[name] for name in state if name.startswith("kept/")})
         ends = np.cumsum(state["lengths"], dtype=np.int64).tolist()
         cut = [items.take(slice(end - size, end)) for end, size in zip(ends, state["lengths"], strict=True)]
@@ -164,12 +164,12 @@ def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, 
     of_heads = moments[2:, : -len(BASELINES)].reshape(2, len(DIRECTIONS), len(CANDIDATES), -1, *moments.shape[2:])
     return CoreferenceHeads(
         provenance=provenance,
-        correct=accumulator.right.permute(1, 2, 4, 0, 3).cpu().numpy(),
-        group_n=accumulator.total,
+        correct=accumulator.sums["right"].permute(1, 2, 4, 0, 3).cpu().numpy(),
+        group_n=accumulator.sums["total"],
         systems=list(BASELINES),
-        system_correct=accumulator.systems,
-        chance=accumulator.chance,
-        single=accumulator.single,
+        system_correct=accumulator.sums["systems"],
+        chance=accumulator.sums["chance"],
+        single=accumulator.sums["single"],
         moments=of_heads.swapaxes(3, 4),
         system_moments=moments[2:, -len(BASELINES) :, 0],
         item_moments=moments[:2, 0, 0],
