@@ -25,18 +25,8 @@ GROUPS = [
 @pytest.fixture
 def result() -> Ablation:
     mean = np.random.default_rng(0).normal(size=(len(QUANTITIES), 3, 2))
-    none = np.zeros((*mean.shape, 0))
-    averages = (
-        {},
-        list(QUANTITIES),
-        mean,
-        abs(mean) / 10,
-        *[np.full(len(QUANTITIES), 7)] * 3,
-        "documents",
-        none,
-        none,
-        {},
-    )
+    none, seven = np.zeros((*mean.shape, 0)), np.full(len(QUANTITIES), 7)
+    averages = ({}, list(QUANTITIES), mean, abs(mean) / 10, seven, seven, seven, "documents", none, none, {})
     words = (np.zeros((3, 2, 0)), np.zeros((3, 2, 0)), np.zeros((3, 2, 0, 3)), np.zeros((3, 2, 0, 2)), {}, {})
     return Ablation(*averages, 2.5, 3, 12, "sep", GROUPS, np.array([0, 3, 6]), np.array([2.5, 2.4, 7.0]), *words)
 
@@ -65,16 +55,11 @@ def test_the_scatter_has_estimate_change_and_interval_of_each_head(result: Ablat
 
 def test_the_curve_goes_from_no_head_to_all(result: Ablation) -> None:
     line = curve_figure(result).data[0]
-    assert list(line.x) == [0, 0.5, 1]
-    assert list(line.y) == [2.5, 2.4, 7.0]
+    assert list(line.x) == [0, 0.5, 1] and list(line.y) == [2.5, 2.4, 7.0]
 
 
 def test_groups_stand_beside_their_draws(result: Ablation) -> None:
     own, draws = groups_figure(result).data
-    assert list(own.x) == [0.5, 1.5]
-    assert list(own.y) == ["[SEP]", "layer 1"]
-    assert list(draws.x) == GROUPS[0]["random_draws"]
-    assert set(draws.y) == {"[SEP]"}
-    rows = group_rows(result)
-    assert rows[0]["random heads, nats"] == "0.250"
-    assert rows[1]["random heads, nats"] == "–"
+    assert list(own.x) == [0.5, 1.5] and list(own.y) == ["[SEP]", "layer 1"]
+    assert list(draws.x) == GROUPS[0]["random_draws"] and set(draws.y) == {"[SEP]"}
+    assert [row["random heads, nats"] for row in group_rows(result)] == ["0.250", "–"]

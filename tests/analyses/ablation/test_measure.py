@@ -202,13 +202,11 @@ def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
     assert not any("forward" in vars(module) for module in model.language_model.modules())
 
 
-def test_a_family_with_attention_of_its_own_has_a_message(tmp_path: Path) -> None:
-    model = load(save("deberta-v2", tmp_path))
+def test_a_family_with_attention_of_its_own_and_a_corpus_without_words_have_messages(
+    model: loading.AttentionModel, tmp_path: Path
+) -> None:
     with pytest.raises(ModelError, match="cannot be switched off"):
-        computed(model)
-
-
-def test_a_corpus_without_words_has_a_message(model: loading.AttentionModel) -> None:
+        computed(load(save("deberta-v2", tmp_path)))
     nothing = from_bytes(b'[{"tokens": ["[CLS]", "[SEP]"]}]', "none.json")
     with pytest.raises(InputError, match="No segment has a token"):
         computed(model, source=nothing)

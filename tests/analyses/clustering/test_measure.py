@@ -52,17 +52,13 @@ def accumulate(
     segments: list[np.ndarray], groups: list[list[int]], width: int = 0, smoothed: bool = False
 ) -> DivergenceSums:
     """Feed the segments in the given batches; padding rows hold full distributions, as they do in a model."""
-    total = empty(smoothed)
+    known = [f"quantity {i}" for i in range(len(SURFACE_QUANTITIES + ENTROPY_QUANTITIES))]
+    total = DivergenceSums(SegmentAverages(known, measure, LAYERS, HEADS, "cpu"), smoothed)
     for group in groups:
         part = total.new_empty()
         feed(part, [segments[i] for i in group], width)
         total.merge(part)
     return total
-
-
-def empty(smoothed: bool = False) -> DivergenceSums:
-    known = [f"quantity {i}" for i in range(len(SURFACE_QUANTITIES + ENTROPY_QUANTITIES))]
-    return DivergenceSums(SegmentAverages(known, measure, LAYERS, HEADS, "cpu"), smoothed)
 
 
 def feed(part: DivergenceSums, maps: list[np.ndarray], width: int = 0) -> None:
@@ -165,13 +161,9 @@ def maps_of(model, source, options: Settings) -> list[np.ndarray]:
     """(layer, head, query, key) of every segment, one at a time."""
     found = []
     for example in Segments(source, model.tokens, options):
-        layers: list[np.ndarray] = []
-        forward(
-            model,
-            collate([example], model.tokens, "cpu"),
-            lambda attention, kept=layers: kept.append(attention.weights[0].numpy()),
-        )
-        found.append(np.stack(layers))
+        layers: list[LayerAttention] = []
+        forward(model, collate([example], model.tokens, "cpu"), layers.append)
+        found.append(np.stack([layer.weights[0].numpy() for layer in layers]))
     return found
 
 
@@ -181,9 +173,8 @@ def test_a_model_from_text_to_divergence(tiny, source, result: Clustering) -> No
     assert np.abs(result.divergence - sums / tokens).max() < 1e-6
 
 
-@pytest.mark.parametrize("family", ["gpt2", "modernbert", "xlnet"])
+@pytest.mark.parametrize("family", ["gpt2", "modernbert", "xlnet"])  # causal, local, returned in the ordinary way
 def test_other_families(family: str, source, tmp_path: Path) -> None:
-    """Causal maps, local attention, and maps that come the ordinary way."""
     model = load(find(str(save(FAMILIES[family], tmp_path))), "cpu")
     found = compute(Request("clustering", model.checkpoint, source(TEXT), SHORT), None, model=model)
     sums, tokens = reference.sums(maps_of(model, source(TEXT), SHORT))
@@ -223,13 +214,9 @@ def test_closeness_of_layers(result: Clustering) -> None:
     )
 
 
-def test_without_a_compiler_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(divergence.shutil, "which", lambda name: None)
-    assert divergence.build_kernel.__wrapped__() is None
-
-
-def test_a_source_that_does_not_compile_is_no_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
-    broken = tmp_path / "broken.cpp"
-    broken.write_text("this is not C++")
+def test_without_a_compiler_or_with_a_broken_source_there_is_no_kernel(monkeypatch, tmp_path) -> None:
+    (broken := tmp_path / "broken.cpp").write_text("this is not C++")
     monkeypatch.setattr(divergence, "SOURCE", broken)
+    assert divergence.build_kernel.__wrapped__() is None
+    monkeypatch.setattr(divergence.shutil, "which", lambda name: None)
     assert divergence.build_kernel.__wrapped__() is None

@@ -68,8 +68,7 @@ def bank(count=60, seed=0) -> list[Sentence]:
 def planted(sentences: list[Sentence], gold: bool) -> Features:
     """Noise in every head; with `gold`, head 2 looks from each word at its governor, the root word at CLS."""
     rng = np.random.default_rng(1)
-    rows = [np.arange(len(s)) % 5 + 1 for s in sentences]
-    made = Features(sentences, rows, HEADS)
+    made = Features(sentences, [np.arange(len(s)) % 5 + 1 for s in sentences], HEADS)
     for group in made.groups:
         group.maps[:] = rng.random(group.maps.shape) * 0.2
         group.root[:] = rng.random(group.root.shape) * 0.2
@@ -96,25 +95,21 @@ adam = partial(fit_adam, schedule=Schedule(epochs=12, rate=0.05, words=24))
 
 
 @pytest.mark.parametrize("fit", [fit_lbfgs, adam])
-@pytest.mark.parametrize("kind", ["attention", "words"])
+@pytest.mark.parametrize("kind", [AttentionOnly, AttentionAndWords])
 def test_a_planted_tree_is_found_whole(kind, fit):
     sentences = bank()
     vectors = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
-    probe = (
-        AttentionOnly(ProbeSettings(HEADS)) if kind == "attention" else AttentionAndWords(ProbeSettings(HEADS), vectors)
-    )
-    features = planted(sentences, gold=True)
-    score, losses, held_out = uas(probe, features, sentences, fit)
+    probe = kind(ProbeSettings(HEADS), vectors)
+    score, losses, held_out = uas(probe, planted(sentences, gold=True), sentences, fit)
     assert score == 1.0 and losses[-1] < 0.5 * losses[0] and min(held_out) < held_out[0]
-    if kind == "attention":
+    if kind is AttentionOnly:
         assert int(probe.weights[1].argmax()) == 2  # from the dependent to its governor
 
 
 def test_noise_teaches_next_to_nothing():
     sentences = bank(120)
     branching = np.mean([g == w + 1 for s in sentences for w, g in enumerate(s.governors, 1)])
-    features = planted(sentences, gold=False)
-    score, _, _ = uas(AttentionOnly(ProbeSettings(HEADS)), features, sentences, fit_lbfgs)
+    score, *_ = uas(AttentionOnly(ProbeSettings(HEADS)), planted(sentences, gold=False), sentences, fit_lbfgs)
     assert score < branching + 0.15
 
 
@@ -185,11 +180,8 @@ def test_maps_on_disk_are_the_same_and_go_away(monkeypatch, tmp_path):
 
 
 def treebank(count=40, seed=0, name="bank") -> Source:
-    lines = [
-        "\n".join(f"{w} {g}-{r}" for w, g, r in zip(s.words, s.governors, s.relations, strict=True))
-        for s in bank(count, seed)
-    ]
-    return from_bytes("\n\n".join(lines).encode(), name)
+    rows = [zip(s.words, s.governors, s.relations, strict=True) for s in bank(count, seed)]
+    return from_bytes("\n\n".join("\n".join(f"{w} {g}-{r}" for w, g, r in row) for row in rows).encode(), name)
 
 
 def asked(tiny, mode="corrected", others=None, **plan) -> Request:

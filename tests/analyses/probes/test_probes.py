@@ -21,9 +21,11 @@ from bertviz_core.analyses.probes.probes import (
     distances,
 )
 from bertviz_core.analyses.probes.training import Schedule, loss_of
+from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.annotated import Sentences
+from bertviz_core.models.encoding import collate
 from bertviz_core.models.model import observing
 from bertviz_core.settings import Settings
 from tests.oracles import norms, reference
@@ -60,20 +62,13 @@ def same(probe: Probe, batch: ProbeBatch, expected):
     np.testing.assert_allclose(probe(batch)[0].detach().numpy(), np.array(expected), rtol=2e-4, atol=2e-4)
 
 
-def test_attention_only():
+@pytest.mark.parametrize("paper", [False, True])
+def test_attention_only(paper):
     batch, _ = made()
-    probe = filled(AttentionOnly(ProbeSettings(HEADS)))
-    w, u = probe.weights.tolist()
-    same(probe, batch, oracle.attention_only(*literal(batch), w, u, probe.root.tolist()))
-    assert probe.size() == 6 * HEADS
-
-
-def test_attention_only_as_in_the_paper():
-    batch, _ = made()
-    probe = filled(AttentionOnly(ProbeSettings(HEADS, paper=True)))
-    w, u = probe.weights.tolist()
-    same(probe, batch, oracle.paper_attention_only(*literal(batch), w, u, probe.scales.tolist()))
-    assert probe.size() == 2 * HEADS + 2
+    probe = filled(AttentionOnly(ProbeSettings(HEADS, paper)))
+    score, more = (oracle.paper_attention_only, probe.scales) if paper else (oracle.attention_only, probe.root)
+    same(probe, batch, score(*literal(batch), *probe.weights.tolist(), more.tolist()))
+    assert probe.size() == (2 * HEADS + 2 if paper else 6 * HEADS)
 
 
 @pytest.mark.parametrize("misaligned", [False, True])
@@ -110,19 +105,9 @@ def test_distances_and_words(paper, misaligned):
     batch, vectors = made()
     np.testing.assert_allclose(distances(SIZE).numpy(), np.array(oracle.distance_features(SIZE)), atol=1e-7)
     probe = DistancesAndWords(ProbeSettings(HEADS, paper, misaligned), vectors)
-    layers = (probe.governor, probe.dependent, probe.distance)
-    first, second, third = (layer.weight.tolist() for layer in layers)
-    arguments = (
-        vectors[1:].tolist(),
-        first,
-        second,
-        third,
-        probe.governor.bias.tolist(),
-        probe.output.weight[0].tolist(),
-        misaligned,
-        paper,
-    )
-    same(probe, batch, oracle.distances_and_words(*arguments))
+    layers = (layer.weight.tolist() for layer in (probe.governor, probe.dependent, probe.distance))
+    output = probe.governor.bias.tolist(), probe.output.weight[0].tolist()
+    same(probe, batch, oracle.distances_and_words(vectors[1:].tolist(), *layers, *output, misaligned, paper))
 
 
 def test_the_loss_and_its_gradient():
@@ -135,12 +120,11 @@ def test_the_loss_and_its_gradient():
     for parameter in probe.parameters():
         at = (0,) * parameter.dim()
         values = []
-        for step in (1e-6, -1e-6):
-            with torch.no_grad():
+        with torch.no_grad():
+            for step in (1e-6, -2e-6):
                 parameter[at] += step
-            values.append(float(loss_of(probe, batch)))
-            with torch.no_grad():
-                parameter[at] -= step
+                values.append(float(loss_of(probe, batch)))
+            parameter[at] += 1e-6
         assert (values[0] - values[1]) / 2e-6 == pytest.approx(float(parameter.grad[at]), rel=1e-4, abs=1e-7)
 
 
@@ -229,11 +213,6 @@ def test_the_structural_probe_learns_planted_trees():
 
 @pytest.mark.parametrize("in_memory", [0, 1 << 29])
 def test_states_of_words_are_means_over_their_pieces_whatever_the_batch(tiny, in_memory, monkeypatch, tmp_path):
-    from bertviz_core.corpora.source import from_bytes
-    from bertviz_core.models.annotated import Sentences
-    from bertviz_core.models.encoding import collate
-    from bertviz_core.settings import Settings
-
     text = "the 2-det\ncat 3-nsubj\nsat 0-root\n\nunbelievableness 0-root\ndog 1-x\n"
     encoded = list(Sentences(from_bytes(text.encode(), "x"), tiny.tokens, Settings(max_length=32)))
     monkeypatch.setattr(room, "IN_MEMORY", in_memory)
