@@ -220,12 +220,11 @@ def _load_from_memory(model: Model, checkpoint: Checkpoint) -> Load | None:
 def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:
     """The head that is shown first, and those that can be chosen, among them the first."""
     shape = attention.weights.shape[:2]
-    offered = tuple(Head.parse(label) for label in heads) if heads else tuple(all_heads(*shape))
-    for chosen in offered:
-        chosen.check(*shape)
-    if head is None:
-        to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
-        return max(offered, key=lambda each: float(to_previous[each])), offered
-    first = Head.parse(head)
-    first.check(*shape)
-    return first, offered if first in offered else (*offered, first)
+    asked = [Head.parse(label) for label in [*(heads or ()), *([] if head is None else [head])]]
+    for each in asked:
+        each.check(*shape)
+    offered = tuple(dict.fromkeys(asked)) if heads else all_heads(*shape)
+    if head is not None:
+        return asked[-1], offered
+    to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
+    return max(offered, key=lambda each: float(to_previous[each])), offered

@@ -37,11 +37,11 @@ def finish(store: Store | None, key: str, count: int) -> None:
 
 @dataclass(frozen=True)
 class StoredParts:
-    """All parts beside the result with this key; `source` has the words, which are not stored."""
+    """All parts beside the result with this key."""
 
     store: Store
     key: str
-    source: Source
+    source: Source  # has the words, which are not stored
     count: int
 
     def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[dict[str, Any]]:

@@ -61,7 +61,6 @@ class DocumentSums(ABC):
         return self.total + np.stack([self.moments(sums) for sums in self.sums.swapaxes(0, 1)])
 
     def to_bytes(self) -> bytes:
-        """Serialize what `merge` reads of a chunk."""
         self._complete()
         return pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
 

@@ -38,11 +38,9 @@ def compute(
     progress: Progress | None = None,
     model: AttentionModel | None = None,
 ) -> Result:
-    """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return.
-
-    Raises BertvizError for bad input, settings and models, Cancelled when progress says so. Finished sums are
-    kept, and a later call resumes from them.
-    """
+    """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return. Raises
+    BertvizError for bad input, settings and models, Cancelled when progress says so. Finished sums are kept, and a
+    later call resumes from them."""
     together = shared(request)
     if store:
         store.check()

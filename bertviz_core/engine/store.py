@@ -129,8 +129,8 @@ class Store:
                 cache.delete(name)
 
     def mark_used(self, key: str) -> None:
-        """Note once an hour that a result was shown, wherever it was read from: the limit drops first what was not. A
-        database that is busy is left alone: this is not worth waiting for."""
+        """Note once an hour that a result was shown, for the limit drops first what was not; waits for no busy
+        database."""
         now = time.time()
         if now - self._used.get(key, 0.0) <= RECENT:
             return

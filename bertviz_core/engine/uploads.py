@@ -46,8 +46,8 @@ class Uploads:
         self._lock = threading.Lock()
 
     def keep(self, data: bytes, name: str, kind: str) -> Upload:
-        """Store an upload, whose bytes the caller has checked; on one's own machine the same file again has its days
-        start again. Raises InputError where all uploads would take more than they may."""
+        """Store an upload, whose bytes the caller has checked; on one's own machine the days of the same file start
+        again. Raises InputError where all uploads would take more than they may."""
         new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
         expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:
@@ -81,8 +81,7 @@ class Uploads:
         return self.source_of(upload)
 
     def source_of(self, upload: Upload) -> Source:
-        """The bytes of an upload, looked up at each reading: it may be deleted while a job reads it, and raises
-        InputError then."""
+        """The bytes of an upload, looked up at each reading, which raises InputError once it has been deleted."""
 
         def opener() -> BinaryIO:
             stream = self.store.open(f"upload/{upload.token}")
