@@ -2,25 +2,81 @@
 
 import streamlit as st
 
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import compare, figure
 from bertviz_core.comparison.change import Change
-from pages.shared import endnotes, page
-from pages.shared.frame import header
+from bertviz_core.emergence.series import REQUIRED, checkpoint_names
+from bertviz_core.numbers import number, p_value
+from pages.shared import endnotes, page, services
+from pages.shared.frame import address, header
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import compare_view
 
+SHOWN = 15  # heads in the table
+BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
+BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
+
+
+def notes() -> None:
+    """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
+    st.caption(plain(" ".join(comparison.notes)))
+    if not checkpoint_names(services.shipped_emergence(), comparison.compared):
+        titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
+        st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
+
+
+def table(change: Change) -> None:
+    """The heads with the largest differences; a check mark where the difference is marked."""
+    rows = [
+        {
+            "head": head.label(selection.base),
+            "A": number(float(change.a[head])),
+            "B": number(float(change.b[head])),
+            "B − A": number(float(change.difference[head])),
+            "95% interval": compare_view.interval(change, head) or "–",
+            "p": p_value(change.p[head]).removeprefix("= "),
+            "differs": "✓" if change.marked[head] else "",
+        }
+        for head in change.by_size()[:SHOWN]
+    ]
+    st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
+
+
+def best_heads() -> None:
+    """The best head of every quantity in A and in B, and the difference of the two."""
+    frame = comparison.tables()["best"]
+    frame["quantity"] = frame["quantity"].map(comparison.label)
+    formats = {
+        name: st.column_config.NumberColumn(label, format="%.3g") if frame[name].dtype.kind == "f" else label
+        for name, label in BEST.items()
+        if name in frame
+    }
+    alt = "For each quantity the head with the highest value in A and B"
+    st.dataframe(frame, hide_index=True, column_config=formats, alt=alt)
+
+
 selection = header.current()
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-    comparison = memoize(compare, *compare_view.choose(selection))
-    key = compare_view.quantity(comparison)
+    if (chosen := compare_view.choose(selection)) is None:
+        st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
+        address.stop()
+    for name, value in zip(("analysis", "a", "b"), chosen, strict=True):
+        address.put(name, value)  # even at its default: the first runs change with the store
+    a, b = (compare_view.found(chosen[0], run) for run in chosen[1:])
+    if a is None or b is None:
+        services.runs.clear()  # which had it a few seconds ago
+        st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
+        address.stop()
+    comparison = memoize(compare, a, b)
+    key = compare_view.choose_quantity(comparison)
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 
 if comparison.changes:
     st.markdown(f"**{plain(comparison.change_sentence(key, selection.base))}**")
     compare_view.maps(comparison, key, selection)
     page.metrics(compare_view.numbers(comparison.changes[key], selection))
-    compare_view.notes(comparison)
+    notes()
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header("A against B")
@@ -29,9 +85,9 @@ if comparison.changes:
         page.chart(drawing, "compare-scatter", alt, head=selection.head)
     with right:
         st.header("Heads that changed most")
-        compare_view.table(comparison.changes[key], selection)
+        table(comparison.changes[key])
 else:
-    compare_view.notes(comparison)
+    notes()
     left, right = st.columns(2, gap="medium")
     with left:
         st.header("By relative depth")
@@ -43,7 +99,7 @@ else:
         page.chart(page.drawn(figure.distributions, comparison, key), "compare-heads", alt)
 
 st.header("Best heads")
-compare_view.best(comparison)
+best_heads()
 page.downloads(comparison)
 endnotes.about(
     r"t = \frac{x_B - x_A}{\sqrt{s_A^2 + s_B^2}} \qquad \nu = \frac{(s_A^2 + s_B^2)^2}"

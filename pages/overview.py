@@ -12,7 +12,7 @@ from pages.shared import endnotes, head_panel, page, preview, stored
 from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import overview_view, paper_model
+from pages.shared.views import overview_view
 
 IN_VIEWER = {"input": "own text", "text": SENTENCE}
 selection = header.current()
@@ -23,7 +23,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
     overview_view.panel(selection)
     overview_view.report(selection)
-    paper_model.offer(selection)
+    stored.offer_papers_model(selection)
     address.stop()
 
 summary, picture = st.container(), st.container()
@@ -59,4 +59,4 @@ endnotes.folded(
     "Stored results and downloads", ":material/database:", "stored", overview_view.stored_results, thresholds, *given
 )
 endnotes.folded("Report", ":material/summarize:", "report", overview_view.report, selection)
-paper_model.offer(selection)
+stored.offer_papers_model(selection)

@@ -36,20 +36,20 @@ def about(formula: str, text: str, function: Source, section: int | None = None)
         function: What computes the numbers, whose source is shown.
         section: Number of the section of docs/methods.md that a button opens: it needs no network.
     """
-    folded("About this figure", ":material/functions:", "about", _about, formula, text, function, section)
 
+    def draw() -> None:
+        if formula:
+            st.latex(formula)
+        st.markdown(text)
+        if section is not None:
+            heading, methods = methods_section(section)
+            if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
+                st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
+        source: Any = function.fget if isinstance(function, property) else function
+        code = source.source if isinstance(source, Analysis) else inspect.getsource(source)
+        st.code(code, language="python")
 
-def _about(formula: str, text: str, function: Any, section: int | None) -> None:
-    if formula:
-        st.latex(formula)
-    st.markdown(text)
-    if section is not None:
-        heading, methods = methods_section(section)
-        if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
-            st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
-    source: Any = function.fget if isinstance(function, property) else function
-    code = source.source if isinstance(source, Analysis) else inspect.getsource(source)
-    st.code(code, language="python")
+    folded("About this figure", ":material/functions:", "about", draw)
 
 
 @cache

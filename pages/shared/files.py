@@ -20,21 +20,9 @@ def picture_name(*shows: str) -> str:
     return exports.slug(*shows, *st.session_state.get(ORIGIN, ()))
 
 
-def label(suffix: str) -> str:
-    """Label of the button that downloads a file."""
-    named = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
-    return named.get(suffix, suffix[1:].upper())
-
-
 def offer(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
     """A button for each file: label -> its name, and what makes its bytes when the button is clicked."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for text, (name, build) in files.items():
-            st.download_button(
-                text,
-                data=build,
-                file_name=name,
-                on_click="ignore",
-                icon=":material/download:",
-                key=f"download-{text}",
-            )
+            key, icon = f"download-{text}", ":material/download:"
+            st.download_button(text, data=build, file_name=name, on_click="ignore", icon=icon, key=key)

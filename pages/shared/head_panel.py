@@ -30,21 +30,29 @@ SHARES = {
 
 
 def folded(page: str, selection: Selection) -> None:
-    """An expander with what the head does, filled only when it is opened; nothing if no result is stored."""
+    """A popover that is called what the head does, with its numbers; nothing if no result is stored."""
     results = stored.results(selection)
-    if results:
-        label = behavior(results, selection, Thresholds())
-        panel = st.popover(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
-        if panel.open:
-            with panel:
-                card(page, results, selection)
+    if not results:
+        return
+    labels = memoize(labels_of, results, Thresholds())
+    behavior = "" if labels is None else str(labels[selection.head])
+    named = {"": "no behavior computed yet", "other": NONE}
+    if behavior == LINGUISTIC:
+        label = memoize(linguistic, results)[selection.head.label()]
+    else:
+        label = named.get(behavior) or BEHAVIORS[behavior][-1]
+    panel = st.popover(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
+    if panel.open:
+        with panel:
+            card(page, results, selection)
 
 
 def card(page: str, results: Results, selection: Selection) -> None:
     """The head's numbers as a table, its best relations, similar heads, and links that keep the head."""
     rows = head_rows(memoize(columns, results), selection.head)
     if not any(row["baseline"] for row in rows):
-        rows = [{name: value for name, value in row.items() if name != "baseline"} for row in rows]
+        for row in rows:
+            del row["baseline"]
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
@@ -96,12 +104,8 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
         formats = SHARES | {"attention": bar, title: st.column_config.Column(width=190)}
         column.dataframe(rows, hide_index=True, height="content", column_config=formats, alt=alt)
     to_words = classes.to_words[selection.head]
-    preferred = [
-        preferred_class.text
-        for scheme in by_scheme
-        for preferred_class in classes.preferred(scheme, [selection.head])
-        if preferred_class
-    ]
+    classes_of = [each for scheme in by_scheme for each in classes.preferred(scheme, [selection.head])]
+    preferred = [each.text for each in classes_of if each]
     beyond = f" Beyond their share it attends most to {' and '.join(preferred)}." if preferred else ""
     st.caption(plain(f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens.{beyond}"))
 
@@ -116,15 +120,3 @@ def map_of(results: Results, thresholds: Thresholds, base: int) -> HeadMap:
     labels, named = labels_of(results, thresholds), memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
     return behavior_map(labels, memoize(columns, results), named, base)
-
-
-def behavior(results: Results, selection: Selection, thresholds: Thresholds) -> str:
-    """Behavior of the chosen head, in words."""
-    named = memoize(linguistic, results)
-    labels = memoize(labels_of, results, thresholds)
-    if labels is None:
-        return "no behavior computed yet"
-    label = str(labels[selection.head])
-    if label == LINGUISTIC:
-        return named[selection.head.label()]
-    return NONE if label == "other" else BEHAVIORS[label][-1]

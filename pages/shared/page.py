@@ -223,4 +223,10 @@ def drawings(items: Sequence[Drawing], key: str) -> None:
 def downloads(result: Result) -> None:
     """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
     builders = {suffix: build for suffix, build in exports.builders(result).items() if suffix != ".svg"}
-    files.offer({files.label(suffix): (exports.file_name(result, suffix), build) for suffix, build in builders.items()})
+    titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
+    files.offer(
+        {
+            titles.get(suffix, suffix[1:].upper()): (exports.file_name(result, suffix), build)
+            for suffix, build in builders.items()
+        }
+    )

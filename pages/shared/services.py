@@ -15,7 +15,7 @@ from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series, checkpoint_result, shipped
+from bertviz_core.emergence.series import Series, shipped
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Upload, Uploads
@@ -26,7 +26,7 @@ from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.overview.stored_results import StoredResult, stored_results
-from bertviz_core.settings import Access, Settings, Weights, access_from_environment
+from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks.workers import Worker
 from pages.shared.memoize import memoize
 
@@ -37,17 +37,25 @@ _singletons: dict[str, Any] = {}
 _making = threading.RLock()
 
 
-def _once(make: Callable[[], T]) -> Callable[[], T]:
+def _once(name: str, make: Callable[[], T]) -> Callable[[], T]:
     """One for the server, in no cache of Streamlit's: any client may ask for those to be emptied."""
 
     def get() -> T:
         with _making:
-            if make.__name__ not in _singletons:
-                _singletons[make.__name__] = make()
-            service: T = _singletons[make.__name__]
+            if name not in _singletons:
+                _singletons[name] = make()
+            service: T = _singletons[name]
             return service
 
     return get
+
+
+store = _once("store", Store)
+access = _once("access", access_from_environment)  # what visitors of this server may access
+uploads = _once("uploads", lambda: Uploads(store(), access()))
+loaded_models = _once("loaded_models", LoadedModels)
+jobs = _once("jobs", lambda: JobQueue(Worker(), access()))  # of what runs models
+downloads = _once("downloads", lambda: JobQueue(Worker(), access()))  # in a process of their own: neither waits
 
 
 def in_background(work: Callable[[], T]) -> Future[T]:
@@ -67,26 +75,10 @@ def in_background(work: Callable[[], T]) -> Future[T]:
     return done
 
 
-@_once
-def store() -> Store:
-    return Store()
-
-
 @st.cache_data(ttl=10, show_spinner=False)  # reads all folders
 def store_size() -> int:
     """Bytes that the store takes on the disk."""
     return store().size()
-
-
-@_once
-def access() -> Access:
-    """What visitors of this server may access, read once."""
-    return access_from_environment()
-
-
-@_once
-def uploads() -> Uploads:
-    return Uploads(store(), access())
 
 
 def upload(upload: Upload) -> Source:
@@ -105,27 +97,18 @@ def _max_upload() -> int:
     return int(st.get_option("server.maxUploadSize")) * 2**20  # in .streamlit/config.toml
 
 
-@_once
-def jobs() -> JobQueue:
-    """The queue of what runs models."""
-    return JobQueue(Worker(), access())
-
-
-@_once
-def downloads() -> JobQueue:
-    """A queue, and a process, of their own: neither they nor analyses wait for each other."""
-    return JobQueue(Worker(), access())
+def queues() -> tuple[JobQueue, JobQueue]:
+    return jobs(), downloads()
 
 
 def find(request: Request) -> Result | None:
     """The stored result or None, with the names of files and model that the request has."""
-    names = tuple((source.digest, source.name) for source in (request.source, *request.others.values()))
-    return run(request.key(), request.analysis, names, (request.checkpoint.name, request.checkpoint.revision))
+    names = {source.digest: source.name for source in (request.source, *request.others.values())}
+    model = {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
+    return run(request.key(), request.analysis, names, model)
 
 
-def run(
-    key: str, analysis: str, names: tuple[tuple[str, str], ...], model: tuple[str, str | None] | None = None
-) -> Result | None:
+def run(key: str, analysis: str, names: dict[str, str], model: dict[str, str | None] | None = None) -> Result | None:
     """A stored result by its key, or None; read-only, because all sessions share it. Another reader may have computed
     it under other names: this reader's are those of corpora (digest, name), and of the model (name, revision)."""
     try:
@@ -133,7 +116,7 @@ def run(
     except LookupError:
         return None
     store().mark_used(key)  # read from the cache of results it is used too
-    return memoize(renamed, result, dict(names), dict(zip(("name", "revision"), model or (), strict=False)))
+    return memoize(renamed, result, names, model or {})
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
@@ -154,54 +137,38 @@ def model(checkpoint: Checkpoint, dtype: str) -> AttentionModel:
         return loaded_models().get(checkpoint, dtype)
 
 
-@_once
-def loaded_models() -> LoadedModels:
-    return LoadedModels()
+_by_content: dict[str | type, Callable[[Any], Any]] = {
+    AttentionModel: lambda model: (model.checkpoint.fingerprint(), str(model.encoder.dtype)),
+    Source: lambda source: (source.digest, source.name),  # errors have the name, and another reader's is private
+    Encoded: lambda example: (example.ids.tobytes(), example.types.tobytes()),
+    Settings: repr,
+}
 
 
-def segments(source: Source, loaded: AttentionModel, settings: Settings) -> FirstSegments:
-    """The first segments of a corpus; by its name too, since errors have it, and another reader's is private."""
-    key = (loaded.checkpoint.fingerprint(), source.digest, source.name, repr(settings))
-    return _segments(key, source, loaded, settings)
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def _segments(key: tuple[str, ...], _source: Source, _model: AttentionModel, _settings: Settings) -> FirstSegments:
-    return FirstSegments(Segments(_source, _model.tokens, _settings))
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_by_content)
+def segments(source: Source, model: AttentionModel, settings: Settings) -> FirstSegments:
+    """The first segments of a corpus."""
+    return FirstSegments(Segments(source, model.tokens, settings))
 
 
 def delete_upload(token: str) -> None:
     """Delete an upload, and what is remembered of its text."""
     uploads().delete(token)
-    _segments.clear()
+    segments.clear()
 
 
-def attention(loaded: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
-    """(layer, head, query, key) of one input; the last few inputs are cached."""
-    which = f"{loaded.checkpoint.fingerprint()}/{loaded.encoder.dtype}/{weights}"
-    key = (which, example.ids.tobytes(), example.types.tobytes())
-    return _attention(key, loaded, example, weights)
-
-
-@st.cache_resource(max_entries=3, show_spinner=False)  # a large model's maps of 512 tokens are 400 MB
-def _attention(
-    key: tuple[str, bytes, bytes], _model: AttentionModel, _example: Encoded, _weights: Weights
-) -> np.ndarray:
+@st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)  # of 512 tokens they may be 400 MB
+def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
+    """(layer, head, query, key) of one input."""
     from bertviz_core.models.single_input import attention as run
 
-    return run(observing(_model, _weights), _example)
+    return run(observing(model, weights), example)
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def runs() -> tuple[StoredResult, ...]:
     """Headers of all stored results."""
     return tuple(stored_results(store()))
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def checkpoint_run(address: str, analysis: str) -> Result:
-    """A checkpoint of the training that ships, as a result."""
-    return checkpoint_result(shipped_emergence(), analysis, address)
 
 
 @st.cache_resource(show_spinner=False)
@@ -223,16 +190,9 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _assembled(key: tuple[tuple[str, ...], str], _series: Series) -> tuple[Emergence | None, list[Request]]:
-    absent = set()
-
-    def find(request: Request) -> Result | None:
-        result = requests.find(store(), request)
-        if result is None:
-            absent.add(request.key())
-        return result
-
+    found = {request.key(): requests.find(store(), request) for request in _series.requests()}
     try:
-        result = _series.assemble(find)
+        result = _series.assemble(lambda request: found.get(request.key()))
     except ModelError:
         result = None
-    return result, [request for request in _series.requests() if request.key() in absent]
+    return result, [request for request in _series.requests() if found[request.key()] is None]

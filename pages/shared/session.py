@@ -12,7 +12,6 @@ from threading import Timer
 import streamlit as st
 
 from bertviz_core.corpora.upload_check import UploadCheck
-from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import StoreError
 from pages.shared import services
@@ -40,22 +39,18 @@ class Session:
         """The connection is closed: stop the check, and end everything else unless the reader comes back."""
         if self.check:
             self.check.end()
-        if services.access().public and (self.uploads or any(queue.jobs_of(self.name) for queue in _queues())):
+        if services.access().public and (self.uploads or any(queue.jobs_of(self.name) for queue in services.queues())):
             self.leaving = Timer(GRACE, self.end)
             self.leaving.daemon = True  # does not delay the server's end
             self.leaving.start()
 
     def end(self) -> None:
         """Withdraw from the jobs, and delete the uploads."""
-        for queue in _queues():
+        for queue in services.queues():
             queue.leave_all(self.name)
         for upload in self.uploads:
             with suppress(StoreError):  # it expires
                 services.uploads().delete(upload.token)
-
-
-def _queues() -> tuple[JobQueue, JobQueue]:
-    return services.jobs(), services.downloads()
 
 
 def current() -> Session:

@@ -10,7 +10,6 @@ from streamlit.testing.v1 import AppTest
 
 from bertviz_core.models.checkpoint import PAPER_MODEL
 from pages.shared import services, stored
-from pages.shared.views import paper_model
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -56,7 +55,7 @@ def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny_folder: Path) -> H
 def answered(**address: str) -> AppTest:
     """The overview, once the hub has answered."""
     app = open_app(**address)
-    paper_model._hub_answer("", None).result(timeout=10)
+    stored._hub_answer("", None).result(timeout=10)
     return app.run()
 
 
@@ -76,7 +75,7 @@ def test_one_click_fetches_and_analyzes_it(hub: Hub, monkeypatch: pytest.MonkeyP
     click(app, LABEL)
     app = wait_for_job(app)
     assert hub.fetched and not app.error and not app.exception
-    paper_model._hub_answer("done", None).result(timeout=10)
+    stored._hub_answer("done", None).result(timeout=10)
     app.run()
     assert LABEL not in labels(app)
     link = next(link for link in app.get("page_link") if link.proto.label == f"Open {PAPER_MODEL}")

@@ -19,14 +19,11 @@ from bertviz_core.overview.figure import behavior_map
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import page, preview
-from pages.shared.components import component
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.page import Metric
 
-PLAYER = "emergence-player"  # key of the component
-PLAYING = "emergence plays"
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 BY_BEHAVIOR = "what each head does"
 MAX_RELATIONS = 6
@@ -56,15 +53,18 @@ def _uas(result: Emergence, index: int | None = None) -> str:
 
 @address.fragment
 def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoint], selection: Selection) -> None:
-    """The slider, and everything that moves with it; a move, or a frame of the player, runs this part of the page
-    alone. labels: (step, layer, head). models: Of the steps, where they are on this machine."""
+    """The slider, and everything that moves with it: a move runs this part of the page alone.
+
+    Args:
+        labels: (step, layer, head) names of behaviors.
+        models: Of the steps, where they are on this machine.
+    """
     if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        index = _index(result)
-        if len(result.steps) > 1:
-            data = {"at": index, "last": len(result.steps) - 1}
-            component("player")(data=data, key=PLAYER, on_at_change=lambda: _played(result), width="content")
+    steps, index = result.steps.tolist(), 0
+    if len(steps) > 1:
+        step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1], format_func="{:,}".format)
+        index = steps.index(step)
     left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
         known = [column.spec.label for column in columns(result, index)]
@@ -92,25 +92,6 @@ def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: 
         return behavior_map(labels[index], known, result.linguistic(index), base, behavior_counts(labels))
     limits = (0.0, 1.0 if column.quantity not in ("entropy", "from_cls") else result.uniform)
     return value_map(column.values, shown, base=base, limits=limits)
-
-
-def _played(result: Emergence) -> None:
-    """Move the slider to the step that the player asks for; the address follows when it stops."""
-    at = st.session_state[PLAYER]["at"]
-    if at is not None:
-        st.session_state[STEP], st.session_state[PLAYING] = int(result.steps[at["index"]]), at["playing"]
-
-
-def _index(result: Emergence) -> int:
-    """Index of the slider's step, counted from 0; at first the last step."""
-    steps = result.steps.tolist()
-    if len(steps) == 1:
-        return 0
-    look = {"key": STEP, "default": steps[-1], "format_func": "{:,}".format}
-    step = choices.select_slider("Training step", steps, **look)
-    if st.session_state.get(PLAYING) and not address.current().is_running:  # the history is for the reader's own steps
-        address.current().drawn.pop(STEP)
-    return steps.index(step)
 
 
 def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[Metric]:

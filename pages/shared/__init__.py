@@ -1,1 +1,0 @@
-"""Code shared by the pages. Only this package, app.py and the pages import streamlit."""
