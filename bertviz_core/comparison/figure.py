@@ -1,6 +1,7 @@
 """A against B: heads as dots, and models of different shapes by relative depth."""
 
 from collections.abc import Iterator
+from textwrap import fill
 
 import numpy as np
 import plotly.graph_objects as go
@@ -68,7 +69,7 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
         look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
         figure.add_scatter(x=depths, y=means, hovertemplate=hover, **look)
     figure.update_xaxes(title="layer / number of layers")
-    figure.update_yaxes(title=result.label(key))
+    figure.update_yaxes(title=_title(result, key))
     return finish(figure, 380)
 
 
@@ -85,6 +86,10 @@ def distributions(result: Comparison, key: str) -> go.Figure:
             name=name,
             hovertemplate="%{y:.0%} of the heads have at most %{x:.3~r}<extra></extra>",
         )
-    figure.update_xaxes(title=result.label(key))
+    figure.update_xaxes(title=_title(result, key))
     figure.update_yaxes(title="share of heads", range=[0, 1.02], tickformat=".0%")
     return finish(figure, 380)
+
+
+def _title(result: Comparison, key: str) -> str:
+    return fill(result.label(key), 44).replace("\n", "<br>")
