@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.heads import Head, all_labels
-from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
+from bertviz_core.models.sources import models as allowed_models
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import files, jobs, messages, services
@@ -99,7 +99,7 @@ def _name_after(entry: links.Page, selection: Selection) -> None:
 def _model() -> Checkpoint:
     """The choice of a model: the demo, those that this server offers, and on one's own machine those opened lately."""
     access = services.access()
-    own = [DEMO, *sources.models(access)]
+    own = [DEMO, *allowed_models(access)]
     if "models" not in st.session_state:
         latest = [] if access.public else services.uploads().models()
         st.session_state["models"] = list(dict.fromkeys([*own, *latest]))
