@@ -61,11 +61,6 @@ class Checkpoint:
         note = self.config.get("note", "")
         return note[:LONGEST_NOTE] if isinstance(note, str) else ""
 
-    @property
-    def has_types(self) -> bool:
-        """Whether the model gives the tokens of A and those of B different types."""
-        return (number(self.config, ("type_vocab_size",)) or 0) > 1
-
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
         described = [path for pattern in ("*.json", "*.txt", "*.model") for path in _files(self.folder, pattern)]

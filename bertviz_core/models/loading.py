@@ -119,7 +119,7 @@ def prepare(
     encoder: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", language_model: Any = None
 ) -> AttentionModel:
     """Wrap a loaded encoder, and find how its maps can be read (`models.verification`)."""
-    from bertviz_core.models.verification import no_maps, verify
+    from bertviz_core.models.verification import verify
 
     for module in (encoder, language_model):
         if module is not None:
@@ -130,8 +130,6 @@ def prepare(
             f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}.",
             hint="Save the tokenizer that belongs to the model into its folder.",
         )
-    if encoder.config.is_encoder_decoder and hasattr(encoder, "decoder"):
-        raise no_maps(checkpoint)
     encoder.config.use_cache = False  # of keys and values, for generation
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)

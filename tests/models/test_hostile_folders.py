@@ -114,11 +114,10 @@ def test_weights_without_an_end_and_weights_by_another_name_are_refused(folder):
         checkpoint.find(str(folder))
 
 
-@pytest.mark.parametrize("text", ["[" * 100_000])
-def test_a_training_with_a_broken_tokenizer_can_be_listed(tiny_folder, tmp_path, text):
+def test_a_training_with_a_broken_tokenizer_can_be_listed(tiny_folder, tmp_path):
     for step in (1, 2):
         copy = Path(shutil.copytree(tiny_folder, tmp_path / f"step-{step}"))
-        (copy / "tokenizer.json").write_text(text)
+        (copy / "tokenizer.json").write_text("[" * 100_000)
     (tmp_path / f"step-{'9' * 200}").mkdir()
     assert find_training(tmp_path).steps == (1, 2)
 

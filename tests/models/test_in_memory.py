@@ -73,17 +73,8 @@ def test_it_is_described_as_its_files_are(tiny, tiny_folder, tokenizer):
     assert here.name == "BertForMaskedLM in memory"
 
 
-class Wrapper(nn.Module):
-    """What people build around an encoder."""
-
-    def __init__(self, inside):
-        super().__init__()
-        self.norm = nn.LayerNorm(3)
-        self.inside = inside
-
-
 def test_a_model_inside_a_module_is_found(classifier):
-    assert transformers_model(Wrapper(classifier)) is classifier
+    assert transformers_model(nn.Sequential(nn.LayerNorm(3), classifier)) is classifier
     with pytest.raises(ModelError, match="LayerNorm contains no transformers model"):
         transformers_model(nn.LayerNorm(3))
     with pytest.raises(ModelError, match="str contains no"):

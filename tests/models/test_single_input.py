@@ -114,16 +114,13 @@ def test_special_tokens_and_places_outside_cannot_be_masked(tiny, position):
         mask(one, [position], tiny.tokens)
 
 
-def test_segments_are_picked_by_number(tiny, source):
+def test_segments_are_picked_by_number_which_they_keep_where_others_are_left_out(tiny, source):
     segments = Segments(source("the cat .\n\nthe dog .\n"), tiny.tokens, Settings(max_length=32))
     assert layout_of(pick(segments, 2), tiny.tokens).words.labels == ("[CLS]", "the", "dog", ".", "[SEP]")
     for number in (0, 3):
         with pytest.raises(InputError, match=f"no segment {number}") as refused:
             pick(segments, number)
         assert "1 to 2" in refused.value.hint
-
-
-def test_segments_keep_their_numbers_where_others_are_left_out(tiny, source):
     given = source('[{"text": "the cat"}, {"text": ""}, {"text": "the dog"}]', "given.json")
     segments = Segments(given, tiny.tokens, Settings(max_length=32))
     assert layout_of(pick(segments, 3), tiny.tokens).words.labels[2] == "dog"

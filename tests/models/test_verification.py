@@ -49,13 +49,6 @@ def test_padding_that_changes_rounding_alone_is_decided_in_float64(folder, monke
     assert verification.verify(model).observable
 
 
-def test_bfloat16_weights_are_the_models_own(folder):
-    model = loading.load(checkpoint.find(str(folder)), "cpu", "bfloat16")
-    assert model.observable
-    weights = model.encoder.state_dict()["encoder.layer.0.attention.self.query.weight"]
-    assert weights.dtype == torch.bfloat16
-
-
 def test_an_unknown_argument_is_no_argument_unless_it_is_none():
     query = torch.randn(1, 1, 3, 4)
     observed_attention(None, query, query, query, None, sliding_window=3, use_cache=False, indices=None)
@@ -68,8 +61,9 @@ def batch_of(model, source):
     return collate(list(Segments(source(text), model.tokens, Settings(max_length=32))), model.tokens, "cpu")
 
 
-def test_the_softmax_is_float32_in_a_bfloat16_model(source):
+def test_a_bfloat16_model_keeps_its_weights_and_its_softmax_is_float32(source):
     model, layers = loading.load(checkpoint.find("demo"), "cpu", "bfloat16"), []
+    assert model.observable and {weight.dtype for weight in model.encoder.parameters()} == {torch.bfloat16}
     forward(model, batch_of(model, source), layers.append)
     for layer in layers:
         assert layer.weights.dtype == layer.logits.dtype == torch.float32
