@@ -32,21 +32,13 @@ def test_ones_own_machine_opens_everything_but_sends_no_token() -> None:
     assert LOCAL.folders is None and LOCAL.downloads is None and LOCAL.hub_token is None
 
 
-def test_a_public_server_opens_nothing_that_is_not_allowed() -> None:
+def test_a_public_server_opens_only_what_is_allowed_one_by_one(tmp_path: Path) -> None:
     access = access_from_environment({"BERTVIZ_PUBLIC": "1"})
     assert (access.public, access.folders, access.downloads) == (True, (), 0)
-
-
-def test_what_is_allowed_one_by_one_is_open(tmp_path: Path) -> None:
     (tmp_path / "models").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "models")
-    given = {
-        "BERTVIZ_PUBLIC": "yes",
-        "BERTVIZ_MODELS": f"{tmp_path / 'link'}:{tmp_path}",
-        "BERTVIZ_DOWNLOADS": "2.5",
-        "BERTVIZ_UPLOADS": "1",
-    }
-    access = access_from_environment(given)
+    given = {"BERTVIZ_PUBLIC": "yes", "BERTVIZ_MODELS": f"{tmp_path / 'link'}:{tmp_path}"}
+    access = access_from_environment(given | {"BERTVIZ_DOWNLOADS": "2.5", "BERTVIZ_UPLOADS": "1"})
     assert access == Access(True, ((tmp_path / "models").resolve(), tmp_path.resolve()), 2_500_000_000, False, 10**9)
 
 

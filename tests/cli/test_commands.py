@@ -13,7 +13,7 @@ import safetensors.numpy
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models import checkpoint
 from bertviz_core.plotting.style import BEHAVIORS
-from tests.cli.running import Done, run
+from tests.cli.running import run, written
 from tests.families import FAMILIES, save
 
 ROOT = Path(__file__).parents[2]
@@ -64,11 +64,8 @@ def test_segments_can_be_read_back(text: Path, tmp_path: Path):
     records = json.loads((tmp_path / "segments.json").read_text())
     assert records[0]["tokens"][:3] == ["[CLS]", "the", "cat"]
     assert records[0]["tokens"].count("[SEP]") == 2
-    for name in (text, tmp_path / "segments.json"):
-        assert (
-            run("entropy", name, "--no-store", "--quiet", "--out", tmp_path / f"{name.stem}.json.json").returncode == 0
-        )
-    first, second = (json.loads((tmp_path / f"{s}.json.json").read_text())["arrays"] for s in ("mine", "segments"))
+    inputs = (text, tmp_path / "segments.json")
+    first, second = (written(tmp_path / "x.json", "entropy", name, "--no-store")["arrays"] for name in inputs)
     np.testing.assert_allclose(first["entropy"], second["entropy"], atol=1e-6)
 
 
@@ -162,16 +159,12 @@ def test_every_mistake_is_one_message_and_exit_code_2(tmp_path, monkeypatch, arg
 def test_norms_in_place_of_weights(text: Path, tmp_path: Path):
     """Other numbers, with the lengths of the vectors beside them; a family without them is refused by name."""
     out = tmp_path / "norms.json"
-    done = run(
-        "surface-patterns", text, "--weights", "norms", "--out", out, "--out", tmp_path / "n.csv", store=tmp_path
-    )
-    assert done.returncode == 0
-    whole = json.loads(out.read_text())
+    given = ("surface-patterns", text, "--weights", "norms", "--out", tmp_path / "n.csv")
+    whole = written(out, *given, store=tmp_path)
     assert list(whole["arrays"]) == [*QUANTITIES, *NORM_QUANTITIES]
     assert whole["provenance"]["settings"]["weights"] == "norms"
     assert set(pd.read_csv(tmp_path / "n.csv")["weights"]) == {"norms"}
-    run("surface-patterns", text, "--out", out, store=tmp_path)
-    plain = json.loads(out.read_text())
+    plain = written(out, "surface-patterns", text, store=tmp_path)
     assert list(plain["arrays"]) == [*QUANTITIES]
     assert plain["arrays"]["to_sep"] != whole["arrays"]["to_sep"]
     refused = run("entropy", text, "--weights", "lengths", store=tmp_path)
@@ -181,14 +174,8 @@ def test_norms_in_place_of_weights(text: Path, tmp_path: Path):
     assert refused.returncode == 2 and "bert, camembert, distilbert, electra" in refused.stderr
 
 
-def overview(store: Path, *options: str | Path, code: int = 0) -> Done:
-    done = run("overview", "--store", store, *options)
-    assert done.returncode == code, done.stderr
-    return done
-
-
-def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
-    lines = overview(tmp_path / "store").stdout.splitlines()
+def test_the_overview_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
+    lines = run("overview", "--store", tmp_path / "store").stdout.splitlines()
     assert lines[0].split()[:4] == ["label", "layer", "head", "behavior"]
     assert lines[3].split()[:3] == ["1-3", "1", "3"]
     behaviors = {line.split()[3] for line in lines[1:73]}
@@ -197,11 +184,11 @@ def test_it_prints_every_head_and_what_the_numbers_rest_on(tmp_path):
     assert lines.index("") == 73
 
 
-def test_what_cannot_be_is_said_with_what_to_do(tmp_path, tiny_folder):
-    store = tmp_path / "store"
-    assert "Run an analysis first" in overview(store, "--model", tiny_folder, code=2).stderr
-    assert "There is no mode" in overview(store, "--mode", "other", code=2).stderr
-    assert "cannot be written" in overview(store, "--out", tmp_path / "a.txt", code=2).stderr
+def test_an_overview_that_cannot_be_is_refused_with_what_to_do(tmp_path, tiny_folder):
+    mistakes = {("--model", tiny_folder): "Run an analysis first", ("--mode", "other"): "There is no mode"}
+    for options, message in (mistakes | {("--out", tmp_path / "a.txt"): "cannot be written"}).items():
+        refused = run("overview", "--store", tmp_path / "store", *options)
+        assert refused.returncode == 2 and message in refused.stderr
 
 
 WITHOUT_RAY = "import sys; sys.modules['ray'] = None; from bertviz_core.cli.commands import main; main()"

@@ -57,13 +57,8 @@ def test_litbank_has_thirteen_columns_and_empty_chains():
 
 
 def test_three_columns_with_typed_chains_and_sentences_from_full_stops():
-    rows = [
-        "0\tAnn\t(person-7-Ann)",
-        "1\tran\t_",
-        "2\t.\t_",
-        "3\tThe\t(person-7-Ann(place-2",
-        "4\tend\tplace-2)person-7)",
-    ]
+    rows = ["0\tAnn\t(person-7-Ann)", "1\tran\t_", "2\t.\t_", "3\tThe\t(person-7-Ann(place-2"]
+    rows += ["4\tend\tplace-2)person-7)"]
     kind, (document,), _ = read("# begin document X\n" + "\n".join(rows))
     assert kind.startswith("3 columns") and document.name == "X" and document.sentences == (0, 3)
     assert spans(document) == [(0, 1, 0), (3, 5, 1), (3, 5, 0)]
@@ -179,12 +174,8 @@ def test_the_sample_is_the_same_in_both_forms_and_rich_enough():
     first, second = (list(form.documents(skipped)) for form in forms)
     assert [corpus.form.name for corpus in forms] == ["CoNLL-2012", "CorefUD"] and not skipped.reasons
     for one, other in zip(first, second, strict=True):
-        assert (one.name, one.words, one.sentences, one.mentions) == (
-            other.name,
-            other.words,
-            other.sentences,
-            other.mentions,
-        )
+        assert (one.name, one.words, one.sentences) == (other.name, other.words, other.sentences)
+        assert one.mentions == other.mentions
     assert len(first) >= 30 and all(60 <= len(document.words) <= 135 for document in first)
 
 
@@ -208,7 +199,5 @@ def test_documents_without_markers_are_told_apart_by_name():
     text = conll("[1 a ] b", "[1 c ]")
     plain = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     assert [document.name for document in read(plain)[1]] == ["d0", "d1"]
-    assert [document.name for document in read(text.replace("(d1); part 000", "(d1); part 002"))[1]] == [
-        "d0",
-        "d1, part 2",
-    ]
+    parts = read(text.replace("(d1); part 000", "(d1); part 002"))[1]
+    assert [document.name for document in parts] == ["d0", "d1, part 2"]

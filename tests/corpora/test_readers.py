@@ -14,24 +14,21 @@ from bertviz_core.corpora.skipped import NAMED, Skipped
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import InputError
 
-
-@pytest.mark.parametrize(
-    "text", ['[{"text": "a"}]', '\n\n[\n {"text": "a"}]', '[ {"text": "a"} ]', "\ufeff[{}]", "[]", "[\n]"]
-)
-def test_json_is_seen_in_a_paste(source, text):
-    assert isinstance(read_text(source(text, "paste")), ExampleCorpus)
-
-
-def test_json_is_seen_by_name_and_under_gzip(source):
-    assert isinstance(read_text(source('{"text": "a"}', "X.JSON")), ExampleCorpus)
-    assert isinstance(read_text(source(gzip.compress(b'[{"text": "a"}]'), "x.json.gz")), ExampleCorpus)
+JSON = ['[{"text": "a"}]', '\n\n[\n {"text": "a"}]', '[ {"text": "a"} ]', "\ufeff[{}]", "[]", "[\n]"]
+PLAIN = ["Plain text.", "[1] A footnote first.", "[ ... ] it went on", "[", "{a}", "<b>bold</b>"]
 
 
 @pytest.mark.parametrize(
-    "text", ["Plain text.", "[1] A footnote first.", "[ ... ] it went on", "[", "{a}", "<b>bold</b>"]
+    ("data", "name", "corpus"),
+    [
+        *((text, "paste", ExampleCorpus) for text in JSON),
+        *((text, "given.txt", TextCorpus) for text in PLAIN),
+        ('{"text": "a"}', "X.JSON", ExampleCorpus),
+        (gzip.compress(b'[{"text": "a"}]'), "x.json.gz", ExampleCorpus),
+    ],
 )
-def test_other_text_is_text(source, text):
-    assert isinstance(read_text(source(text)), TextCorpus)
+def test_json_is_told_from_text(source, data, name, corpus):
+    assert isinstance(read_text(source(data, name)), corpus)
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", " \t\r\n", "\ufeff"])

@@ -1,7 +1,6 @@
 """Treebanks: readers of every format, what is left out, messages that name the line; the sample that ships, the view of
 function words as governors, and what labels mean."""
 
-import gzip
 import lzma
 from collections import Counter
 from pathlib import Path
@@ -79,13 +78,6 @@ def test_authors_lines_labels_with_a_dash_and_no_last_blank_line():
         {"words": ["He", "sat"], "relns": ["nsubj", "root"], "heads": [2, 0]},
         {"words": ["A-b", "cat"], "relns": ["nmod-poss", "root"], "heads": [2, 0]},
     ]
-
-
-@pytest.mark.parametrize("pack", [lambda d: d, gzip.compress, lzma.compress])
-@pytest.mark.parametrize("change", [lambda t: t, lambda t: t.replace("\n", "\r\n"), lambda t: "\ufeff" + t])
-def test_packed_crlf_and_bom_read_the_same(pack, change):
-    name, sentences, skipped = read(pack(change(CATS + "\n" + TWO).encode()))
-    assert (name, [len(s) for s in sentences], skipped) == (CONLLU, [5, 2], [])
 
 
 BROKEN = {
