@@ -1,1 +1,165 @@
-"""The command line."""
+"""The command line: options that all commands share, progress on standard error, and output."""
+
+import inspect
+import sys
+import time
+from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, get_args, get_type_hints
+
+import typer
+from typing_extensions import Doc
+
+from bertviz_core import exports
+from bertviz_core.analyses import model_pass, requests, runtime_estimate
+from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.request import Options, Request
+from bertviz_core.analyses.results import Result
+from bertviz_core.corpora.files import find_sources, sample
+from bertviz_core.corpora.readers import opened
+from bertviz_core.corpora.source import Source
+from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.store import Store, temporary_store
+from bertviz_core.errors import SettingsError
+from bertviz_core.models import checkpoint
+from bertviz_core.settings import Execution, Settings
+
+
+@dataclass
+class Console:
+    """The options that every analysis takes; commands receive them read and checked, as `console`."""
+
+    input: Annotated[list[str], typer.Argument(help="Files, folders, patterns, or the name of a built-in sample.")]
+    model: Annotated[str, typer.Option(help="`demo`, a local folder, or a hub name.")] = "demo"
+    revision: Annotated[str | None, typer.Option(help="A hub model's branch, tag or commit.")] = None
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto"
+    dtype: Annotated[str, typer.Option(help="float32, or bfloat16 for previews.")] = "float32"
+    max_length: Annotated[int, typer.Option(help="Maximum tokens per input, special tokens included.")] = 128
+    limit: Annotated[int | None, typer.Option(help="Maximum number of inputs; default: all.")] = None
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0
+    batch_tokens: Annotated[int | None, typer.Option(help="Tokens per batch; default: by device.")] = None
+    workers: Annotated[int, typer.Option(min=0, help="Processes that share the work, one on each GPU; needs Ray.")] = 0
+    ray: Annotated[str, typer.Option(help="Address of a running Ray cluster, such as auto.")] = ""
+    mode: Annotated[str, typer.Option(help="corrected, or paper to follow the authors' code.")] = "corrected"
+    weights: Annotated[str, typer.Option(help="attention, or norms: how much each weight moves.")] = "attention"
+    store: Annotated[Path | None, typer.Option(help="Folder of the store of results.")] = None
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not read or write the store.")] = False
+    out: Annotated[list[Path], typer.Option(help="Output file, format by extension; repeatable.")] = field(
+        default_factory=list
+    )
+    quiet: Annotated[bool, typer.Option("--quiet", help="Hide progress on standard error.")] = False
+
+    def checkpoint(self) -> checkpoint.Checkpoint:
+        """The model's files; a hub model that is not on this machine is downloaded, after its size is printed."""
+        return checkpoint.find_or_download(self.model, self.revision, self.say)
+
+    def settings(self) -> Settings:
+        return Settings(self.max_length, self.limit, self.seed, self.mode, self.dtype, self.weights)  # type: ignore[arg-type]
+
+    def execution(self) -> Execution:
+        if self.batch_tokens is not None and self.batch_tokens < 1:
+            raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
+        return Execution(self.device, self.batch_tokens, self.workers, self.ray)
+
+    def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
+        """The request of an analysis with these options, and the further `files` that it reads, by role. Raises
+        InputError for an input that it cannot read, before a model is downloaded or loaded."""
+        settings = analysis.relevant(self.settings())
+        if analysis.corpus == "random":
+            source = sample("random")
+        else:
+            source = find_sources(self.input)
+            opened(analysis.corpus, source)
+        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
+
+    def opened_store(self) -> Store | None:
+        return None if self.no_store else Store(self.store)
+
+    def working_store(self) -> AbstractContextManager[Store]:
+        """The store, or an empty one that is deleted at the end."""
+        return temporary_store() if self.no_store else nullcontext(Store(self.store))
+
+    def check_out(self, analysis: str) -> None:
+        """Raises SettingsError for an --out that this analysis cannot write."""
+        for path in self.out:
+            exports.check_path(path, exports.suffixes(analysis))
+
+    def computed(self, request: Request) -> Result:
+        """The result of a request: the stored one, or a new one."""
+        request.settings.check(request.checkpoint.max_length)
+        model_pass.check_model(request)
+        store = self.opened_store()
+        result = requests.find(store, request)
+        if result is None:
+            seconds = runtime_estimate.seconds(store, [requests.shared(request)])
+            self.say(f"This takes {runtime_estimate.text(seconds)}.")
+            result = requests.compute(request, store, self.execution(), self.progress())
+            self.say("")
+        return result
+
+    def write(self, result: Result) -> None:
+        """Write a result to every --out, or print its table where there is none."""
+        for path in self.out:
+            exports.write(result, path)
+        if not self.out:
+            print(exports.to_text(result))
+
+    def progress(self) -> Progress:
+        return Progress() if self.quiet else PrintedProgress()
+
+    def say(self, text: str) -> None:
+        if not self.quiet:
+            print(text, file=sys.stderr)
+
+
+class PrintedProgress(Progress):
+    """Progress printed on standard error, a few times a second on a terminal, every ten seconds in a log."""
+
+    last_shown: float = 0.0
+
+    def advance(self, count: int) -> None:
+        super().advance(count)
+        terminal = sys.stderr.isatty()
+        if time.monotonic() - self.last_shown > (0.2 if terminal else 10) or (count and self.done == self.total):
+            self.last_shown = time.monotonic()
+            line, end = (f"\r\033[K{self}", "") if terminal else (str(self), "\n")
+            print(line, end=end, file=sys.stderr, flush=True)
+
+
+def with_console(function: Callable[..., None], without: Collection[str] = ()) -> Callable[..., None]:
+    """Add Console's options after the command's own; those in `without` keep their defaults."""
+    signature = inspect.signature(function, eval_str=True)
+    own = [p.replace(kind=p.KEYWORD_ONLY) for p in signature.parameters.values() if p.name != "console"]
+    shared = [p for p in parameters(Console) if p.name not in without]
+    first = [p for p in shared if p.name == "input"]
+
+    def command(**values: Any) -> None:
+        console = Console(**{"input": []} | {p.name: values.pop(p.name) for p in shared})
+        function(console, **values)
+
+    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__signature__ = inspect.Signature([*first, *own, *shared[len(first) :]])  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
+    return command
+
+
+def parameters(options: type) -> list[inspect.Parameter]:
+    """Typer's parameters for the fields of a dataclass: Console has typer's own annotations, an analysis documents its
+    options with Doc. A tuple of strings is one option with commas between."""
+    hints, found = get_type_hints(options, include_extras=True), []
+    for each in fields(options):
+        kind, doc = get_args(hints[each.name])
+        default = each.default if each.default_factory is MISSING else each.default_factory()
+        if isinstance(default, tuple):
+            kind, default = str, ",".join(default)
+        if isinstance(doc, Doc):
+            flags = ["--" + each.name.replace("_", "-")] if kind is bool else []
+            doc = typer.Option(*flags, help=doc.documentation)
+        default = inspect.Parameter.empty if default is MISSING else default
+        annotation = Annotated[kind, doc]  # type: ignore[valid-type]
+        found.append(
+            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
+    return found

@@ -17,7 +17,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import View
 from bertviz_core.analyses.results import origin, read_header
-from bertviz_core.cli.console import Console, parameters, with_console
+from bertviz_core.cli import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import find_sources

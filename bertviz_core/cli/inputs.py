@@ -11,7 +11,7 @@ import pandas as pd
 import typer
 
 from bertviz_core import exports
-from bertviz_core.cli.console import Console, with_console
+from bertviz_core.cli import Console, with_console
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import expanded, find_sources
 from bertviz_core.corpora.skipped import Skipped
