@@ -1,6 +1,5 @@
 """Dependency heads: which head finds which relation of a treebank (section 4.2; Table 1)."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -13,16 +12,11 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.figure import latex, more_figures, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, DIRECTIONS, SIDES, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.relations import ALL, NO_RELATION, UAS, RelationCounts
-from bertviz_core.analyses.dependency_heads.result import (
-    DependencyHeads,
-    RelationFilter,
-    default_min_count,
-)
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Interval, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, wilson
-from bertviz_core.analyses.request import Options, Request, View
-from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.request import Options
 from bertviz_core.heads import arrow
 
 POINTS = 0.1  # a substantial difference of two shares
@@ -131,24 +125,6 @@ class DependencyOptions(Options):
     possessives: Annotated[bool, Doc("The paper's rule for poss before 's.")] = False
 
 
-@dataclass(frozen=True)
-class DependencyView(View):
-    """Options that select which counts are shown."""
-
-    view: Annotated[str, Doc("Trees: function-heads (function words govern) or as-is (as annotated).")] = DEFAULT_VIEW
-    min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None
-    offsets: Annotated[int, Doc("Largest distance of the fixed-offset baselines.")] = 5
-    merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
-
-    def check(self) -> None:
-        RelationFilter(self.view, offsets=self.offsets).check()
-
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        assert isinstance(result, DependencyHeads)
-        min_count = default_min_count(request.source.name) if self.min_count is None else self.min_count
-        return result.show(RelationFilter(self.view, min_count, self.offsets, self.merge_subtypes))
-
-
 def _uas(result: DependencyHeads) -> np.ndarray:
     """(layer, head) UAS of each head alone, in its better direction."""
     shown = result.default_view()
@@ -172,7 +148,7 @@ class DependencyAnalysis(Analysis):
     forward_passes = 1.4
     result_class = DependencyHeads
     options = DependencyOptions
-    view = DependencyView
+    view = RelationFilter
     columns = (
         HeadColumn("UAS", f"UAS of this head alone ({VIEW_NAMES[DEFAULT_VIEW]})", _uas, _best_offset, percent=True),
     )

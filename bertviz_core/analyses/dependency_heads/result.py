@@ -1,11 +1,12 @@
 """The result of the dependency analysis: right guesses by relation, head, direction and half of the treebank."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from typing_extensions import Doc
 
 from bertviz_core.analyses.dependency_heads.guesses import (
     DEFAULT_VIEW,
@@ -19,6 +20,7 @@ from bertviz_core.analyses.dependency_heads.guesses import (
 )
 from bertviz_core.analyses.dependency_heads.relations import ALL, ROOT, UAS, RelationCounts
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
+from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result, ViewedResult
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.corpora.treebank import sentence_of
@@ -28,21 +30,24 @@ RELEASE_OFFSETS = tuple(range(-3, 3))
 MIN_COUNT, MIN_COUNT_IN_SAMPLE = 100, 20
 
 
-class RelationFilter(NamedTuple):
-    """Which counts are shown: the view, the relations of `min_count` words or more, baselines up to a distance of
-    `offsets` (mode "paper" has the release's own), and whether `nmod:poss` counts as `nmod`."""
+@dataclass(frozen=True)
+class RelationFilter(View):
+    """Which counts are shown; mode "paper" has the release's own offsets."""
 
-    view: str = DEFAULT_VIEW
-    min_count: int = 1
-    offsets: int = 5
-    merge_subtypes: bool = False
+    view: Annotated[str, Doc("Trees: function-heads (function words govern) or as-is (as annotated).")] = DEFAULT_VIEW
+    min_count: Annotated[int | None, Doc("Minimum words per relation (100; sample: 20).")] = None
+    offsets: Annotated[int, Doc("Largest distance of the fixed-offset baselines.")] = 5
+    merge_subtypes: Annotated[bool, Doc("Count nmod:poss as nmod.")] = False
 
     def check(self) -> None:
-        """Raises SettingsError for an unknown view, and for offsets that are not counted."""
         if self.view not in VIEWS:
             raise SettingsError(f"There is no view {self.view!r}.", hint=f"Choose one of {', '.join(VIEWS)}.")
         if not 1 <= self.offsets <= max(OFFSETS):
             raise SettingsError(f"Offsets up to {self.offsets} are not available.", hint=f"Choose 1 to {max(OFFSETS)}.")
+
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        assert isinstance(result, DependencyHeads)
+        return result.show(self)
 
 
 @dataclass(frozen=True)
@@ -99,12 +104,13 @@ class DependencyHeads(ViewedResult, FirstSentences):
     def counts(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
         chosen.check()
+        min_count = self.default_filter().min_count if chosen.min_count is None else chosen.min_count
         rows = self._rows(chosen.view)
         bases = [base_of(name) if chosen.merge_subtypes else name for name in (self.relations[row] for row in rows)]
         totals = self.n[:, rows].sum(0)
         names = [*bases[:2], *by_size(bases[2:], totals[2:])]
         member = np.array([[name == base for base in bases] for name in names], dtype=np.int32)  # (name, row)
-        is_shown = (member @ totals >= chosen.min_count) & [base_of(name).lower() != ROOT for name in names]
+        is_shown = (member @ totals >= min_count) & [base_of(name).lower() != ROOT for name in names]
         is_shown[:2] = True
         member = member[is_shown]
         paper = self.provenance["settings"]["mode"] == "paper"
@@ -118,7 +124,7 @@ class DependencyHeads(ViewedResult, FirstSentences):
             visible = np.stack([self.n[:, rows] for rows in sides], 1) @ member.T
             random = None if self.random_correct is None else self.random_correct[sides] @ member.T
         return RelationCounts(
-            self.provenance | {"options": self.provenance["options"] | chosen._asdict()},
+            self.provenance | {"options": self.provenance["options"] | asdict(chosen) | {"min_count": min_count}},
             relations=[name for name, shown in zip(names, is_shown, strict=True) if shown],
             n=self.n[:, rows] @ member.T,
             correct=np.einsum("mr,fdrlh->fdmlh", member, correct),
@@ -142,7 +148,8 @@ class DependencyHeads(ViewedResult, FirstSentences):
 
     def default_filter(self) -> RelationFilter:
         """The default filter: function words as governors, and relations that are not too rare."""
-        return RelationFilter(min_count=default_min_count(self.provenance["corpus"]["name"]))
+        is_sample = self.provenance["corpus"]["name"] in SAMPLES["treebank"]
+        return RelationFilter(min_count=MIN_COUNT_IN_SAMPLE if is_sample else MIN_COUNT)
 
     def default_view(self) -> RelationCounts:
         return self.counts(self.default_filter())
@@ -150,12 +157,6 @@ class DependencyHeads(ViewedResult, FirstSentences):
     def show_default(self) -> ShownRelations:
         """The default view together with its sentences."""
         return self.show(self.default_filter())
-
-
-def default_min_count(treebank: str) -> int:
-    """The fewest words that a relation of a treebank, by its name, must have to be shown unless the reader says
-    otherwise."""
-    return MIN_COUNT_IN_SAMPLE if treebank in SAMPLES["treebank"] else MIN_COUNT
 
 
 def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> dict[tuple[str, str], list[int]]:

@@ -109,7 +109,7 @@ def test_the_table_equals_the_literal_loops(model, literal, mode, possessives):
 
 
 def test_every_head_and_the_kept_guesses_equal_the_literal_loops(model, literal):
-    result = compute(request(), None, Execution("cpu", 64), model=model).show(RelationFilter("as-is"))
+    result = compute(request(), None, Execution("cpu", 64), model=model).show(RelationFilter("as-is", 1))
     sentences, maps = literal
     words = words_of(maps, first_piece=False)
     for d, direction in enumerate(DIRECTIONS):
@@ -154,7 +154,7 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
     chosen = checkpoint.find(str(save(FAMILIES[family], tmp_path)))
     model, settings = load(chosen, "cpu"), Settings(mode=mode, max_length=64)
     asked = Request("dependency_heads", chosen, from_bytes(TAGGED.encode(), "bank"), settings)
-    shown = compute(asked, None, Execution("cpu", 16), model=model).show(RelationFilter("as-is"))
+    shown = compute(asked, None, Execution("cpu", 16), model=model).show(RelationFilter("as-is", 1))
     assert WordClasses.of(shown).schemes("as-is") == [PART_OF_SPEECH, "as-is"]
     sentences, maps = literal_maps(model, asked)
     words = words_of(maps, first_piece=mode == "paper")
@@ -206,7 +206,10 @@ def test_bytes_choices_and_subtypes(model):
 def test_merged_subtypes_are_added_up(model):
     text = "a\t2-nsubj:pass\nb\t0-root\n\nc 2-nsubj\nd 0-root\ne 2-punct\n"
     result = analyzed(model, text)
-    merged, result = result.show(RelationFilter("as-is", merge_subtypes=True)), result.show(RelationFilter("as-is"))
+    merged, result = (
+        result.show(RelationFilter("as-is", 1, merge_subtypes=True)),
+        result.show(RelationFilter("as-is", 1)),
+    )
     assert merged.relations == ["all", "UAS", "nsubj", "punct"] and merged.n.sum(0).tolist() == [5, 4, 2, 1]
     rows = [result.relations.index(name) for name in ("nsubj", "nsubj:pass")]
     assert np.array_equal(merged.correct[:, :, 2], result.correct[:, :, rows].sum(2))
@@ -217,8 +220,8 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
     tree = ("He 2-nsubj", "sat 0-root", "on 6-case", "the 6-det", "old 6-amod", "mat 2-obl")
     view = ("He 2-nsubj", "sat 0-root", "on 2-prep", "the 6-det", "old 6-amod", "mat 3-pobj")
     results = [analyzed(model, "\n".join(lines)) for lines in (tree, view)]
-    seen, asked = results[0].show(RelationFilter("function-heads")), results[1].show(RelationFilter("as-is"))
-    assert seen.relations == asked.relations and seen.relations != results[0].show(RelationFilter("as-is")).relations
+    seen, asked = results[0].show(RelationFilter("function-heads", 1)), results[1].show(RelationFilter("as-is", 1))
+    assert seen.relations == asked.relations and seen.relations != results[0].show(RelationFilter("as-is", 1)).relations
     assert np.array_equal(seen.correct, asked.correct) and np.array_equal(seen.offset_correct, asked.offset_correct)
     assert seen.sentences[0]["governors"] == [2, 0, 2, 6, 6, 3]
 
@@ -260,8 +263,8 @@ def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
 def test_roots_of_any_case_have_no_row_and_labels_named_as_totals_are_relations(model):
     text = "a\t2-all\nb\t0-ROOT\n\nc 2-UAS\nd 0-root\ne 2-all:x\nf 2-punct\n"
     result = analyzed(model, text)
-    shown = result.show(RelationFilter("as-is"))
+    shown = result.show(RelationFilter("as-is", 1))
     counts = dict(zip(shown.relations, shown.n.sum(0).tolist(), strict=True))
     assert counts == {"all": 6, "UAS": 5, "UAS_": 1, "all_": 1, "all_:x": 1, "punct": 1}
-    merged = result.show(RelationFilter("as-is", merge_subtypes=True))
+    merged = result.show(RelationFilter("as-is", 1, merge_subtypes=True))
     assert merged.relations == ["all", "UAS", "all_", "UAS_", "punct"] and merged.n.sum(0).tolist() == [6, 5, 2, 1, 1]

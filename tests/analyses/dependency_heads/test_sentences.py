@@ -47,7 +47,7 @@ def request_of(model) -> Request:
 
 def literal(whole, head: Head, direction: int, view: str, merge: bool) -> list[dict]:
     """Every sentence as the oracle reads it."""
-    shown, start, sentences = whole.show(RelationFilter(view, merge_subtypes=merge)), 0, []
+    shown, start, sentences = whole.show(RelationFilter(view, 1, merge_subtypes=merge)), 0, []
     for sentence in shown.sentences:
         words = slice(start, start := start + len(sentence["words"]))
         arrays = {
@@ -88,7 +88,7 @@ def test_every_list_equals_the_sorted_whole(whole, stored, view, merge, relation
 def test_a_result_without_the_rest_gives_its_first_sentences(whole, stored) -> None:
     assert len(stored[0].sentences) == MAX_SENTENCES < stored[0].provenance["sentences"] == len(whole.sentences)
     query = SentenceQuery(DirectedHead(0, Head(0, 1)), minimum=-1.0, order="file order")
-    shown = stored[0].show(RelationFilter("as-is"))
+    shown = stored[0].show(RelationFilter("as-is", 1))
     assert [example.sentence["number"] for example in page(shown, query, 0, 10)[1]] == [0, 1, 2]
     assert (stored[0].correct == whole.correct).all() and (stored[0].n == whole.n).all()
 
