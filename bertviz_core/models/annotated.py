@@ -21,7 +21,7 @@ from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import Item, head_word_source, head_words, items_of
 from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank import Sentence
-from bertviz_core.models.encoding import Encoded, encode_words, framed, pieces_of
+from bertviz_core.models.encoding import Encoded, framed, pieces_of
 from bertviz_core.models.reading import Examples, Reading
 
 COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
@@ -51,19 +51,17 @@ class Sentences(Examples[EncodedSentence]):
         maximum = self.settings.max_length
         for sentence in self.treebank.sentences(reading.skipped):
             noted = Skipped()
-            encoded = encode_words(sentence.words, self.tokens, sentence.number, sentence.where, noted)
-            if len(encoded) > maximum:
+            pieces = pieces_of(sentence.words, self.tokens, sentence.where, noted)
+            encoded = framed([pieces], self.tokens.single)
+            if len(encoded[0]) > maximum:
                 reading.skipped.add(f"a sentence of more than {maximum} tokens", sentence.where)
                 continue
             for reason, entry in noted.reasons.items():
                 reading.skipped.add(reason, sentence.where, entry["count"])
-            pieces = np.bincount(np.asarray(encoded.words) + 1)[1:]  # the special tokens' -1 counted apart
             reading.counts["words"] += len(pieces)
-            reading.counts["split_words"] += int((pieces > 1).sum())
-            yield EncodedSentence(
-                encoded.number, encoded.where, encoded.ids, encoded.types, encoded.words, sentence=sentence,
-                document_number=sentence.number,
-            )  # fmt: skip
+            reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
+            place = sentence.number
+            yield EncodedSentence(place, sentence.where, *encoded, sentence=sentence, document_number=place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
