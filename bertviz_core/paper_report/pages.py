@@ -8,7 +8,7 @@ from pathlib import Path
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.findings import DECIDED, MARKS, Finding
+from bertviz_core.analyses.findings import DECIDED, MARKS
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size, result_of
 from bertviz_core.exports import check_path, described_origin, write_bytes
@@ -72,13 +72,19 @@ def write_report(report: Report, path: Path) -> None:
 
 def contents(report: Report) -> Iterator[str]:
     """Every block of the report as HTML, in order."""
-    name = report.checkpoint.label
-    decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
+    checkpoint, name = report.checkpoint, report.checkpoint.label
+    corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in report.results.values()))
     yield element("h1", f"What does {name} look at?")
-    yield element("p", _about(report))
-    if report.checkpoint.note:
-        yield element("p", f"About this model: {report.checkpoint.note}")
-    yield from _findings(decided, name)
+    yield element(
+        "p",
+        f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
+        f"{', '.join(corpora) or 'no corpus'}; mode: {'as in the paper' if report.settings.paper else 'corrected'}. "
+        f"Heads are named layer-head, counted from 1. The paper: {paper.TITLE}, with BERT-base (12 layers of 12 "
+        "heads).",
+    )
+    if checkpoint.note:
+        yield element("p", f"About this model: {checkpoint.note}")
+    yield from _findings(report)
     for analysis in ANALYSES.values():
         if analysis.name in report.results:
             yield from _section(analysis, report.results[analysis.name])
@@ -90,35 +96,28 @@ def contents(report: Report) -> Iterator[str]:
     yield element("pre", BIBTEX)
 
 
-def _about(report: Report) -> str:
-    checkpoint, mode = report.checkpoint, "as in the paper" if report.settings.paper else "corrected"
-    corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in report.results.values()))
-    return (
-        f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
-        f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. Heads are named layer-head, counted from 1. The paper: "
-        f"{paper.TITLE}, with BERT-base (12 layers of 12 heads)."
-    )
-
-
-def _findings(decided: list[Finding], name: str) -> Iterator[str]:
+def _findings(report: Report) -> Iterator[str]:
     """Table of every decided statement, with a count of the paper's."""
-    yield element("h2", "Which of the paper's statements this model shows")
+    decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
     of_paper = Counter(finding.state for finding in decided if finding.statement)
-    counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
+    counts, name = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED), report.checkpoint.label
+    yield element("h2", "Which of the paper's statements this model shows")
     yield element(
         "p class=strong",
         f"Of {of_paper.total()} statements of the paper: {counts} for {name} on these corpora. Statements are "
         "undecided if their 95% interval contains the threshold, or if there is too little text.",
     )
     rows = [
-        (each.section, each.statement or "beyond the paper", each.rule, each.sentence, _marked(each.state))
+        (
+            each.section,
+            each.statement or "beyond the paper",
+            each.rule,
+            each.sentence,
+            f"{MARKS[each.state]}\u00a0{each.state}",
+        )
         for each in decided
     ]
-    yield table("", ("section", "the paper, of BERT-base", "rule", f"{name}", "this run"), rows)
-
-
-def _marked(state: str) -> str:
-    return f"{MARKS[state]}\u00a0{state}"
+    yield table("", ("section", "the paper, of BERT-base", "rule", name, "this run"), rows)
 
 
 def _section(analysis: Analysis, result: Result) -> Iterator[str]:

@@ -23,39 +23,37 @@ BERT = "BERT-base in the paper"
 WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
 
 
-def heads_table(analysis: Analysis, result: Result) -> str:
-    """Table of the columns: the highest head with its interval, the highest layer, the paper's highest layer."""
-    rows = []
+def tables(analysis: Analysis, result: Result) -> list[str]:
+    """The paper's table where it has one; for any other analysis its columns: of each the highest head with its
+    interval, the highest layer, and the paper's; then the layer means that the paper's figures show, beside them."""
+    if analysis.name in PAPER_TABLES:
+        return [PAPER_TABLES[analysis.name](result)]
+    rows, header, by_layer = [], ["layer"], list[list[str]]()
     for column in analysis.columns:
         values = column.read(result)
         if values is None or np.isnan(values).all():
             continue
         head, means = highest(values), np.nanmean(values, axis=1)
-        baseline = column.baseline(result) if column.baseline else None
-        reference = f"{baseline[1]}: {column.text(baseline[0])}" if baseline else ABSENT
-        layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
-        bert = paper.LAYER_MEANS.get(column.quantity) if analysis.name in WITH_LAYER_MEANS else None
-        papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}" if bert else ABSENT
-        rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, reference))
-    header = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
-    title = "The highest head and layer of each quantity"
-    return table(
-        f"{title}; intervals over {result.units_text}" if isinstance(result, HeadAverages) else title, header, rows
-    )
-
-
-def layers_table(analysis: Analysis, result: Result) -> str:
-    """Layer means of the quantities that the paper's figures show, beside the paper's; empty where it shows none."""
-    header, columns = ["layer"], []
-    for column in analysis.columns:
-        values, papers = column.read(result), paper.LAYER_MEANS.get(column.quantity)
-        if analysis.name in WITH_LAYER_MEANS and papers and values is not None:
+        layer, baseline = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}", ABSENT
+        if column.baseline:
+            value, name = column.baseline(result)
+            baseline = f"{name}: {column.text(value)}"
+        bert, papers = paper.LAYER_MEANS.get(column.quantity), ABSENT
+        if bert and analysis.name in WITH_LAYER_MEANS:
+            papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
-            columns += [[f"{mean:.2f}" for mean in np.nanmean(values, axis=1)], [f"{mean:g}" for mean in papers]]
-    if not columns:
-        return ""
-    rows = [[str(layer), *cells] for layer, cells in enumerate(zip_longest(*columns, fillvalue=""), start=1)]
-    return table(f"Means of each layer's heads; {BERT} has {len(columns[1])} layers ({paper.READ_OFF})", header, rows)
+            by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
+        rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, baseline))
+    if not analysis.columns:
+        return []
+    over = f"; intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
+    columns = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
+    shown = [table(f"The highest head and layer of each quantity{over}", columns, rows)]
+    if by_layer:
+        lines = [[str(layer), *cells] for layer, cells in enumerate(zip_longest(*by_layer, fillvalue=""), start=1)]
+        caption = f"Means of each layer's heads; {BERT} has {len(by_layer[1])} layers ({paper.READ_OFF})"
+        shown.append(table(caption, header, lines))
+    return shown
 
 
 def dependency_table(result: RelationCounts) -> str:
@@ -105,15 +103,6 @@ PAPER_TABLES: dict[str, Callable[..., str]] = {
     "coreference_heads": coreference_table,
     "probes": probe_table,
 }
-
-
-def tables(analysis: Analysis, result: Result) -> list[str]:
-    """The paper's table where it has one; for any other analysis its columns of heads."""
-    if analysis.name in PAPER_TABLES:
-        return [PAPER_TABLES[analysis.name](result)]
-    shown = [heads_table(analysis, result)] if analysis.columns else []
-    layers = layers_table(analysis, result)
-    return [*shown, layers] if layers else shown
 
 
 def _share(value: float, low: float, high: float) -> str:
