@@ -132,10 +132,9 @@ class Emergence(Result):
         """Label of a head -> the relations that it finds best at one step, clear of every fixed offset."""
         return joined(clear_relations(self.dependency(index)))
 
-    def behaviors(self, thresholds: Thresholds | None = None) -> np.ndarray:
+    def behaviors(self) -> np.ndarray:
         """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
-        known = {name: self[name] for name in QUANTITIES if name in self.present}
-        labels = behaviors(known, thresholds or Thresholds())
+        labels = behaviors({name: self[name] for name in QUANTITIES if name in self.present}, Thresholds())
         for index in range(len(self.steps)):
             for head in map(Head.parse, self.linguistic(index)):
                 labels[index, *head] = LINGUISTIC

@@ -35,10 +35,6 @@ class Training:
     checkpoints: tuple[Checkpoint, ...]
     skipped: Skipped = field(default_factory=Skipped)
 
-    @property
-    def first(self) -> Checkpoint:
-        return self.checkpoints[0]
-
     def fingerprint(self) -> str:
         """sha256 (hex) over the checkpoints' own fingerprints and steps."""
         total = hashlib.sha256()

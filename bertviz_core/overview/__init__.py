@@ -152,9 +152,9 @@ def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
     return [[each.text for each in of_head if each] for of_head in zip(*preferred, strict=True)]
 
 
-def nearest(results: Results, head: Head, count: int = 3) -> list[tuple[Head, float]]:
+def nearest(results: Results, head: Head) -> list[tuple[Head, float]]:
     """The heads that attend most alike (section 6), with their divergences."""
-    return result_of(results, Clustering).nearest(head, count) if "clustering" in results else []
+    return result_of(results, Clustering).nearest(head, 3) if "clustering" in results else []
 
 
 def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:

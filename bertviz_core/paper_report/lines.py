@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -122,38 +123,39 @@ def _relations(result: ShownRelations, tokens: Tokens, run: Callable[..., Lines]
     the relation and their lines are red."""
     for each in relation_heads(result, RELATIONS):
         sentences = examples(result, each.choice, each.name)
-        short = [example for example in sentences if SHORTEST <= len(example.sentence["words"]) <= LONGEST]
-        for best in sorted(short, key=lambda each: (each.right / each.words, each.weight), reverse=True):
-            example = encode_words(best.sentence["words"], tokens, 0, best.where, Skipped())
-            if _fits(example, result):
-                what = f"{each.name}, {each.accuracy:.1%}"
-                yield run(5, each.choice.head, what, example, best.chosen, bool(each.choice.direction))
-                break
+        surest = sorted(sentences, key=lambda one: (one.right / one.words, one.weight), reverse=True)
+        inputs = ((one.sentence["words"], one.where, one.chosen) for one in surest)
+        if fitting := _first_that_fits(inputs, tokens, result):
+            what = f"{each.name}, {each.accuracy:.1%}"
+            yield run(5, each.choice.head, what, *fitting, bool(each.choice.direction))
 
 
 def _antecedent(result: AntecedentCounts, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
     """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
     surest and right; the mention's head word is red."""
-    best, candidates = result.best(), []
+    best, inputs = result.best(), []
     for number, document in enumerate(result.first_documents):
         starts = np.array([*document["sentences"], len(document["words"])])
-        for guess in result.guesses(number, best):
+        for guess in (guess for guess in result.guesses(number, best) if guess.right):
             word, other = (document["mentions"][mention][3] for mention in (guess.mention, guess.guessed))
             first = int(starts[starts <= min(word, other)].max())
             end = int(starts[starts > max(word, other)].min())
-            if guess.right and SHORTEST <= end - first <= LONGEST:
-                candidates.append((guess.weight, document["name"], document["words"][first:end], word - first))
-    accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), *best.head]
-    for _, where, words, word in sorted(candidates, key=lambda candidate: candidate[0], reverse=True):
-        example = encode_words(words, tokens, 0, where, Skipped())
-        if _fits(example, result):
-            yield run(5, best.head, f"antecedents, {accuracy:.1%}", example, [word])
-            break
+            inputs.append((guess.weight, document["words"][first:end], document["name"], [word - first]))
+    inputs.sort(key=itemgetter(0), reverse=True)
+    if fitting := _first_that_fits((each[1:] for each in inputs), tokens, result):
+        accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), *best.head]
+        yield run(5, best.head, f"antecedents, {accuracy:.1%}", *fitting)
 
 
-def _fits(example: Encoded, result: Result) -> bool:
-    """Whether the model has a position for each token: few words may have many pieces."""
-    return len(example) <= int(result.provenance["settings"]["max_length"])
+def _first_that_fits(inputs: Iterable[Any], tokens: Tokens, result: Result) -> tuple[Encoded, Sequence[int]] | None:
+    """The first of some inputs (words, location, red words) that is short enough to be drawn, and has a position for
+    each token: few words may have many pieces."""
+    for words, where, red in inputs:
+        if SHORTEST <= len(words) <= LONGEST:
+            example = encode_words(words, tokens, 0, where, Skipped())
+            if len(example) <= int(result.provenance["settings"]["max_length"]):
+                return example, red
+    return None
 
 
 def _run(

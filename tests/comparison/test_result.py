@@ -78,11 +78,13 @@ def test_differences_of_averages_with_errors_by_document(run, tiny, source):
     assert set(np.flatnonzero(change.marked.reshape(-1)).tolist()) == rejected
 
 
-def test_a_run_and_itself_differ_nowhere(run):
+def test_a_run_and_itself_differ_nowhere_and_one_of_another_analysis_is_refused(run):
     result = run("entropy")
     comparison = compare(result, result)
     assert all(not change.marked.any() and (change.difference == 0).all() for change in comparison.changes.values())
     assert comparison.names == ("A", "B") and comparison.headline() == "No head differs in entropy, nats."
+    with pytest.raises(SettingsError, match="no number of each head in common"):
+        compare(result, run("surface_patterns"))
 
 
 def test_two_models_or_corpora_of_one_name_get_longer_names(run):
@@ -151,11 +153,6 @@ def test_exports_have_every_number(run):
         assert build(), suffix
     page = exports.to_html(comparison).decode()
     assert "weights: norms" in page.split("Where the numbers of B come from")[1] and "conservative" in page
-
-
-def test_what_has_nothing_in_common_is_refused(run):
-    with pytest.raises(SettingsError, match="no number of each head in common"):
-        compare(run("entropy"), run("surface_patterns"))
 
 
 def test_clustering_is_compared_by_divergence_within_and_between_layers(run):

@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import course_figure, head_figure, relations_figure
@@ -97,7 +96,6 @@ def test_behaviors_are_told_at_each_step(emergence):
         plain_labels = {label: name for label, name in np.ndenumerate(labels[index]) if name != "linguistic"}
         assert plain_labels.get((0, 1), "previous") == "previous"
         assert set(plain_labels.values()) <= {"previous", "other"}
-    assert set(emergence.behaviors(Thresholds(entropy=5.0))[0].flat) <= {"other", "linguistic"}
 
 
 def test_the_relation_that_ends_the_furthest_above_its_offset_is_the_most_telling(emergence):

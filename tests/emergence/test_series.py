@@ -105,7 +105,7 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
     emergence = computed(training, store)
     assert emergence.loss_name == "next-word loss" and "to_first" in emergence.present
     assert not {"next", "to_sep"} & {*emergence.present}
-    segments = list(Segments(training.text, loading.load_tokens(training.training.first), SETTINGS))
+    segments = list(Segments(training.text, loading.load_tokens(training.training.checkpoints[0]), SETTINGS))
     for index, step in enumerate(training.training.checkpoints):
         model = AutoModelForCausalLM.from_pretrained(step.folder, dtype="float32").eval()
         inputs = [torch.from_numpy(segment.ids)[None] for segment in segments]

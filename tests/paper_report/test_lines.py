@@ -48,21 +48,14 @@ def planted_report(planted_folder, tmp_path_factory):
 def test_figure_1_has_the_planted_heads_on_sentences_of_the_corpus(planted_report):
     request, store = planted_report
     lines = {one.title.partition(":")[2].split(",")[0].strip(): one for one in request.read(store).lines}
-    for behavior, label in (
-        ("previous token", "1-1"),
-        ("next token", "2-1"),
-        ("[SEP]", "2-2"),
-        ("broad attention", "1-2"),
-    ):
+    planted = {"previous token": "1-1", "next token": "2-1", "[SEP]": "2-2", "broad attention": "1-2"}
+    for behavior, label in planted.items():
         one = lines[behavior]
         assert one.figure == 1 and one.title.startswith(f"{label}:")
-        assert (one.labels[0], one.labels[-1]) == ("[CLS]", "[SEP]") and one.special == [
-            True,
-            *[False] * (len(one.labels) - 2),
-            True,
-        ]
-        assert " ".join(one.labels[1:-1]) in TEXT.replace("\n", " ")
-        assert len(one.labels) <= LONGEST + 2
+        inside = one.labels[1:-1]
+        assert one.labels == ["[CLS]", *inside, "[SEP]"] and one.special == [True, *[False] * len(inside), True]
+        assert " ".join(inside) in TEXT.replace("\n", " ")
+        assert len(inside) <= LONGEST
         assert one.weights.sum(1) == pytest.approx(1, abs=1e-4)
     assert (lines["previous token"].weights.argmax(1)[1:] == np.arange(len(lines["previous token"].labels) - 1)).all()
     assert (lines["[SEP]"].weights.argmax(1) == len(lines["[SEP]"].labels) - 1).all()
