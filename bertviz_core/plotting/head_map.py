@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -56,13 +55,9 @@ class HeadMap:
     @cached_property
     def encoded(self) -> bytes:
         """What the browser draws, as JSON: it is sent again with every run of a page."""
-        return json.dumps(self.to_json()).encode()
-
-    def to_json(self) -> dict[str, Any]:
-        """What the browser draws."""
         lowest, highest = self.limits
         shares = None if self.values is None else (self.values - lowest) / ((highest - lowest) or 1.0)
-        return {
+        drawn = {
             "layers": self.layers,
             "heads": self.heads,
             "base": self.base,
@@ -72,8 +67,9 @@ class HeadMap:
             "limits": [f"{limit:.3g}" for limit in self.limits],
             "unit": self.unit,
             "picture": self.picture,
-            "groups": [dict(vars(group)) for group in self.groups],
+            "groups": [vars(group) for group in self.groups],
         }
+        return json.dumps(drawn).encode()
 
 
 def value_map(

@@ -15,7 +15,7 @@ VALUES = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])
 
 
 def test_values_are_shares_of_the_scale_and_heads_without_one_have_none():
-    sent = json.loads(json.dumps(value_map(VALUES, "x", limits=(0.0, 2.0), unit="nats").to_json()))
+    sent = json.loads(value_map(VALUES, "x", limits=(0.0, 2.0), unit="nats").encoded)
     assert sent["values"] == [0.0, 0.25, None, 0.5, 0.125, 1.0]
     assert (sent["limits"], sent["unit"]) == (["0", "2"], "nats")
     assert sent["hover"][1] == "1-2: x 0.500; rank 3 of 6"
@@ -23,14 +23,14 @@ def test_values_are_shares_of_the_scale_and_heads_without_one_have_none():
 
 
 def test_values_outside_the_limits_take_the_colors_of_its_ends():
-    assert value_map(VALUES, "x", limits=(0.5, 1.0)).to_json()["values"] == [0, 0, None, 1, 0, 1]
-    assert value_map(np.zeros((1, 2)), "x", limits=(0.0, 0.0)).to_json()["values"] == [0, 0]
+    assert json.loads(value_map(VALUES, "x", limits=(0.5, 1.0)).encoded)["values"] == [0, 0, None, 1, 0, 1]
+    assert json.loads(value_map(np.zeros((1, 2)), "x", limits=(0.0, 0.0)).encoded)["values"] == [0, 0]
 
 
 def test_weights_of_zero_are_in_the_middle_of_the_scale():
     described = weight_map(np.array([[-2.0, 0.0], [1.0, 0.5]]), "weight")
     assert described.limits == (-2, 2)
-    assert described.to_json()["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
+    assert json.loads(described.encoded)["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
 
 
 def test_pictures_travel_as_one_image_and_every_head_has_a_name():
@@ -38,7 +38,7 @@ def test_pictures_travel_as_one_image_and_every_head_has_a_name():
     pictures[1, 1, 2, 1] = 255
     described = picture_map(pictures, base=0)
     assert described.hover == ("Head 0-0", "Head 0-1", "Head 0-2", "Head 1-0", "Head 1-1", "Head 1-2")
-    sent = described.to_json()
+    sent = json.loads(described.encoded)
     assert sent["values"] is None
     image = Image.open(BytesIO(base64.b64decode(sent["picture"].partition(",")[2])))
     assert image.size == (2 * 6, 3 * 5)
