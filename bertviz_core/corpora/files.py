@@ -5,7 +5,7 @@ the caller has in memory, as the files that would hold them: equal content, equa
 import glob
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import count
@@ -105,26 +105,25 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
             hint = "A text itself is given in a list: [text]." if is_text else ACCEPTED
             raise InputError(error.what, where=error.where, hint=hint) from error
     try:
-        entries = list(corpus)
+        entries: list[Any] = list(corpus)
     except TypeError as error:
         raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED) from error
     if not entries:
         raise InputError("The list is empty.", hint=ACCEPTED)
-    forms: tuple[tuple[Any, Callable[[list[Any]], str], str], ...] = (
-        (str, _documents, "texts"),
-        (dict, lambda dicts: _json(dicts, kind), "records"),
-        (tuple | list, lambda trees: "\n".join(map(_sentence, count(1), trees)), "trees"),
-    )
-    for form, write, unit in forms:
-        if all(isinstance(entry, form) for entry in entries):
-            return from_bytes(write(entries).encode("utf-8", "surrogatepass"), f"{len(entries):,} {unit} in memory")
-    raise InputError("The entries of the list are of different kinds.", hint=ACCEPTED)
 
+    def are(form: Any) -> bool:
+        return all(isinstance(entry, form) for entry in entries)
 
-def _documents(texts: Sequence[str]) -> str:
-    """A blank line between documents, none inside one."""
-    documents = ["\n".join(line for line in text.splitlines() if line.strip()) for text in texts]
-    return "\n\n".join(filter(None, documents)) + "\n\n"
+    if are(str):  # a blank line between documents, none inside one
+        documents = ("\n".join(line for line in text.splitlines() if line.strip()) for text in entries)
+        written, unit = "\n\n".join(filter(None, documents)) + "\n\n", "texts"
+    elif are(dict):
+        written, unit = _json(entries, kind), "records"
+    elif are(tuple | list):
+        written, unit = "\n".join(map(_sentence, count(1), entries)), "trees"
+    else:
+        raise InputError("The entries of the list are of different kinds.", hint=ACCEPTED)
+    return from_bytes(written.encode("utf-8", "surrogatepass"), f"{len(entries):,} {unit} in memory")
 
 
 def _json(records: Sequence[dict[str, Any]], kind: str) -> str:

@@ -36,22 +36,14 @@ DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file.
+    """A corpus file. Its `locator` is how another process opens the same bytes: "file:PATH", "upload:KEY" of the store,
+    or empty if only this process has them."""
 
-    Attributes:
-        name: For display.
-        digest: sha256 of the bytes, hexadecimal; keys contain it.
-        opener: Opens the bytes from their start.
-        max_unpacked: Decompression limit in bytes, if set.
-        locator: How another process opens the same bytes: "file:PATH", "upload:KEY" of the store, or empty if only this
-            process has them.
-    """
-
-    name: str
-    digest: str
+    name: str  # for display
+    digest: str  # sha256 of the bytes, hexadecimal; keys contain it
     size: int
-    opener: Callable[[], BinaryIO] = field(repr=False, compare=False)
-    max_unpacked: int | None = field(default=None, repr=False, compare=False)
+    opener: Callable[[], BinaryIO] = field(repr=False, compare=False)  # opens the bytes from their start
+    max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
     locator: str = field(default="", repr=False, compare=False)
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:

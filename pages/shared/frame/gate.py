@@ -41,20 +41,13 @@ net_util.get_external_ip = lambda: None  # Streamlit would ask an address on the
 
 
 class Gate:
-    """Middleware around Streamlit's own application.
-
-    Other sites' pages are refused before Streamlit sees them; bytes of files and messages are counted as they arrive,
-    whatever their headers say.
-
-    Attributes:
-        arriving: Session -> bytes of files on their way.
-        connected: Open websockets.
-    """
+    """Middleware around Streamlit's own application: other sites' pages are refused before Streamlit sees them; bytes
+    of files and messages are counted as they arrive, whatever their headers say."""
 
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
         self.app, self.access = app, access or access_from_environment()
-        self.arriving: Counter[str] = Counter()
-        self.connected = 0
+        self.arriving: Counter[str] = Counter()  # session -> bytes of files on their way
+        self.connected = 0  # open websockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward what is allowed."""
