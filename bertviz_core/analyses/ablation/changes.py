@@ -1,5 +1,4 @@
-"""Sums over the segments of a corpus: changes without heads, the words whose loss rises most, and the heads' mean
-outputs."""
+"""Sums over a corpus: changes without heads, the words whose loss rises most, the heads' mean outputs."""
 
 from __future__ import annotations
 

@@ -2,9 +2,8 @@
 paper; docs/methods.md, section 12)."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -36,14 +35,13 @@ DRAWS, POINTS = 5, 20
 Observe = Callable[[Any], None]
 
 
-@dataclass(frozen=True)
-class Group:
-    """Heads (layer, head) that are removed together; `draws` are as many random ones, none where a draw would be the
-    group."""
+class Group(NamedTuple):
+    """Heads (layer, head) that are removed together; `draws` are as many random ones of the same layers, none where a
+    draw would be the group."""
 
     name: str
     heads: np.ndarray
-    draws: tuple[np.ndarray, ...] = ()
+    draws: list[np.ndarray]
 
 
 class AblationRun:
@@ -158,8 +156,7 @@ def _lowest_layer(sets: Tensor) -> Tensor:
 
 
 def groups(labels: np.ndarray, seed: int) -> list[Group]:
-    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer. The draws have as
-    many heads of each layer as the group, without replacement."""
+    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer."""
     named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
     for layer in range(len(labels)):
         named.append((f"layer {layer + 1}", np.broadcast_to(np.arange(len(labels))[:, None] == layer, labels.shape)))
@@ -168,7 +165,7 @@ def groups(labels: np.ndarray, seed: int) -> list[Group]:
         counts = heads.sum(1)
         order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *heads.shape)).argsort(-1)
         whole_layers = set(counts.tolist()) <= {0, heads.shape[1]}
-        found.append(Group(name, heads, () if whole_layers else tuple(order < counts[None, :, None])))
+        found.append(Group(name, heads, [] if whole_layers else list(order < counts[None, :, None])))
     return found
 
 

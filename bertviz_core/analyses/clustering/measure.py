@@ -26,10 +26,8 @@ SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 
 
 class DivergenceSums:
-    """Accumulates the sum over real tokens of JS between all pairs of heads, and the averages behind behaviors.
-
-    The maps of one batch are kept from its first layer to its last, and no longer. Sums are float64 on the device.
-    """
+    """The sum over real tokens of JS between all pairs of heads, float64 on the device, and the averages behind
+    behaviors. The maps of one batch are kept from its first layer to its last, and no longer."""
 
     def __init__(self, averages: SegmentAverages, smoothed: bool) -> None:
         self.averages, self.smoothed = averages, smoothed
@@ -85,7 +83,7 @@ def accumulator(model: AttentionModel, request: Request) -> DivergenceSums:
 
 
 def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str, Any]) -> Clustering:
-    """The mean per token (mode "as in the paper": the sum), its picture with the run's seed, and its dendrogram."""
+    """The mean per token (mode "as in the paper": the sum), its embedding by the run's seed, and its dendrogram."""
     divergence = accumulator.sum.cpu().numpy() / (1 if accumulator.smoothed else accumulator.tokens)
     seed = provenance["settings"]["seed"]
     (embedding, stress), (linkage, order) = embed(divergence, seed), dendrogram(divergence)

@@ -1,9 +1,7 @@
-"""The probes as functions from maps and word vectors to p(i|j), that word i governs word j.
+"""The probes: functions from maps and word vectors to p(i|j), that word i governs word j (docs/methods.md, section 8).
 
 Each gives scores (sentence, dependent, candidate), candidate 0 being ROOT; p is their softmax over candidates. All
 but `DistancesAndWords` are linear in their parameters, so that their losses are convex.
-
-Definitions: docs/methods.md, section 8.
 """
 
 from dataclasses import dataclass
@@ -64,9 +62,7 @@ class Probe(nn.Module):
 class AttentionOnly(Probe):
     """sum_k w_k A_k[i,j] + u_k A_k[j,i]; ROOT: own weights on its four rows, or the paper's two scales.
 
-    Attributes:
-        weights: (2, head), w (governor -> dependent) then u (dependent -> governor).
-        root: (4, head).
+    `weights` (2, head) are w (governor -> dependent), then u (dependent -> governor); `root` is (4, head).
     """
 
     def __init__(self, probe_settings: ProbeSettings, vectors: Tensor | None = None) -> None:
@@ -92,10 +88,12 @@ class AttentionAndWords(Probe):
     def __init__(self, probe_settings: ProbeSettings, vectors: Tensor) -> None:
         super().__init__(probe_settings)
         self.vectors = nn.Buffer(vectors)
-        dimension = vectors.shape[1]
-        self.governor = _zeros(dimension, 2 * probe_settings.heads)
-        self.dependent = _zeros(dimension, 2 * probe_settings.heads, bias=False)
-        self.root = None if probe_settings.paper else _zeros(dimension, 4 * probe_settings.heads)
+        dimension, heads = vectors.shape[1], probe_settings.heads
+        self.governor = nn.Linear(dimension, 2 * heads)
+        self.dependent = nn.Linear(dimension, 2 * heads, bias=False)
+        self.root = None if probe_settings.paper else nn.Linear(dimension, 4 * heads)
+        for parameter in (each for layer in self.children() for each in layer.parameters()):
+            nn.init.zeros_(parameter)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
@@ -165,10 +163,3 @@ def distances(size: int, device: torch.device | str = "cpu") -> Tensor:
     full[:, 1:, :-1] = torch.stack(features, -1)
     full[:, 0, -1] = 1
     return full
-
-
-def _zeros(inputs: int, outputs: int, bias: bool = True) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs, bias=bias)
-    for parameter in layer.parameters():
-        nn.init.zeros_(parameter)
-    return layer

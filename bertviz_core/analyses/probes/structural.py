@@ -54,7 +54,7 @@ def word_states(
 
 
 class StructuralProbe(nn.Module):
-    """`maps`: (layer, dimension, rank), a B of every layer's own."""
+    """A B of every layer's own: `maps` (layer, dimension, rank)."""
 
     def __init__(self, layers: int, dimension: int, rank: int, seed: int) -> None:
         super().__init__()
