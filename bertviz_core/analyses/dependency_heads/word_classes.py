@@ -21,13 +21,12 @@ MIN_WORDS = 20  # a class of fewer words is not named
 
 
 class Attended(NamedTuple):
-    """A class of words, and the share of one head's attention to words that goes to its n words, beside the share
-    expected under uniform attention; fractions."""
+    """A class of words, and the share of one head's attention to words that goes to it, beside the share expected under
+    uniform attention; fractions."""
 
     name: str
     share: float
     expected: float
-    n: int
 
     @property
     def times(self) -> float:
@@ -123,11 +122,11 @@ class WordClasses:
         for a head that attends to no word."""
         if not (every := self.sums[0, 0, *head]):
             return []
-        shares, expected, n = self.sums[:, 0, *head] / every, self.expected, self.counts[:, 0].astype(int)
+        shares, expected = self.sums[:, 0, *head] / every, self.expected
         each = [
-            Attended(label, float(shares[row]), float(expected[row]), int(n[row]))
+            Attended(label, float(shares[row]), float(expected[row]))
             for (of, label), row in self.names.items()
-            if of == scheme and n[row] >= MIN_WORDS
+            if of == scheme and self.counts[row, 0] >= MIN_WORDS
         ]
         return sorted(each, key=lambda attended: -attended.share)
 

@@ -95,13 +95,10 @@ def _check(fields: list[str], width: int, source: Source, line: int) -> None:
     """Raises InputError for a row less wide than the format needs; drops empty fields that a tab at the end adds."""
     while len(fields) > width and not fields[-1]:
         fields.pop()
-    what = ""
-    if width < 3:
-        what = f"The row has {len(fields)} columns; a file of chains has at least three: index, word, chains."
-    elif len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
-        what = f"The row has {len(fields)} columns where the file has {width}."
-    if what:
-        raise source.error(what, "Fix or remove the row.", line)
+    if width < 3 or len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
+        least = "; a file of chains has at least three: index, word, chains."
+        needed = least if width < 3 else f" where the file has {width}."
+        raise source.error(f"The row has {len(fields)} columns{needed}", "Fix or remove the row.", line)
 
 
 def _read_row(draft: Draft, fields: list[str], line: int) -> None:
