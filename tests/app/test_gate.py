@@ -117,17 +117,24 @@ def test_no_client_takes_the_jobs_of_others_by_emptying_caches(tmp_path: Path) -
         assert "1 mine, 2 in all" in mine.look().text
 
 
-def test_what_no_page_sends_does_not_pass() -> None:
-    passed = []
+def gated(access: Access) -> tuple[partial, list[bytes]]:
+    """What connects to an application behind the gate, and the messages that pass."""
+    passed: list[bytes] = []
 
     async def note(scope, receive, send) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         while (event := await receive())["type"] == "websocket.receive":
-            passed.append(gate._parsed(event["bytes"]).WhichOneof("type"))
+            passed.append(event["bytes"])
 
+    client = TestClient(gate.Gate(note, access))
+    return partial(client.websocket_connect, "/_stcore/stream", headers={"host": "localhost"}), passed
+
+
+def test_what_no_page_sends_does_not_pass() -> None:
+    connected, messages = gated(Access())
     names = [each.name for each in BackMsg.DESCRIPTOR.oneofs_by_name["type"].fields]
-    with TestClient(gate.Gate(note, Access())).websocket_connect("/_stcore/stream", headers={"host": "localhost"}) as s:
+    with connected() as s:
         for name in names:
             message = BackMsg()
             field = getattr(message, name)
@@ -138,6 +145,7 @@ def test_what_no_page_sends_does_not_pass() -> None:
             getattr(message.backend_operation_request, name).SetInParent()
             s.send_bytes(message.SerializeToString())
         s.send_bytes(b"no message")
+    passed = [gate._parsed(message).WhichOneof("type") for message in messages]
     assert set(passed) == gate.MESSAGES < set(names) and "clear_cache" in names
     assert passed.count("backend_operation_request") == 1  # it asked for nothing that no page asks for
 
@@ -152,22 +160,15 @@ def rerun(characters: int = 0) -> bytes:
 def test_a_strangers_flood_is_slowed_and_ends_as_a_huge_message_does(
     message: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    passed: list[object] = []
+    connected, passed = gated(Access(public=True))
     waits: list[float] = []
-
-    async def note(scope, receive, send) -> None:
-        await receive()
-        await send({"type": "websocket.accept"})
-        while (event := await receive())["type"] == "websocket.receive":
-            passed.append(event)
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
     monkeypatch.setattr(gate, "time", SimpleNamespace(monotonic=lambda: 0.0))
     monkeypatch.setattr(gate, "asyncio", SimpleNamespace(sleep=sleep))
-    application = TestClient(gate.Gate(note, Access(public=True)))
-    with application.websocket_connect("/_stcore/stream", headers={"host": "localhost"}) as socket:
+    with connected() as socket:
         for _ in range(100):
             socket.send_bytes(message)
         assert socket.receive()["code"] == 1009
@@ -188,13 +189,7 @@ def test_a_message_that_never_ends_is_refused_where_it_begins(address: str) -> N
 
 
 def test_only_so_many_connections_are_open() -> None:
-    async def note(scope, receive, send) -> None:
-        await receive()
-        await send({"type": "websocket.accept"})
-        await receive()
-
-    application = TestClient(gate.Gate(note, Access(sessions=2)))
-    connected = partial(application.websocket_connect, "/_stcore/stream", headers={"host": "localhost"})
+    connected, _ = gated(Access(sessions=2))
     for _ in range(2):
         with connected(), connected(), pytest.raises(WebSocketDisconnect), connected():
             pass
