@@ -51,7 +51,7 @@ def test_a_hub_model_is_fetched_only_when_asked(monkeypatch: pytest.MonkeyPatch)
     from bertviz_core.models import checkpoint, sources
 
     fetched: list[str] = []
-    monkeypatch.setattr(sources, "size_of", lambda *_: 440_000_000)
+    monkeypatch.setattr(sources, "check_room", lambda *_: 440_000_000)
     monkeypatch.setattr(checkpoint, "download", lambda name, revision, access: fetched.append(name))
     app = open_app(model="someone/some-model")
     assert [element.value for element in app.header] == ["Download required"]
