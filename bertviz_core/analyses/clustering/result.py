@@ -63,7 +63,7 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class LayerDivergence(NamedTuple):
-    """Mean divergences as `within_and_between` layers, with words for them."""
+    """Mean divergence of two heads of one layer, and of two heads of different layers; NaN where there are none."""
 
     within: float
     between: float

@@ -122,8 +122,7 @@ def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[
 def spanning_trees(
     probe: StructuralProbe, states: Sequence[np.ndarray], chosen: np.ndarray, counted: Sequence[np.ndarray]
 ) -> dict[int, Edges]:
-    """Index of a sentence -> for each layer the edges of its minimum spanning tree over the words that `counted`
-    marks."""
+    """Index of a sentence -> by layer, its minimum spanning tree over the words that `counted` marks."""
 
     def tree(apart: np.ndarray, words: np.ndarray) -> list[tuple[int, int]]:
         if len(words) < 2:
@@ -131,7 +130,7 @@ def spanning_trees(
         ends = minimum_spanning_tree(apart[np.ix_(words, words)] + 1e-6).nonzero()  # a distance of 0 would be no edge
         return [(int(min(pair)), int(max(pair))) for pair in zip(*(words[end] for end in ends), strict=True)]
 
-    trees = {}
+    trees: dict[int, Edges] = {}
     for i in chosen.tolist():
         predicted = probe(torch.from_numpy(states[i])[:, None].to(probe.maps.device).float())
         words = np.flatnonzero(counted[i])
