@@ -111,22 +111,19 @@ def test_long_text_is_cut_and_empty_text_refused() -> None:
     assert "no token in this text" in unescaped(app.error[0].value)
 
 
-def guesses(app: AppTest) -> list[list[str]]:
-    """The rows of the table of guesses without some heads."""
-    table = next(table.value for table in app.table if "whole model" in table.value)
-    return table.values.tolist()
-
-
 def test_guesses_without_heads_stand_beside_those_of_the_whole_model() -> None:
+    def guesses() -> list[str]:  # the row, and the title of its third column
+        (table,) = [table.value for table in app.table if "whole model" in table.value]
+        return [*table.values.tolist()[0], table.columns[2]]
+
     app = viewer(mask="4", off="layer 1")
-    (row,) = guesses(app)
+    row = guesses()
     assert row[1] != row[2], "the first layer matters to this model"
     assert row[0].startswith("4: **“")
     assert any(button.label == "CSV: guesses" for button in app.get("download_button"))
     app.multiselect(key="off").set_value(["5-1"]).run()
     assert not app.exception
-    assert guesses(app)[0][1] == row[1]
-    assert "without 1 head" in next(table.value for table in app.table if "whole model" in table.value)
+    assert guesses()[1] == row[1] and guesses()[-1] == "without 1 head"
 
 
 def test_heads_that_are_off_change_nothing_before_a_word_is_masked() -> None:

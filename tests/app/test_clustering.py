@@ -15,7 +15,6 @@ pytestmark = pytest.mark.usefixtures("own_store")
 
 def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:
     app = open_app("clustering", head="4-3")
-    assert [element.value for element in app.title] == ["Clustering"]
     assert "Head 4-3 and the most similar heads" in words(app)
     assert {"entropy, nats", "attention to [CLS]"} <= set(app.dataframe[0].value)
     app.slider(key="over-entropy").set_value(7.0).run()

@@ -14,7 +14,6 @@ BANK = "The 2-det\ncat 3-nsubj\nsat 0-root\n\nA 2-det\ndog 3-nsubj\nstood 0-root
 
 def test_the_page_opens_on_the_stored_result_with_the_papers_labels() -> None:
     app = open_app("dependency_heads", relation="det", head="1-2")
-    assert [element.value for element in app.title] == ["Dependency heads"]
     assert not app.error
     table = app.dataframe[0].value.set_index("relation")
     assert table.loc["det", "paper"] == 94.3

@@ -113,16 +113,11 @@ def test_a_training_without_a_masked_word_head_says_why_it_has_no_loss(tmp_path:
     assert "no masked-word loss" in words(app)
 
 
-def test_the_command_gives_the_numbers_of_the_page(tmp_path: Path) -> None:
-    """The table on the page is the table of the file."""
-    table = json.loads(to_json(shipped()))["table"]
-    shown = open_app("emergence").dataframe[0].value
+def test_the_table_is_that_of_the_file_and_its_columns_have_names_in_words() -> None:
+    table, shown = json.loads(to_json(shipped()))["table"], open_app("emergence").dataframe[0]
     for name in ("loss", "UAS", "UAS_heldout", "previous_heads"):
-        assert [row[name] for row in table] == pytest.approx(shown[name].tolist(), abs=1e-14)
-
-
-def test_columns_of_the_table_have_names_in_words() -> None:
-    looks = json.loads(open_app("emergence").dataframe[0].proto.columns)
+        assert [row[name] for row in table] == pytest.approx(shown.value[name].tolist(), abs=1e-14)
+    looks = json.loads(shown.proto.columns)
     titles = {name: look["label"] for name, look in looks.items() if "label" in look}
     assert titles["to_sep"] == "mean attention to [SEP]" and titles["masked_right"] == "masked words right"
     assert titles["UAS_heldout"] == "UAS, held out" and not any("_" in title for title in titles.values())

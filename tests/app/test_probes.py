@@ -16,7 +16,6 @@ BANK = "\n\n".join(
 
 def test_the_page_opens_on_the_stored_result_with_the_papers_numbers() -> None:
     app = open_app("probes")
-    assert [element.value for element in app.title] == ["Probes"]
     assert not app.error
     table = app.dataframe[0].value.set_index("probe")
     assert table.loc["Attention only", "paper"] == 61 and table.loc["Structural", "metric"] == "UUAS"
