@@ -34,7 +34,9 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
     units = "tokens" if wide else choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
     asked = st.container(horizontal=True, vertical_alignment="center", width="content")
     with (compare := st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")):
-        together = viewer_panes.choose_kind() if shape == "lines" else viewer_panes.ONE
+        together = viewer_panes.ONE
+        if shape == "lines":
+            together = choices.selectbox("Side by side", viewer_panes.KINDS, key="beside", default=together, width=180)
         off = viewer_heads.choose_switched_off(selection, model)
 
 summary, alone = st.container(), together == viewer_panes.ONE

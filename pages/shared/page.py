@@ -151,14 +151,6 @@ def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: st
     st.dataframe(frame, key=key, hide_index=True, on_select=clicked, selection_mode="single-row", alt=alt, **look)
 
 
-class _HeadTable(NamedTuple):
-    """A table as Streamlit sends it. formats: of the columns of numbers. labels: of the rows' heads."""
-
-    arrow: pa.Table
-    formats: dict[str, str]
-    labels: list[str]
-
-
 def table(
     frame: pd.DataFrame, columns: Sequence[str], selection: Selection, key: str,
     decimals: Mapping[str, int] | None = None, titles: Mapping[str, str] | None = None,
@@ -171,28 +163,29 @@ def table(
         decimals: Of columns that want their own.
         titles: Of columns that are not called by their names.
     """
-    sent = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
+    arrow, formats, labels = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
     named = {name: (titles or {}).get(name) or registry.label(name).replace("_", " ") for name in columns}
-    shown = named | {
-        name: st.column_config.NumberColumn(named[name], format=sent.formats[name])
-        for name in columns
-        if name in sent.formats
+    numbers = {
+        name: st.column_config.NumberColumn(named[name], format=formats[name]) for name in columns if name in formats
     }
 
     def choose(row: int) -> None:
-        address.choose(head=sent.labels[row])
+        address.choose(head=labels[row])
 
     alt = "A row for each head, with every quantity"
-    clickable_table(sent.arrow, key, choose, alt, column_config=shown, height=320)
+    clickable_table(arrow, key, choose, alt, column_config=named | numbers, height=320)
 
 
-def _head_table(frame: pd.DataFrame, columns: tuple[str, ...], base: int, decimals: Mapping[str, int]) -> _HeadTable:
+def _head_table(
+    frame: pd.DataFrame, columns: tuple[str, ...], base: int, decimals: Mapping[str, int]
+) -> tuple[pa.Table, dict[str, str], list[str]]:
+    """A table as Streamlit sends it, the formats of its numbers, and the labels of the rows' heads."""
     shown = frame[["layer", "head", *columns]].assign(layer=frame["layer"] + base - 1, head=frame["head"] + base - 1)
     largest = shown.select_dtypes("floating").abs().max()
     digits = {name: 3 if value >= 0.1 else 4 if value >= 0.01 else 6 for name, value in largest.items()}
     formats = {str(name): f"%.{count}f" for name, count in (digits | dict(decimals)).items()}
     formats |= {str(name): "%.1e" for name, value in largest.items() if 0 < value < 1e-4}
-    return _HeadTable(pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"]))
+    return pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"])
 
 
 class Drawing(NamedTuple):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
@@ -48,7 +49,12 @@ def _viewer(selection: Selection) -> Head | None:
     example = choices.ahead("example", viewer_input.COREFERENCE)
     if example == viewer_input.COREFERENCE:
         return coreference_view.default_head(selection)
-    return relation_view.best_head(selection, viewer_input.RELATIONS.get(example, ()))
+    computed = services.find(selection.request("dependency_heads"))
+    if not isinstance(computed, DependencyHeads):
+        return None
+    result = memoize(DependencyHeads.show_default, computed)
+    known = [relation for relation in viewer_input.RELATIONS.get(example, ()) if relation in result.relations]
+    return result.best_choice(known[0]).head if known else None
 
 
 def _probes(selection: Selection) -> Head | None:

@@ -1,7 +1,6 @@
 """Dependency heads: which counts and which relation are shown, the relation's best head in words and numbers, the table
 that chooses it, and sentences with arcs."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -76,16 +75,6 @@ def default_head(selection: Selection) -> Head | None:
         result = memoize(DependencyHeads.show, stored, choose_counts(stored, selection))
         relation, direction = choose(result)
     return highest(result.correct.sum(0)[direction, result.relations.index(relation)])
-
-
-def best_head(selection: Selection, relations: Sequence[str]) -> Head | None:
-    """The best head of the first of some relations that the stored result has."""
-    stored = services.find(selection.request("dependency_heads"))
-    if not isinstance(stored, DependencyHeads):
-        return None
-    result = memoize(DependencyHeads.show_default, stored)
-    known = [relation for relation in relations if relation in result.relations]
-    return result.best_choice(known[0]).head if known else None
 
 
 def take(result: RelationCounts, relation: str) -> None:

@@ -80,11 +80,6 @@ def _viewed(key: tuple[Any, ...], _layout: Layout, _maps: np.ndarray, _view: Inp
     return apply_view(_layout, _maps, _view)
 
 
-def choose_kind() -> str:
-    """Draw the choice of what stands side by side."""
-    return choices.selectbox("Side by side", KINDS, key="beside", default=ONE, width=180)
-
-
 def first_title(kind: str, selection: Selection) -> str:
     """What is drawn on the first side, in the words of the second."""
     differing = {MODELS: f", {selection.checkpoint.label}", WEIGHTS: f", {selection.settings.weights}"}
