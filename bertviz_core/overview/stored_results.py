@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +22,8 @@ from bertviz_core.settings import Settings
 SUFFIXES = (".csv", ".json")
 
 
-class StoredResult(NamedTuple):
+@dataclass(frozen=True)
+class StoredResult:
     """One stored result: its key and analysis, and the provenance that it carries."""
 
     key: str
@@ -46,11 +47,12 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
     """The stored result of each analysis that rests on the most tokens, of equals that with the last key, among those
     of the same mode and weights. Results with other options or further files do not count."""
     best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
-    for key, analysis, about in stored_results(store):
+    for stored in stored_results(store):
+        analysis, about = stored.analysis, stored.provenance
         plain = not about["options"] and "others" not in about and about["model"]["fingerprint"] == fingerprint
         expected = ANALYSES[analysis].relevant(settings).to_json()
         if plain and all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
-            found = int(about["tokens"]), key
+            found = int(about["tokens"]), stored.key
             best[analysis] = max(found, best.get(analysis, found))
     results = {name: requests.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}

@@ -126,12 +126,8 @@ def test_every_head_stands_at_its_layer_and_number_under_its_behavior():
     assert seen[1, 1][2].startswith("2-2: dobj")
     assert seen[1, 0][2] == "2-1: broad attention; entropy 4.200 nats, rank 1 of 6"
     assert seen[0, 2][2] == "1-3: [SEP]; attention to [SEP] 0.03, rank 3 of 6"
-
-
-def test_labels_from_zero_are_shown_and_clicks_stay_from_one():
-    described = behavior_map(LABELS, COLUMNS, {}, base=0)
-    assert described.groups[0].heads[0] == "1-1"
-    assert described.hover[0].startswith("0-0: ")
+    from_zero = behavior_map(LABELS, COLUMNS, {}, base=0)  # labels are, and clicks stay from one
+    assert from_zero.groups[0].heads[0] == "1-1" and from_zero.hover[0].startswith("0-0: ")
 
 
 def test_rows_say_value_rank_and_baseline():
