@@ -2,7 +2,7 @@
 page at a time in an order, with the guesses of one head in memory."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.packing import pack, unpack_rows
 from bertviz_core.engine.store import Store
@@ -98,3 +99,14 @@ def page(
     rank = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))[query.order]
     ordered = indices[np.argsort(rank[indices], kind="stable")]
     return len(ordered), listing.entries(ordered[first : None if count is None else first + count].tolist())
+
+
+def picked(read: Callable[[Skipped], Iterable[Any]], numbers: Iterable[int]) -> Iterator[Any]:
+    """The sentences or documents of a corpus with these numbers, in its order; it is read no further."""
+    wanted = set(numbers)
+    for item in read(Skipped()) if wanted else ():
+        if item.number in wanted:
+            wanted.remove(item.number)
+            yield item
+        if not wanted:
+            return

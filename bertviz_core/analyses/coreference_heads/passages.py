@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any, Self
 
@@ -16,12 +15,10 @@ import numpy as np
 
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, mention_text
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
-from bertviz_core.analyses.details import GuessQuery, StoredParts
+from bertviz_core.analyses.details import GuessQuery, StoredParts, picked
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention_type
-from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import has
 
 LONGEST = 4  # passages long may a sentence be before it is cut
@@ -167,7 +164,12 @@ class PassageQuery(GuessQuery[PassageExample]):
             for values in collection.read(ARRAYS[1:], self.choice.at):
                 right = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
                 each.append(Items.of(values | {"right": right}))
-            return GuessedPassages(self, Items.joined(each).by_passage(), partial(_read, collection.source))
+
+            def read(numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+                documents = picked(lambda skipped: CoreferenceCorpus(collection.source).documents(skipped), numbers)
+                return ((document.number, document_record(document, head_words(document))) for document in documents)
+
+            return GuessedPassages(self, Items.joined(each).by_passage(), read)
         documents, guess = collection.first_documents, collection.guess[self.choice.at]
         chains = [[mention[2] for mention in document["mentions"]] for document in documents]
         pairs = zip(*collection.items[:, :2].T.tolist(), guess.tolist(), strict=True)
@@ -236,14 +238,3 @@ class GuessedPassages:
 def _ends(document: Mapping[str, Any]) -> dict[int, int]:
     """The first word of each passage -> one past its last."""
     return dict(passages(document["sentences"], len(document["words"])))
-
-
-def _read(source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The documents of a corpus with these numbers, which ascend; it is read no further."""
-    wanted = set(numbers)
-    for document in CoreferenceCorpus(source).documents(Skipped()) if wanted else ():
-        if document.number in wanted:
-            wanted.remove(document.number)
-            yield document.number, document_record(document, head_words(document))
-        if not wanted:
-            return

@@ -13,10 +13,8 @@ import numpy as np
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, VIEWS, base_of, sentence_record
 from bertviz_core.analyses.dependency_heads.relations import ALL, UAS
 from bertviz_core.analyses.dependency_heads.result import ShownRelations
-from bertviz_core.analyses.details import GuessQuery, StoredParts
+from bertviz_core.analyses.details import GuessQuery, StoredParts, picked
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.skipped import Skipped
-from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence, sentence_of
 from bertviz_core.corpora.word_search import has
 
@@ -127,7 +125,9 @@ class SentenceQuery(GuessQuery[SentenceExample]):
         chosen = self._chosen(lengths, governors, np.concatenate(counted))
 
         def read(indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
-            return _read(parts.source, numbers, indices)
+            wanted = {int(numbers[i]): i for i in indices}
+            sentences = picked(lambda skipped: Treebank(parts.source).sentences(skipped), wanted)
+            return ((wanted[sentence.number], sentence) for sentence in sentences)
 
         def record(sentence: Sentence) -> dict[str, Any]:
             return sentence_record(VIEWS[view](sentence), self.merge_subtypes)
@@ -149,13 +149,3 @@ class SentenceQuery(GuessQuery[SentenceExample]):
         words = 1 + np.arange(len(governors)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         is_seen = (governors > words) == bool(self.choice.direction)
         return np.asarray(counted & (governors > 0) & is_seen)
-
-
-def _read(source: Source, numbers: np.ndarray, indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
-    """The sentences of a treebank with the numbers at these indices, which ascend; it is read no further."""
-    wanted = {int(numbers[i]): i for i in indices}
-    for sentence in Treebank(source).sentences(Skipped()) if wanted else ():
-        if sentence.number in wanted:
-            yield wanted.pop(sentence.number), sentence
-        if not wanted:
-            return
