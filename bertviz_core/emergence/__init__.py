@@ -16,7 +16,6 @@ from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.analyses.surface_patterns import SINKS, ranked_sinks
 from bertviz_core.heads import Head, all_labels
 
-BY_STEP = ("steps", "tokens", "loss", "masked_accuracy", "averages", "errors", "correct")  # have a row for each step
 TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
