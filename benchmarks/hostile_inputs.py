@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference.mentions import head_words
 from bertviz_core.corpora.readers import check, read_vectors
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.errors import BertvizError
 

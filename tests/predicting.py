@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.sep_gradients.measure import with_words
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.word_loss import targets_of

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, _depths, draw
 from bertviz_core.analyses.results import to_csv
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference.mentions import head_words
 from bertviz_core.corpora.readers import check, read_vectors
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, from_bytes
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import QUOTED, BertvizError, InputError, shorten

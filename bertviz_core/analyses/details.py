@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.packing import pack, unpack_rows
 from bertviz_core.engine.store import Store

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of

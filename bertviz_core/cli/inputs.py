@@ -12,9 +12,9 @@ import typer
 
 from bertviz_core import exports
 from bertviz_core.cli import Console, with_console
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import expanded, find_sources
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.engine.stream import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head

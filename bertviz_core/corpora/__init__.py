@@ -1,1 +1,35 @@
-"""Corpora: sources of bytes, and the readers that parse them. Never imports torch."""
+"""Corpora: sources of bytes, and the readers that parse them, which never import torch; and what an analysis skipped or
+changed in them, by reason, so that every page can report it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from bertviz_core.errors import shorten
+
+UNKNOWN = "a token not in the vocabulary (read as unknown)"
+NAMED = 20  # places kept for each reason; the count goes on
+
+
+@dataclass
+class Skipped:
+    """Reasons, in plain words, with their counts and first locations."""
+
+    reasons: dict[str, dict] = field(default_factory=dict)
+
+    def add(self, reason: str, where: str, count: int = 1) -> None:
+        self._take(reason, count, [shorten(where)])
+
+    def merge(self, other: Skipped) -> None:
+        """Add the counts of a later part of the corpus."""
+        for reason, more in other.reasons.items():
+            self._take(reason, more["count"], more["where"])
+
+    def _take(self, reason: str, count: int, where: list[str]) -> None:
+        entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
+        entry["count"] += count
+        entry["where"] += where[: NAMED - len(entry["where"])]
+
+    def to_json(self) -> list[dict]:
+        """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""
+        return [{"reason": reason, **entry} for reason, entry in self.reasons.items()]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, columns, spans
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank, blocks
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.recognition import kinds
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.numbers import small_int

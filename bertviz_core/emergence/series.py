@@ -14,7 +14,7 @@ from bertviz_core.analyses.model_pass import can_compute, check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.training_folder import Training, reason

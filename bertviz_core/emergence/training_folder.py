@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_folder

@@ -16,10 +16,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import Item, head_word_source, head_words, items_of
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.models.encoding import Encoded, framed, pieces_of
 from bertviz_core.models.reading import Examples, Reading

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.corpora.skipped import UNKNOWN, Skipped
+from bertviz_core.corpora import UNKNOWN, Skipped
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 

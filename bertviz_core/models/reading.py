@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.recognition import positioned
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.encoding import Encoded

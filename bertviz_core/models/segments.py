@@ -21,9 +21,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from bertviz_core.corpora import UNKNOWN, Skipped
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
-from bertviz_core.corpora.skipped import UNKNOWN, Skipped
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.encoding import Encoded, count_unknown, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading

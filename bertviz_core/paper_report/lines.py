@@ -17,7 +17,7 @@ from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.analyses.results import Result, Results, result_of
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
 from bertviz_core.models.encoding import Encoded, encode_words

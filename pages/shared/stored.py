@@ -17,8 +17,8 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes, shared
 from bertviz_core.analyses.results import Result
+from bertviz_core.corpora import UNKNOWN
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.corpora.skipped import UNKNOWN
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model

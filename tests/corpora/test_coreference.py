@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument
 from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.readers import check
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 from tests.bracketed import conll

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "coref"

@@ -7,10 +7,10 @@ import lzma
 
 import pytest
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.files import FOLDER, SAMPLES, find_sources, sample, source_of
 from bertviz_core.corpora.readers import TextCorpus, read_text
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.errors import InputError
 
 

@@ -8,9 +8,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from bertviz_core.corpora import NAMED, Skipped
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.readers import TextCorpus, read_text, read_vectors
-from bertviz_core.corpora.skipped import NAMED, Skipped
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import InputError
 

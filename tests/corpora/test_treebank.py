@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bertviz_core import paper
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CONLLU, Treebank
 from bertviz_core.corpora.files import SAMPLES, sample
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank import RELATIONS, Sentence, explained, function_heads, meaning
 from bertviz_core.errors import InputError

@@ -16,7 +16,7 @@ from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.encoding import Encoded

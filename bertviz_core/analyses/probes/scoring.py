@@ -11,7 +11,7 @@ import torch
 
 from bertviz_core.analyses.probes.probes import Probe
 from bertviz_core.analyses.probes.training import Data
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError

@@ -14,7 +14,7 @@ from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients import QUANTITIES, SepGradients
-from bertviz_core.corpora.skipped import Skipped
+from bertviz_core.corpora import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError

@@ -9,8 +9,8 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, Span, brackets, sentence_starts
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.numbers import small_int
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Mention, Span
-from bertviz_core.corpora.skipped import Skipped
 
 TYPES = ("pronoun", "proper", "nominal")
 PREPOSITIONS = (

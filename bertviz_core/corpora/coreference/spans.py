@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import Any
 
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, Mention, ordered, sentence_starts
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, whole
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int

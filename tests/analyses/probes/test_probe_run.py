@@ -31,8 +31,8 @@ from bertviz_core.analyses.probes.scoring import (
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
+from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.files import sample
-from bertviz_core.corpora.skipped import Skipped
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
