@@ -29,14 +29,7 @@ SIZES: dict[str, int] = {
 
 @dataclass(frozen=True)
 class Architecture:
-    """A family in the table of docs/models.md.
-
-    Attributes:
-        name: For people.
-        way: INSIDE, RETURNED or REFUSED.
-        note: What is special about its attention; why it is refused.
-        own: Sizes besides SIZES, or in their place.
-    """
+    """A family in the table of docs/models.md; `own` are sizes besides SIZES, or in their place."""
 
     name: str
     way: str = INSIDE
@@ -123,9 +116,3 @@ def save(model_type: str, folder: Path) -> Path:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder
-
-
-def table() -> str:
-    """The table of docs/models.md."""
-    rows = [f"| {row.name} | {row.way} | {row.note} |" for row in ARCHITECTURES.values()]
-    return "\n".join(["| Family | Maps are | |", "| --- | --- | --- |", *rows])

@@ -160,12 +160,7 @@ def test_locked_by_another_process_and_free_again(shipped, filled, monkeypatch, 
             check_can_be_read(store)
     store.put("new", b"new")
     assert store.problem is None
-    check_can_be_read_with_new(store)
-
-
-def check_can_be_read_with_new(store: Store) -> None:
-    assert store.get("new") == b"new"
-    assert store.get("large") == LARGE
+    assert (store.get("new"), store.get("large")) == (b"new", LARGE)
 
 
 def test_removed_while_open(shipped, filled):

@@ -59,7 +59,7 @@ def test_every_cell_runs_with_a_decoder_and_speaks_of_its_loss_and_its_sink(tmp_
     assert "next-word loss" in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_it_is_fifteen_cells_with_pictures_that_need_no_script(notebook) -> None:
+def test_it_is_fifteen_cells_with_pictures_that_need_no_script_and_names_no_machine(notebook):
     assert len(notebook.cells) == 15
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     kinds = [set(out.get("data", {})) for out in outputs]
@@ -67,9 +67,6 @@ def test_it_is_fifteen_cells_with_pictures_that_need_no_script(notebook) -> None
     assert any("<iframe" in out.get("data", {}).get("text/html", "") for out in outputs)
     assert all(cell.get("outputs") for cell in notebook.cells if cell.cell_type == "code")
     assert not any(out.output_type == "error" or out.get("name") == "stderr" for out in outputs)
-
-
-def test_it_is_small_and_names_no_machine(notebook) -> None:
     assert WALK.stat().st_size < 2_000_000
     text = WALK.read_text("utf-8")
     assert not any(path in text for path in ("/home/", "/root/", "/tmp/", "/work/", "site-packages"))

@@ -62,12 +62,9 @@ def test_hostile_text_stays_text():
     assert unescape(re.search('srcdoc="(.*?)"', frame, re.S)[1]) == page
 
 
-def test_a_page_that_would_be_too_large_is_refused(monkeypatch, tiny_folder):
+def test_a_page_that_would_be_too_large_is_refused_and_a_text_cut(tiny_folder, monkeypatch):
+    lines = bv.attention(tiny_folder, "the cat " * 20, max_length=10)
+    assert len(lines.tokens) == 10 and "32 tokens at the end did not fit" in lines.caption
     monkeypatch.setattr("bertviz_core.viewer.files.MAX_BYTES", 100)
     with pytest.raises(bv.BertvizError, match="Name fewer heads"):
         bv.attention(tiny_folder, "the cat sat").to_html()
-
-
-def test_what_does_not_fit_is_said(tiny_folder):
-    lines = bv.attention(tiny_folder, "the cat " * 20, max_length=10)
-    assert len(lines.tokens) == 10 and "32 tokens at the end did not fit" in lines.caption

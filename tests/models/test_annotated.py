@@ -36,6 +36,8 @@ def test_the_paper_keeps_whole_sentences_and_drops_the_mentions_cut_off(tokens):
     assert [item.mention for item in window.items] == [2]
     assert (window.items[0].candidates, window.items[0].antecedents) == ((0, 1), (0,))
     assert lost(windows) == {"a word past the cut at 10 tokens": 5, "a mention cut off at 10 tokens": 2}
+    long = windows_of(tokens, "[1 he ] and [1 he ] and he and he and he . / he .", mode="paper", max_length=10)
+    assert [(window.span, len(window)) for window in long] == [((0, 8), 10)]  # cut inside the first sentence alone
 
 
 def test_windows_overlap_by_half_and_ask_each_mention_where_most_stands_before_it(tokens):
@@ -49,9 +51,11 @@ def test_windows_overlap_by_half_and_ask_each_mention_where_most_stands_before_i
     assert [window.item_number for window in (first, second, third)] == [0, 1, 2]
     assert not lost(windows) and read_whole(windows).counts["items"] == 3
     assert read_whole(windows).counts["head_words"] == "rule" and read_whole(windows).counts["format"] == "CoNLL-2012"
+    windows = windows_of(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
+    assert len(list(windows)) == 1 and read_whole(windows).counts["items"] == 1
 
 
-def test_out_of_reach_and_same_head_are_counted(tokens):
+def test_mentions_without_an_antecedent_are_counted_and_a_file_without_any_is_refused(tokens):
     text = "[1 he ] and so on to be or not or so [1 he ] saw [2 [2 him ] ] there [2 him ]"
     windows = windows_of(tokens, text, max_length=10)
     assert sum(len(window.items) for window in windows) == 1
@@ -62,23 +66,17 @@ def test_out_of_reach_and_same_head_are_counted(tokens):
     nested = windows_of(tokens, "[1 [1 him ] of there ] ran , [1 he ] sat")
     assert [item.mention for window in nested for item in window.items] == [2]
     assert lost(nested) == {"a mention whose only antecedents share its head word": 1}
+    with pytest.raises(InputError, match="No mention has an antecedent"):
+        list(windows_of(tokens, "[1 he ] sat"))
 
 
-def test_split_words_keep_their_tokens_together(tokens):
+def test_split_words_keep_their_tokens_together_and_a_monstrous_one_is_cut(tokens):
     (window,) = windows_of(tokens, "[1 he ] saw [1 unquestionablyness ] \u200b .", max_length=32)
     assert (np.diff(window.words[1:-1]) >= 0).all() and window.words[[0, -1]].tolist() == [-1, -1]
     assert (window.words == 2).sum() == len(tokens.pieces("unquestionablyness")) > 1
     assert window.ids[list(window.words).index(3)] == tokens.unk
-
-
-def test_a_monstrous_word_is_cut_and_counted(tokens):
     windows = windows_of(tokens, "[1 he ] " + "xq" * 40 + " [1 he ]", max_length=16)
     assert max(map(len, windows)) <= 16 and lost(windows)["a word longer than half a window (cut)"] == 1
-
-
-def test_a_file_without_antecedents_is_refused(tokens):
-    with pytest.raises(InputError, match="No mention has an antecedent"):
-        list(windows_of(tokens, "[1 he ] sat"))
 
 
 @pytest.mark.parametrize("mode", ["paper", "corrected"])
@@ -123,36 +121,17 @@ def plain(document, tokens: Tokens) -> dict:
 BANK = "He 2-nsubj\nsat 0-root\n\n\u200b 2-dep\nunquestionablyness 0-root\n\n" + "so 0-root\n" * 40
 
 
-def sentences_of(tokens: Tokens, text: str, **settings) -> Sentences:
-    return Sentences(from_bytes(text.encode(), "bank"), tokens, Settings(**settings))
-
-
 def test_every_word_has_its_pieces_in_order(tokens):
-    sentences = sentences_of(tokens, BANK, max_length=32)
+    sentences = Sentences(from_bytes(BANK.encode(), "bank"), tokens, Settings(max_length=32))
     first, second = list(sentences)
     assert first.words.tolist() == [-1, 0, 1, -1] and first.ids[0] == tokens.cls and first.ids[-1] == tokens.sep
     assert first.sentence.governors == (2, 0) and not first.types.any()
     assert second.words[:2].tolist() == [-1, 0] and second.ids[1] == tokens.unk  # the word that cleans to nothing
     assert set(second.words.tolist()) == {-1, 0, 1} and (np.diff(second.words[1:-1]) >= 0).all()
     reading = read_whole(sentences)
-    assert reading.counts == {
-        "format": "word head-label",
-        "words": 4,
-        "split_words": 1,
-        "sentences": 2,
-        "tokens": len(first) + len(second),
-    }
+    counted = {"words": 4, "split_words": 1, "sentences": 2, "tokens": len(first) + len(second)}
+    assert reading.counts == {"format": "word head-label"} | counted
     assert {entry["reason"]: entry["count"] for entry in reading.skipped.to_json()} == {
         "a word the tokenizer cleans to nothing (read as unknown)": 1,
         "a sentence of more than 32 tokens": 1,
     }
-
-
-def test_the_paper_cuts_inside_only_a_first_sentence_that_is_too_long(tokens):
-    (window,) = windows_of(tokens, "[1 he ] and [1 he ] and he and he and he . / he .", mode="paper", max_length=10)
-    assert window.span == (0, 8) and len(window) == 10
-
-
-def test_limit_counts_windows_and_their_items(tokens):
-    windows = windows_of(tokens, "[1 he ] so [1 he ]", "[1 he ] so [1 he ]", limit=1)
-    assert len(list(windows)) == 1 and read_whole(windows).counts["items"] == 1

@@ -134,18 +134,3 @@ def test_code_of_a_folders_own_is_refused_with_a_reason(folder, name, monkeypatc
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     done = run("surface-patterns", "encyclopedia", "--model", folder, store=folder / "store")
     assert done.returncode == 2 and "Python code" in done.stderr
-
-
-def test_transformers_is_told_to_run_no_code(folder, monkeypatch):
-    """Where it is not told, it asks; and it runs what it is allowed."""
-    import transformers
-
-    asked = []
-    for name in ("AutoTokenizer", "AutoModel", "AutoModelForMaskedLM"):
-        auto = getattr(transformers, name)
-        real = auto.from_pretrained
-        note = lambda *a, real=real, **options: asked.append(options["trust_remote_code"]) or real(*a, **options)  # noqa: E731
-        monkeypatch.setattr(auto, "from_pretrained", note)
-    loading.load(checkpoint.find(str(folder)), "cpu")
-    loading.load_to_view(checkpoint.find(str(folder)), "cpu")
-    assert len(asked) >= 4 and set(asked) == {False}

@@ -29,12 +29,9 @@ def masked(example: Encoded, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return Masking(TOKENS, seed).apply(example)
 
 
-def test_fifteen_percent_of_the_ordinary_tokens_and_at_least_one() -> None:
+def test_fifteen_percent_of_the_ordinary_tokens_at_least_one_and_nothing_else_changes():
     counts = [(masked(segment(words))[1] != IGNORED).sum() for words in (1, 3, 10, 14, 100, 126)]
     assert counts == [1, 1, 2, 2, 15, 19]
-
-
-def test_labels_are_the_originals_and_nothing_else_changes() -> None:
     example = segment(100)
     before = example.ids.copy()
     ids, labels = masked(example)

@@ -86,14 +86,11 @@ def test_the_same_seed_gives_the_same_segments_and_a_limit_their_beginning(token
     assert [e.ids.tolist() for e in make(tokens, text, max_length=12, seed=seed, limit=limit)] == once[:limit]
 
 
-def test_cuts_are_random_and_even(tokens):
+def test_cuts_are_random_and_tokens_dropped_at_front_and_back_alike(tokens):
     text, _ = written([[2, 2, 2]] * 300)
     firsts = [len(sides(tokens, example)[0]) for example in make(tokens, text, max_length=16)]
     assert set(firsts) == {2, 4}
     assert 110 < firsts.count(2) < 190  # 150 expected, 4.6 standard deviations either way
-
-
-def test_tokens_are_dropped_at_front_and_back_alike(tokens):
     text, made = written([[18, 18]] * 100)
     fronts = drops = 0
     for example, (first, second) in zip(make(tokens, text, max_length=23), made, strict=True):
@@ -189,7 +186,7 @@ def test_word_examples_keep_rows_and_words_aligned(tokens):
     assert counts == {"a word the tokenizer cleans to nothing": 2, "a token not in the vocabulary": 1}
 
 
-def test_token_examples_are_taken_as_they_are(tokens):
+def test_token_examples_are_taken_as_they_are_and_what_they_lack_is_counted(tokens):
     names = ["[CLS]", "the", "##a", "[SEP]", "cat", ".", "[SEP]"]
     segments = make(tokens, [{"tokens": names}])
     (example,) = segments
@@ -200,9 +197,6 @@ def test_token_examples_are_taken_as_they_are(tokens):
     assert example.types.tolist() == [0] * 7
     (example,) = make(tokens, [{"tokens": names[:4]}])
     assert example.types.tolist() == [0] * 4
-
-
-def test_tokens_without_special_ones_and_unknown_ones_are_counted(tokens):
     segments = make(tokens, [{"tokens": ["the", "nosuch", "cat", "nor"]}, {"tokens": ["the"]}, {"tokens": ["[CLS]"]}])
     assert [tokens.names(example.ids) for example in segments] == [["the", "[UNK]", "cat", "[UNK]"], ["the"], ["[CLS]"]]
     counts = {entry["reason"].partition(" (")[0]: entry["count"] for entry in skipped(segments)}

@@ -20,7 +20,7 @@ from tests.families import FAMILIES
 SHORT = Settings(max_length=16)
 
 
-def test_a_text_is_framed_and_its_pieces_make_words(tiny):
+def test_a_text_and_a_pair_are_framed_and_pieces_make_words(tiny):
     one = from_text("The unhappily cat.", "", tiny.tokens, Settings())
     assert one.layout.tokens.labels[0] == "[CLS]"
     assert one.layout.words.labels == ("[CLS]", "the", "unhappily", "cat", ".", "[SEP]")
@@ -30,18 +30,6 @@ def test_a_text_is_framed_and_its_pieces_make_words(tiny):
     assert split.layout.tokens.labels == ("[CLS]", "z", "##q", "cat", "[SEP]")
     assert split.layout.owner.tolist() == [0, 1, 1, 2, 3]
     assert split.layout.words.start.tolist() == [0, 1, 3, 4]
-
-
-def test_the_text_of_an_unknown_token_stands_beside_it(tiny):
-    one = from_text("The 花 cat.", "本 cat", tiny.tokens, Settings())
-    assert one.layout.tokens.labels == ("[CLS]", "the", "[UNK] 花", "cat", ".", "[SEP]", "[UNK] 本", "cat", "[SEP]")
-    assert "[UNK] 本" in one.layout.words.labels
-    given = from_text("The 花 cat", "", tiny.tokens, Settings(), pre_split=True)
-    assert given.layout.tokens.labels[2] == "[UNK] 花" and given.layout.words.labels[2] == "花"
-    assert mask(one, [3], tiny.tokens).layout.tokens.labels[2:4] == ("[UNK] 花", "[MASK]")
-
-
-def test_a_pair_has_types_and_sides(tiny):
     one = from_text("the cat", "the dog", tiny.tokens, Settings())
     assert one.layout.tokens.labels == ("[CLS]", "the", "cat", "[SEP]", "the", "dog", "[SEP]")
     assert one.example.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
@@ -53,7 +41,13 @@ def test_a_pair_has_types_and_sides(tiny):
     assert paper.digest() != one.digest()
 
 
-def test_given_words_stay_as_they_are_written(tiny):
+def test_unknown_tokens_show_their_text_and_given_words_stay_as_written(tiny):
+    one = from_text("The 花 cat.", "本 cat", tiny.tokens, Settings())
+    assert one.layout.tokens.labels == ("[CLS]", "the", "[UNK] 花", "cat", ".", "[SEP]", "[UNK] 本", "cat", "[SEP]")
+    assert "[UNK] 本" in one.layout.words.labels
+    given = from_text("The 花 cat", "", tiny.tokens, Settings(), pre_split=True)
+    assert given.layout.tokens.labels[2] == "[UNK] 花" and given.layout.words.labels[2] == "花"
+    assert mask(one, [3], tiny.tokens).layout.tokens.labels[2:4] == ("[UNK] 花", "[MASK]")
     one = from_text("Cat's \x07 zq!", "THE", tiny.tokens, Settings(), pre_split=True)
     assert one.layout.words.labels == ("[CLS]", "Cat's", "␇", "zq!", "[SEP]", "THE", "[SEP]")
     assert one.layout.tokens.labels[1:5] == ("cat", "'", "s", "[UNK] ␇")
@@ -105,13 +99,9 @@ def test_masked_tokens_change_labels_and_nothing_else(tiny):
     assert mask(one, [2], tiny.tokens).layout.words.labels[2] == "[MASK]q"
     assert one.layout.tokens.labels[2] == "z"
     assert (np.flatnonzero(one.example.ids != whole.example.ids) == [2, 3]).all()
-
-
-@pytest.mark.parametrize("position", [0, 5, 6, -1])
-def test_special_tokens_and_places_outside_cannot_be_masked(tiny, position):
-    one = from_text("the zq sat", "", tiny.tokens, Settings())
-    with pytest.raises(InputError, match="has no token that this model can mask"):
-        mask(one, [position], tiny.tokens)
+    for position in (0, 5, 6, -1):  # special tokens, and places outside
+        with pytest.raises(InputError, match="has no token that this model can mask"):
+            mask(one, [position], tiny.tokens)
 
 
 def test_segments_are_picked_by_number_which_they_keep_where_others_are_left_out(tiny, source):
@@ -140,16 +130,13 @@ def test_a_line_that_was_searched_is_in_its_segment(name: str, demo) -> None:
         assert any(ids[at : at + len(wanted)] == wanted for at in range(len(ids)))
 
 
-def test_a_line_that_the_papers_mode_drops_opens_no_other_segment(demo) -> None:
+def test_a_line_or_object_that_was_searched_opens_no_other_segment(demo):
     source = from_bytes(b"A cat sat .\nIt slept .\n\nA lonely dog .\n\nThe cat ran .\nIt hid .\n\n", "a.txt")
     (hit,) = search(source, "dog", 0, 5)[1]
     paper, corrected = (Segments(source, demo.tokens, Settings(mode=mode)) for mode in ("paper", "corrected"))
     assert FirstSegments(corrected).number_of(hit) == 2
     with pytest.raises(InputError, match="No segment has line 4"):
         FirstSegments(paper).number_of(hit)
-
-
-def test_an_object_that_was_searched_is_a_segment_of_its_own(demo) -> None:
     source = from_bytes(b'[{"text": "A dog."}, {"text": ""}, {"words": ["The", "cat"]}]', "a.json")
     segments = FirstSegments(Segments(source, demo.tokens, Settings()))
     (hit,) = search(source, "cat", 0, 5)[1]

@@ -1,5 +1,4 @@
-"""Sentences as SVG: well-formed, words escaped, arcs where they belong, right solid and wrong dashed; directions and
-widths of writings, and drawings whose words run from right to left."""
+"""Sentences as SVG: words escaped, arcs where they belong, and writings that run from right to left."""
 
 from xml.etree import ElementTree
 
@@ -20,14 +19,11 @@ def drawn(gold, guesses=()):
     return svg, svg.findall(f"{SVG}g")
 
 
-def test_words_labels_and_notes_come_out_as_they_went_in():
+def test_words_come_out_as_they_went_in_and_right_is_solid_and_wrong_dashed():
     svg, (group,) = drawn([Arc(0, 1, "<i>", "a < b")])
     assert [text.text for text in svg.findall(f"{SVG}text")] == WORDS
     assert svg.get("aria-label") == 'a "name" <b>'
     assert group.find(f"{SVG}text").text == "<i>" and group.find(f"{SVG}title").text == "a < b"
-
-
-def test_right_is_solid_and_wrong_is_dashed():
     _, groups = drawn([], [Arc(0, 1, right=True), Arc(2, 1, right=False)])
     right, wrong = (group.find(f"{SVG}path") for group in groups)
     assert (right.get("stroke"), right.get("stroke-dasharray")) == (RIGHT, None)

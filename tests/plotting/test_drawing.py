@@ -1,21 +1,25 @@
-"""What figures share: percentages, ranks, bands of many heads, the axis of many layers. A drawing rings the chosen head
-in a copy, says what it was made from, and never changes what others share."""
+"""What figures share: numbers as text, rings round the chosen head, many heads and layers, and maps of heads."""
 
+import base64
 import copy
 import json
+from io import BytesIO
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from PIL import Image
 
 from bertviz_core.heads import Head, all_heads
+from bertviz_core.numbers import number, p_value, quantity
 from bertviz_core.overview import Column
 from bertviz_core.overview.figure import head_rows
 from bertviz_core.plotting.drawing import FigureSpec
-from bertviz_core.plotting.head_map import value_map
+from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
 from bertviz_core.plotting.style import CLS, NEXT, RING, SEP, Series, layer_figure, percent
 
 VALUES = np.random.default_rng(0).random((3, 2))
+CELLS = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])
 
 
 def dots() -> FigureSpec:
@@ -37,24 +41,20 @@ def test_a_circle_stands_round_the_head_in_every_series(head: Head) -> None:
     assert {ring["hoverinfo"] for ring in rings} == {"skip"}  # a click goes to the dot under it
 
 
-def test_no_head_and_a_head_that_is_not_drawn_leave_the_traces_alone() -> None:
-    drawing = dots()
-    assert drawing.spec()["data"] == drawing.spec(Head(7, 7))["data"] == list(drawing.data)
-
-
 def test_the_foot_says_what_the_figure_was_made_from_and_has_room() -> None:
     layout = FigureSpec.of(go.Figure(layout={"height": 300, "margin": {"b": 10}})).spec(origin="<b>mine</b>")["layout"]
     assert layout["title"]["text"] == "&lt;b>mine&lt;/b>"
     assert (layout["height"], layout["margin"]["b"]) == (324, 34)
 
 
-def test_what_readers_share_is_not_changed_by_any_of_them() -> None:
+def test_readers_share_a_drawing_whose_traces_none_of_them_changes():
     drawing = dots()
     before = copy.deepcopy((drawing.data, drawing.layout))
     first = json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}]))
     drawing.spec(Head(2, 0), "another")
     assert (drawing.data, drawing.layout) == before
     assert json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}])) == first
+    assert drawing.spec()["data"] == drawing.spec(Head(7, 7))["data"] == list(drawing.data)
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,43 @@ def test_of_many_layers_few_are_named():
         figure = layer_figure([[Series("next", np.ones((layers, 2)), "next", ("red", "circle"))]], base=0, height=400)
         assert list(figure.layout.xaxis.tickvals) == named
         assert list(figure.layout.xaxis.ticktext) == [str(layer - 1) for layer in named]
+
+
+def test_values_are_shares_of_the_scale_whose_ends_take_those_outside():
+    sent = json.loads(value_map(CELLS, "x", limits=(0.0, 2.0), unit="nats").encoded)
+    assert sent["values"] == [0.0, 0.25, None, 0.5, 0.125, 1.0]
+    assert (sent["limits"], sent["unit"]) == (["0", "2"], "nats")
+    assert sent["hover"][1] == "1-2: x 0.500; rank 3 of 6"
+    assert len(sent["hover"]) == sent["layers"] * sent["heads"] == 6
+    assert json.loads(value_map(CELLS, "x", limits=(0.5, 1.0)).encoded)["values"] == [0, 0, None, 1, 0, 1]
+    assert json.loads(value_map(np.zeros((1, 2)), "x", limits=(0.0, 0.0)).encoded)["values"] == [0, 0]
+
+
+def test_weights_of_zero_are_in_the_middle_of_the_scale():
+    described = weight_map(np.array([[-2.0, 0.0], [1.0, 0.5]]), "weight")
+    assert described.limits == (-2, 2)
+    assert json.loads(described.encoded)["values"] == pytest.approx([0, 0.5, 0.75, 0.625])
+
+
+def test_pictures_travel_as_one_image_and_every_head_has_a_name():
+    pictures = np.zeros((2, 3, 4, 5), dtype=np.uint8)
+    pictures[1, 1, 2, 1] = 255
+    described = picture_map(pictures, base=0)
+    assert described.hover == ("Head 0-0", "Head 0-1", "Head 0-2", "Head 1-0", "Head 1-1", "Head 1-2")
+    sent = json.loads(described.encoded)
+    assert sent["values"] is None
+    image = Image.open(BytesIO(base64.b64decode(sent["picture"].partition(",")[2])))
+    assert image.size == (2 * 6, 3 * 5)
+    assert image.getpixel((4, 3)) == (76, 110, 245, 18) and image.getpixel((5, 0))[3] == 0  # faint, and the gap
+    assert image.getpixel((6 + 1, 5 + 2))[3] == 255
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.5, "0.500"), (0.00042, "0.00042"), (2e-9, "2.0e-09"), (0.0, "0.000")])
+def test_a_number_has_no_exponent(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_quantity_ends_with_its_unit_and_a_p_value_with_its_third_decimal() -> None:
+    assert quantity("entropy, nats", "4.2") == "entropy 4.2 nats"
+    assert quantity("attention to [SEP]", "0.57") == "attention to [SEP] 0.57"
+    assert [p_value(p) for p in (0.0412, 3e-9, float("nan"))] == ["= 0.041", "< 0.001", "–"]

@@ -78,7 +78,7 @@ def test_a_run_that_was_killed_goes_on_to_the_bit(
         assert ours.keys() == expected.keys() and all(torch.equal(ours[key], expected[key]) for key in expected)
 
 
-def test_a_batch_masks_words_and_nothing_else(documents: list[list[str]], tokenizer: BertTokenizer) -> None:
+def test_a_batch_masks_words_and_nothing_else(documents, tokenizer):
     inputs, _ = make_batch(documents, tokenizer, replace(RECIPE, batch=120), 5)
     again, _ = make_batch(documents, tokenizer, replace(RECIPE, batch=120), 5)
     assert all(torch.equal(inputs[name], again[name]) for name in inputs)

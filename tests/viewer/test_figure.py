@@ -11,14 +11,14 @@ from bertviz_core.viewer.view import InputAttention
 HOSTILE = ("<img src=x onerror=alert(1)>", "]]> & </text>", "a" * 10_000, "<b>$x$</b>", "שלום")
 
 
-def seen_of(labels: tuple[str, ...], layers: int = 2, heads: int = 3) -> InputAttention:
+def seen_of(labels: tuple[str, ...]) -> InputAttention:
     size = len(labels)
-    drawn = np.random.default_rng(size).exponential(size=(layers, heads, size, size)) ** 2
+    drawn = np.random.default_rng(size).exponential(size=(2, 3, size, size)) ** 2
     units = Units(labels, np.zeros(size, bool), np.zeros(size, int), np.arange(size))
     return InputAttention(units, units, (drawn / drawn.sum(-1, keepdims=True)).astype(np.float32))
 
 
-def test_the_heatmap_holds_one_heads_weights_and_no_markup():
+def test_the_heatmap_holds_one_heads_weights_and_no_markup_and_names_some_of_many_tokens():
     seen = seen_of(HOSTILE)
     figure = heatmap(seen, Head(1, 2))
     (trace,) = figure.data
@@ -29,9 +29,6 @@ def test_the_heatmap_holds_one_heads_weights_and_no_markup():
     assert len(ticks[2]) == 16
     assert trace.x[3] == trace.y[3] == "4 &lt;b&gt;$x$&lt;/b&gt;"
     assert not any("<" in text for text in (*ticks, *trace.x, *trace.y))
-
-
-def test_the_heatmap_of_many_tokens_names_some_and_travels_light():
     figure = heatmap(seen_of(tuple("t" * 128)), Head(0, 0))
     assert len(figure.layout.xaxis.ticktext) == 43
     assert len(set(figure.data[0].x)) == 128  # equal tokens keep their own rows

@@ -1,8 +1,9 @@
-"""Views of one input against plain loops: words, special tokens, segments, what masking moved."""
+"""Views of one input against plain loops, and the table of guesses with heads switched off."""
 
 import csv
 import io
 import json
+import math
 
 import numpy as np
 import pytest
@@ -11,14 +12,18 @@ from safetensors import safe_open
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
+from bertviz_core.models.single_input import Prediction
 from bertviz_core.viewer.view import (
     MIN_SIZE,
     SIDES,
     THUMBNAIL,
     InputAttention,
     InputView,
+    ablated_heads,
     apply_view,
     moved,
+    predictions_frame,
+    switches,
     thumbnails,
 )
 from tests.oracles import attention as reference
@@ -167,16 +172,14 @@ def test_a_pair_is_named_by_positions_and_written_with_its_labels(layout, maps) 
     assert len(rows) == 6 and rows[0]["rank"] == "1" and rows[0]["model"] == "m"
 
 
-def test_the_opening_pair_is_far_apart_and_has_the_given_end(layout, maps) -> None:
+def test_the_opening_pair_is_far_apart_and_has_the_given_end(layout, maps):
     seen = apply_view(layout, maps, InputView())
     query, key = seen.opening_pair()
     assert abs(query - key) > 1
     assert not seen.queries.special[query] and not seen.keys.special[key]
     assert seen.opening_pair(query) == (query, key) == seen.opening_pair(key=key)
     assert seen.opening_pair(3, 4) == (3, 4)
-
-
-def test_the_opening_pair_of_words_is_no_pair_of_neighbors_that_have_many_pieces() -> None:
+    # words of many pieces are neighbors however far their first pieces are
     units = Units(("a", "long", "word"), np.zeros(3, bool), np.zeros(3, int), np.array([1, 4, 7]))
     weights = np.array([[[[0.0, 0.9, 0.1], [0.5, 0.5, 0.0], [0.1, 0.9, 0.0]]]])
     assert InputAttention(units, units, weights).opening_pair() == (0, 2)
@@ -188,3 +191,30 @@ def test_the_strongest_pair_of_a_causal_head_is_one_that_it_could_choose() -> No
     assert InputAttention(units, units, weights).strongest_pair(Head(0, 0)) == (2, 1)
     alone = Units(("The",), np.zeros(1, bool), np.zeros(1, int), np.arange(1))
     assert InputAttention(alone, alone, np.ones((1, 1, 1, 1))).strongest_pair(Head(0, 0)) == (0, 0)
+
+
+BEHAVIORS = np.array([["next", "other", "to_sep"], ["to_sep", "other", "other"]])
+HEADS = ["1-1", "1-2", "1-3", "2-1", "2-2", "2-3"]
+
+
+def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -> None:
+    whole = Prediction(3, "cat", 0.25, 2, (("dog", 0.5), ("cat", 0.25)))
+    without = Prediction(3, "cat", 0.125, 1, (("cat", 0.125), ("dog", 0.1)))
+    frame = predictions_frame({"": (whole,), "1-1 2-3": (without,)})
+    assert frame["heads_off"].tolist() == ["", "", "1-1 2-3", "1-1 2-3"]
+    assert set(frame["position"]) == {4} and set(frame["masked_word"]) == {"cat"}
+    assert frame["guess"].tolist() == ["dog", "cat", "cat", "dog"] and frame["rank"].tolist() == [1, 2, 1, 2]
+    assert frame["loss"].tolist() == [-math.log(0.25)] * 2 + [-math.log(0.125)] * 2
+    assert without.loss - whole.loss == pytest.approx(math.log(2))
+    assert math.isfinite(Prediction(0, "cat", 0.0, 9, ()).loss)
+
+
+def test_behaviors_layers_and_heads_have_names_and_several_are_off_together() -> None:
+    named = switches(2, 3, BEHAVIORS)
+    assert list(named) == ["behavior next token", "behavior [SEP]", "layer 1", "layer 2", *HEADS]
+    assert named["behavior [SEP]"].tolist() == [[False, False, True], [True, False, False]]
+    assert named["layer 2"].tolist() == [[False] * 3, [True] * 3]
+    assert np.argwhere(named["2-3"]).tolist() == [[1, 2]]
+    assert np.argwhere(ablated_heads(["behavior next token", "2-2", "unknown"], named)).tolist() == [[0, 0], [1, 1]]
+    assert ablated_heads([], named) is None
+    assert ablated_heads(["unknown"], switches(2, 3)) is None
