@@ -34,3 +34,25 @@ def test_the_slider_moves_map_and_address_and_a_click_chooses_a_head(open_page: 
     head = page.url.partition("head=")[2].partition("&")[0]
     assert page.get_by_text(f"Head {head} over the training").is_visible()
     assert browser.fits(page)
+
+
+def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(open_page: Any) -> None:
+    result = shipped()
+    steps, labels = [f"{step:,}" for step in result.steps], result.behaviors()
+    page = open_page("emergence")
+    entries, seen = page.evaluate("history.length"), []
+    page.get_by_role("button", name="Play").focus()
+    page.keyboard.press("Enter")  # from the last step it begins at the first
+    for step in steps[:3]:
+        page.get_by_test_id("stMetricValue").first.get_by_text(step, exact=True).wait_for()
+        page.wait_for_timeout(250)
+        shown = page.get_by_test_id("stMetricValue").first.inner_text()
+        assert page.get_by_role("slider").first.get_attribute("aria-valuetext") == shown.replace(",", "")
+        assert counts(page) == sorted(np.unique(labels[steps.index(shown)], return_counts=True)[1])
+        cursor = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path").last.get_attribute("d")
+        seen.append(float(cursor[1:].partition(",")[0]))
+    assert seen == sorted(seen) and len(set(seen)) > 1
+    assert page.evaluate("history.length") == entries and "at_step" not in page.url
+    page.keyboard.press("Enter")
+    page.get_by_role("button", name="Play").wait_for()
+    browser.wait_for_address(page, "at_step=")

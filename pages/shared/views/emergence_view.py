@@ -19,11 +19,13 @@ from bertviz_core.overview.figure import behavior_map
 from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import page, preview
+from pages.shared.components import component
 from pages.shared.frame import address, choices
 from pages.shared.frame.selection import Selection
 from pages.shared.memoize import memoize
 from pages.shared.page import Metric
 
+PLAYER, PLAYING = "emergence-player", "emergence plays"  # of the session
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 BY_BEHAVIOR = "what each head does"
 MAX_RELATIONS = 6
@@ -53,7 +55,8 @@ def _uas(result: Emergence, index: int | None = None) -> str:
 
 @address.fragment
 def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoint], selection: Selection) -> None:
-    """The slider, and everything that moves with it: a move runs this part of the page alone.
+    """The slider, and everything that moves with it: a move, or a frame of the player, runs this part of the page
+    alone.
 
     Args:
         labels: (step, layer, head) names of behaviors.
@@ -61,10 +64,7 @@ def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoi
     """
     if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
         st.rerun()
-    steps, index = result.steps.tolist(), 0
-    if len(steps) > 1:
-        step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1], format_func="{:,}".format)
-        index = steps.index(step)
+    index = choose_step(result) if len(result.steps) > 1 else 0
     left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
         known = [column.spec.label for column in columns(result, index)]
@@ -82,6 +82,25 @@ def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoi
     with right.container(key="tiles", gap="xsmall"):
         for title, here, beside in _numbers(result, labels[index], index):
             st.metric(title, here, beside, delta_color="off", delta_arrow="off", border=True)
+
+
+def choose_step(result: Emergence) -> int:
+    """Draw the slider and the player that moves it; the address follows when the player stops."""
+    steps = result.steps.tolist()
+
+    def play() -> None:
+        at = st.session_state[PLAYER]["at"]
+        if at is not None:
+            st.session_state[STEP], st.session_state[PLAYING] = steps[at["index"]], at["playing"]
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1], format_func="{:,}".format)
+        index = steps.index(step)
+        data = {"at": index, "last": len(steps) - 1}
+        component("player")(data=data, key=PLAYER, on_at_change=play, width="content")
+    if st.session_state.get(PLAYING) and not address.current().is_running:  # the history is for the reader's own steps
+        address.current().drawn.pop(STEP)
+    return index
 
 
 def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: int) -> HeadMap:

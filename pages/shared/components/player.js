@@ -1,0 +1,35 @@
+// Plays a training: asks the page for one checkpoint after the other, each when the last one is drawn.
+
+const INTERVAL = 700; // ms that a checkpoint stays
+
+class Player {
+  constructor() {
+    this.root = html("div", { class: "player" });
+    this.button = button("Play", () => (this.playing ? this.ask(this.data.at, false) : this.play()));
+    this.root.append(this.button);
+  }
+
+  update(data) {
+    this.data = data;
+    clearTimeout(this.timer);
+    if (this.playing) this.timer = setTimeout(() => this.ask(Math.min(data.at + 1, data.last), data.at + 1 < data.last), INTERVAL);
+  }
+
+  close() {
+    clearTimeout(this.timer);
+  }
+
+  play() {
+    const { at, last } = this.data;
+    this.ask(at < last ? at + 1 : 0, true);
+  }
+
+  ask(index, playing) {
+    clearTimeout(this.timer);
+    this.playing = playing;
+    this.button.textContent = playing ? "Pause" : "Play";
+    this.send("at", { index, playing });
+  }
+}
+
+export default mounting(Player);
