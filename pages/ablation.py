@@ -8,8 +8,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.numbers import number
 from pages.shared import messages, page
-from pages.shared.frame import choices, links
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices, links
 from pages.shared.messages import joined, plain
 from pages.shared.page import Metric
 from pages.shared.views import analysis_page

@@ -12,8 +12,7 @@ from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES, label
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import endnotes, page, stored
-from pages.shared.frame import choices, header
-from pages.shared.frame.selection import head_options
+from pages.shared.frame import choices, head_options, header
 from pages.shared.memoize import memoize
 from pages.shared.page import Metric
 

@@ -4,8 +4,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.entropy import Entropy
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from pages.shared.frame import choices
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices
 from pages.shared.page import Metric
 from pages.shared.views import analysis_page
 

@@ -12,8 +12,7 @@ from bertviz_core.models.reading import RandomSequences
 from bertviz_core.viewer.figure import heatmap
 from bertviz_core.viewer.view import InputView, apply_view
 from pages.shared import page, services
-from pages.shared.frame import choices
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices
 from pages.shared.page import Metric
 from pages.shared.views import analysis_page
 

@@ -7,8 +7,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients import SepGradients, no_op_figure, shares_figure, sink, sinks
 from bertviz_core.plotting.style import TOKENS
 from pages.shared import page
-from pages.shared.frame import header
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, header
 from pages.shared.messages import plain
 from pages.shared.page import Metric
 from pages.shared.views import analysis_page

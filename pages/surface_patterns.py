@@ -12,8 +12,7 @@ from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, NORM_LABE
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import Weights
 from pages.shared import page, services
-from pages.shared.frame import choices
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.page import Metric

@@ -16,8 +16,7 @@ from bertviz_core.overview.figure import NONE, behavior_map, head_rows, relation
 from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.plotting.style import BEHAVIORS
 from pages.shared import stored
-from pages.shared.frame import links
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 

@@ -20,8 +20,7 @@ from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import files, preview
 from pages.shared.components import component
-from pages.shared.frame import address, links
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, address, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 

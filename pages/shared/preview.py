@@ -14,7 +14,7 @@ from bertviz_core.heads import DirectedHead
 from bertviz_core.viewer.preview import Preview, preview_key
 from bertviz_core.viewer.view import InputAttention
 from pages.shared import messages, services
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection
 
 
 def of(selection: Selection) -> bytes:

@@ -24,8 +24,7 @@ from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services
-from pages.shared.frame import address, links, uploads
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, address, links, uploads
 
 MAX_COST = 20  # forward passes, of what runs with everything else
 UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned

@@ -15,8 +15,7 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import files, jobs, messages, services
 from pages.shared.components import component
-from pages.shared.frame import address, choices, corpora, links
-from pages.shared.frame.selection import ChosenModel, Selection, head_options, neighbor
+from pages.shared.frame import ChosenModel, Selection, address, choices, corpora, head_options, links, neighbor
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it

@@ -19,8 +19,7 @@ from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import endnotes, messages, page, services, stored
-from pages.shared.frame import choices, header, links
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.page import Metric

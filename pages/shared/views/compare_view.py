@@ -20,8 +20,7 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.plotting.style import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
 from pages.shared import page, preview, services, stored
-from pages.shared.frame import choices, uploads
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.page import Metric

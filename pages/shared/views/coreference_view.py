@@ -20,8 +20,7 @@ from bertviz_core.heads import DirectedHead, Head, arrow, ranks
 from bertviz_core.models.labels import isolated
 from bertviz_core.plotting.style import percent
 from pages.shared import messages, page, services
-from pages.shared.frame import address, choices, links
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, address, choices, links
 from pages.shared.memoize import memoize
 from pages.shared.page import Drawing, Metric
 from pages.shared.views import lists

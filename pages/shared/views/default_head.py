@@ -14,8 +14,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview import clearest_head
 from pages.shared import services, stored
-from pages.shared.frame import choices
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices
 from pages.shared.memoize import memoize
 from pages.shared.views import analysis_page, compare_view, coreference_view, relation_view, tour_view, viewer_input
 

@@ -20,8 +20,7 @@ from bertviz_core.plotting.head_map import HeadMap, value_map
 from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import page, preview
 from pages.shared.components import component
-from pages.shared.frame import address, choices
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize
 from pages.shared.page import Metric
 

@@ -26,8 +26,7 @@ from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from pages.shared import files, jobs, page, services, stored
-from pages.shared.frame import links
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.page import Drawing, Metric

@@ -18,8 +18,7 @@ from bertviz_core.corpora.treebank import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow, highest
 from bertviz_core.plotting.style import percent
 from pages.shared import page, services
-from pages.shared.frame import address, choices, links
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, address, choices, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.page import Drawing, Metric

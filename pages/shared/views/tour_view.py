@@ -31,8 +31,7 @@ from bertviz_core.tour import STEPS, Step, answers, head_roles
 from bertviz_core.viewer.files import MIN_WEIGHT
 from bertviz_core.viewer.view import InputView
 from pages.shared import head_panel, page, services, stored
-from pages.shared.frame import choices
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.page import Drawing

@@ -17,8 +17,7 @@ from bertviz_core.plotting.style import OVERLAY
 from bertviz_core.viewer.files import input_html, input_origin, overlay
 from bertviz_core.viewer.view import ablated_heads, predictions_frame, shorten, switches
 from pages.shared import files, head_panel, stored
-from pages.shared.frame import address, choices
-from pages.shared.frame.selection import Selection
+from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views.viewer_panes import Pane

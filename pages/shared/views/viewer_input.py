@@ -16,10 +16,9 @@ from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.numbers import small_int
 from bertviz_core.plotting.arcs import gold_arc, sentence_svg
 from pages.shared import page, services
-from pages.shared.frame import address, choices, links
+from pages.shared.frame import Selection, address, choices, links
 from pages.shared.frame.header import MAX_LENGTH
 from pages.shared.frame.links import MAX_CHARACTERS
-from pages.shared.frame.selection import Selection
 from pages.shared.messages import plain
 from pages.shared.views import lists
 

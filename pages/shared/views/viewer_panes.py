@@ -22,8 +22,7 @@ from bertviz_core.viewer.files import FOLDER, pack, sides
 from bertviz_core.viewer.view import InputAttention, InputView, apply_view, shorten, thumbnails
 from pages.shared import messages, page, preview, services
 from pages.shared.components import component
-from pages.shared.frame import address, choices, header
-from pages.shared.frame.selection import Selection, head_options, neighbor
+from pages.shared.frame import Selection, address, choices, head_options, header, neighbor
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import viewer_input
