@@ -6,6 +6,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["HF_HUB_OFFLINE"] = "1"  # no test may reach a network
 
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from bertviz_core.engine.store import Store
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
+ROOT = Path(__file__).parents[1]
 SLOW = (  # beginnings of the names of tests that are not among the quick ones
     "app/", "examples/", "training/", "analyses/test_chunks.py", "analyses/test_ray_runner.py", "cli/test_commands.py",
     "corpora/test_coreference_data.py",
@@ -145,9 +148,12 @@ def report(tmp_path_factory: pytest.TempPathFactory):
 @pytest.fixture(scope="session")
 def example_path(tmp_path_factory: pytest.TempPathFactory) -> str:
     """PYTHONPATH of processes that have the example of an analysis of one's own installed."""
-    from tests.examples import package
-
-    return package.python_path(package.install(tmp_path_factory.mktemp("installed")))
+    folder = tmp_path_factory.mktemp("installed")
+    shutil.copytree(ROOT / "examples" / "repeated_token", folder / "source")
+    offline = ("--no-deps", "--no-build-isolation", "--no-index", "--quiet", "--disable-pip-version-check")
+    pip = [sys.executable, "-m", "pip", "install", *offline, "--target", folder / "site", folder / "source"]
+    subprocess.run(pip, check=True, capture_output=True)
+    return os.pathsep.join([str(folder / "site"), str(ROOT)])
 
 
 @pytest.fixture

@@ -20,10 +20,7 @@ LETTERS = [chr(code) for code in range(97, 123)]
 
 @dataclass(frozen=True)
 class Family:
-    """How to make one: the class of its configuration (by name), its sizes, its tokenizer.
-
-    layers and heads are what loading must find; `observable`, `causal` and `types` likewise.
-    """
+    """How to make one, the class of its configuration by name; and what loading must find."""
 
     config: str
     sizes: dict[str, Any]
@@ -35,10 +32,14 @@ class Family:
     heads: int = 2
 
 
-def wordpiece() -> Any:
-    """Lower-casing, accent-stripping BERT tokenizer: [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4."""
+def fast(tokenizer: Tokenizer, **names: str) -> Any:
     from transformers import PreTrainedTokenizerFast
 
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+
+
+def wordpiece() -> Any:
+    """Lower-casing, accent-stripping BERT tokenizer: [PAD] 0, [UNK] 1, [CLS] 2, [SEP] 3, [MASK] 4."""
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
     words = sorted({word for line in TEXT for word in _words(line)})
     pieces = [*special, *".,;'[]", *LETTERS, *(f"##{letter}" for letter in LETTERS), *words]
@@ -50,43 +51,35 @@ def wordpiece() -> Any:
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
     names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    return fast(tokenizer, **names)
 
 
 def roberta_bpe() -> Any:
     """Byte-level BPE with a leading space as Ġ: <s> 0, <pad> 1, </s> 2, <unk> 3, <mask> 4."""
-    from transformers import PreTrainedTokenizerFast
-
     special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     tokenizer = _byte_level(special)
     tokenizer.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
     names = {"cls_token": "<s>", "bos_token": "<s>", "pad_token": "<pad>", "sep_token": "</s>", "eos_token": "</s>"}
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", mask_token="<mask>", **names)
+    return fast(tokenizer, unk_token="<unk>", mask_token="<mask>", **names)
 
 
 def gpt2_bpe() -> Any:
     """Byte-level BPE without CLS, SEP or padding: only <|endoftext|>."""
-    from transformers import PreTrainedTokenizerFast
-
     end = "<|endoftext|>"
-    return PreTrainedTokenizerFast(tokenizer_object=_byte_level([end]), unk_token=end, bos_token=end, eos_token=end)
+    return fast(_byte_level([end]), unk_token=end, bos_token=end, eos_token=end)
 
 
 def bos_bpe() -> Any:
     """Byte-level BPE with <s> before every text, as decoders have it, and no CLS or SEP."""
-    from transformers import PreTrainedTokenizerFast
-
     tokenizer = _byte_level(["<s>", "</s>", "<pad>"])
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A", pair="<s> $A $B:1", special_tokens=[("<s>", 0)]
     )
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
+    return fast(tokenizer, bos_token="<s>", eos_token="</s>", pad_token="<pad>")
 
 
 def unigram() -> Any:
     """SentencePiece-like: Unigram pieces with ▁ for a leading space; framed A <sep> B <sep> <cls>; <unk> is 0."""
-    from transformers import PreTrainedTokenizerFast
-
     special = ["<unk>", "<pad>", "<cls>", "<sep>", "<mask>"]
     tokenizer = Tokenizer(models.Unigram())
     tokenizer.normalizer = normalizers.NFKC()
@@ -100,7 +93,7 @@ def unigram() -> Any:
         single="$A <sep> <cls>", pair="$A <sep> $B:1 <sep>:1 <cls>:2", special_tokens=[("<cls>", 2), ("<sep>", 3)]
     )
     names = dict(zip(("unk_token", "pad_token", "cls_token", "sep_token", "mask_token"), special, strict=True))
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
+    return fast(tokenizer, **names)
 
 
 def _byte_level(special: list[str]) -> Tokenizer:
@@ -121,13 +114,10 @@ def _words(line: str) -> list[str]:
     return line.lower().split()
 
 
-_BERT = {
-    "hidden_size": 16,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "intermediate_size": 32,
-    "max_position_embeddings": 64,
-}
+_BERT = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+_BERT |= {"max_position_embeddings": 64}
+_ROBERTA = _BERT | {"max_position_embeddings": 66}  # its positions begin at 2
+_RELATIVE = {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0}
 FAMILIES = {
     "bert": Family("BertConfig", _BERT, wordpiece, types=True),
     "distilbert": Family(
@@ -137,14 +127,7 @@ FAMILIES = {
     ),
     "roberta": Family(
         "RobertaConfig",
-        _BERT
-        | {
-            "max_position_embeddings": 66,
-            "type_vocab_size": 1,
-            "pad_token_id": 1,
-            "bos_token_id": 0,
-            "eos_token_id": 2,
-        },
+        _ROBERTA | {"type_vocab_size": 1, "pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2},
         roberta_bpe,
     ),
     "albert": Family("AlbertConfig", _BERT | {"embedding_size": 8}, wordpiece, types=True),
@@ -162,13 +145,8 @@ FAMILIES = {
         "LlamaConfig", _BERT | {"num_attention_heads": 4, "num_key_value_heads": 2}, bos_bpe, causal=True, heads=4
     ),
     "opt": Family("OPTConfig", _BERT | {"ffn_dim": 32, "word_embed_proj_dim": 16}, bos_bpe, causal=True),
-    "deberta-v2": Family(
-        "DebertaV2Config",
-        _BERT | {"relative_attention": True, "pos_att_type": ["p2c", "c2p"], "type_vocab_size": 0},
-        wordpiece,
-        observable=False,
-    ),
-    "mpnet": Family("MPNetConfig", _BERT | {"max_position_embeddings": 66}, roberta_bpe, observable=False),
+    "deberta-v2": Family("DebertaV2Config", _BERT | _RELATIVE, wordpiece, observable=False),
+    "mpnet": Family("MPNetConfig", _ROBERTA, roberta_bpe, observable=False),
     "xlnet": Family(
         "XLNetConfig", {"d_model": 16, "n_layer": 2, "n_head": 2, "d_inner": 32}, unigram, observable=False
     ),

@@ -16,12 +16,7 @@ SHARP = 3.0  # how far the planted key's score stands out
 
 
 def save(folder: Path, heads: Mapping[tuple[int, int], str]) -> Path:
-    """Write the model; heads that are not named look at everything alike.
-
-    Args:
-        folder: To write to, as save_pretrained does.
-        heads: (layer, head), counted from 0 -> "previous", "next" or "sep".
-    """
+    """Write the model; `heads`: (layer, head) from 0 -> "previous", "next" or "sep"; others look at all alike."""
     import torch
     from transformers import AutoTokenizer, BertConfig, BertForMaskedLM
 

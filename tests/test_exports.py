@@ -8,6 +8,7 @@ from io import BytesIO
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import pytest
@@ -60,27 +61,17 @@ def test_a_figure_as_svg_says_what_it_was_made_from(results, tmp_path):
     assert any("Entropy: demo on encyclopedia" in text and "Clark et al. 2019" in text for text in texts)
 
 
-def test_without_kaleido_a_message_says_what_to_install_ahead_of_any_work(tmp_path, monkeypatch):
-    monkeypatch.setattr("bertviz_core.plotting.drawing.find_spec", lambda name: None)
-    for path in ("x.svg", "x.SVG"):
-        with pytest.raises(SettingsError, match="pip install kaleido"):
-            exports.check_path(tmp_path / path)
-
-
 def test_the_table_of_heads_by_relation_holds_every_count(results):
     result = results["dependency_heads"].show(RelationFilter("function-heads", 20))
     rows = {(r.direction, r.relation, r.head): r for r in result.tables()["heads"].itertuples()}
     folds, directions, relations, layers, heads = result.correct.shape
     assert len(rows) == directions * relations * layers * heads
-    for d in range(directions):
-        for r in range(relations):
-            for layer in range(layers):
-                for head in range(heads):
-                    row = rows[DIRECTIONS[d], result.relations[r], f"{layer + 1}-{head + 1}"]
-                    right = sum(int(result.correct[f, d, r, layer, head]) for f in range(folds))
-                    n = sum(int(result.n[f, r]) for f in range(folds))
-                    assert (row.right, row.n) == (right, n)
-                    assert row.accuracy == pytest.approx(right / n)
+    for d, r, layer, head in np.ndindex(directions, relations, layers, heads):
+        row = rows[DIRECTIONS[d], result.relations[r], f"{layer + 1}-{head + 1}"]
+        right = sum(int(result.correct[f, d, r, layer, head]) for f in range(folds))
+        n = sum(int(result.n[f, r]) for f in range(folds))
+        assert (row.right, row.n) == (right, n)
+        assert row.accuracy == pytest.approx(right / n)
 
 
 def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(results):
@@ -122,10 +113,14 @@ def test_latex_where_the_paper_has_a_table(results):
             assert len({line.count("&") for line in lines if line.endswith(r"\\") and "multicolumn" not in line}) == 1
 
 
-def test_a_path_is_checked_by_its_ending(tmp_path):
+def test_a_path_is_checked_by_its_ending_and_without_kaleido_ahead_of_any_work(tmp_path, monkeypatch):
     assert exports.check_path(tmp_path / "x.heads.CSV", exports.suffixes("dependency_heads")) == ".csv"
     with pytest.raises(SettingsError, match=r"\.tex"):
         exports.check_path(tmp_path / "x.tex", exports.suffixes("entropy"))
+    monkeypatch.setattr("bertviz_core.plotting.drawing.find_spec", lambda name: None)
+    for path in ("x.svg", "x.SVG"):
+        with pytest.raises(SettingsError, match="pip install kaleido"):
+            exports.check_path(tmp_path / path)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """What a stranger may upload: readers, tokenizers and drawings refuse it in words, and soon."""
 
 import io
+import lzma
 import re
 import time
 from xml.etree import ElementTree
@@ -104,12 +105,6 @@ def test_no_input_of_50_mb_fills_the_memory_or_stops_the_others(name):
     assert name in CASES
 
 
-# Section by section: numbers
-
-
-# Depth
-
-
 def test_thousands_of_nested_phrases_have_heads():
     deep = 3000
     text = f"#begin document (a); part 0\na 0 0 She NN {'(NP' * deep}* - - - - * (1\na 0 1 it NN *{')' * deep} - - - - * 1)|(2)\na 0 2 her NN * - - - - * (2)\n"  # noqa: E501
@@ -127,30 +122,21 @@ def test_a_damaged_row_of_the_store_is_listed(tmp_path):
     assert done.returncode == 0 and "unreadable" in done.stdout and not done.stderr
 
 
-def test_half_an_emoji_in_a_word_reaches_no_tokenizer(tiny):
+def test_odd_names_and_words_are_replaced(tiny):
     text = JSONLINES.replace('"saw"', '"\\ud800"').replace('"a"', '"\\ud800"')
     (document,) = CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped())
     assert document.words[1] == document.name == "\ufffd"
     assert tiny.tokens.pieces("\ud800") == tiny.tokens.pieces("\ufffd")
-
-
-def test_a_document_key_that_is_no_name_is_none():
     for key in ('["a"]', '{"a": 1}', "null", "[" * 400 + "]" * 400):
         text = JSONLINES.replace('"a"', key)
         assert next(CoreferenceCorpus(from_bytes(text.encode(), "x")).documents(Skipped())).name == "document 1"
 
 
-# Lengths
-
-
-def test_a_line_may_be_a_megabyte_long_and_no_longer():
+def test_a_line_or_an_object_may_be_a_megabyte_long_and_no_longer():
     assert len(list(from_bytes(b"a" * (LONGEST_LINE - 1) + b"\n", "x").lines())) == 1
     with pytest.raises(InputError, match="longer than 1 MB") as caught:
         list(from_bytes(b"one\n" + b"a" * (LONGEST_LINE + 1), "x").lines())
     assert caught.value.where == "x, line 2"
-
-
-def test_an_object_may_be_a_megabyte_long_and_a_list_longer():
     entry = '{"text": "' + "word " * 50_000 + '"}'
     check("text", from_bytes(f"[{','.join([entry] * 10)}]".encode(), "x"))
     with pytest.raises(InputError, match="longer than 1 MB"):
@@ -177,10 +163,7 @@ def test_time_grows_with_the_line_and_no_faster():
 
 
 def test_xz_that_asks_for_gigabytes_is_refused():
-    import lzma
-
-    filters = [{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 30}]
-    packed = lzma.compress(b"word\n" * 10, filters=filters)
+    packed = lzma.compress(b"word\n" * 10, filters=[{"id": lzma.FILTER_LZMA2, "preset": 6, "dict_size": 1 << 30}])
     with pytest.raises(InputError, match="emory"):
         list(from_bytes(packed, "x").lines())
     several = lzma.compress(b"one\n") + b"\0" * 8 + lzma.compress(b"two\n", preset=9)
@@ -194,17 +177,8 @@ def test_a_huge_text_without_single_spaces_is_cut(tiny, unit):
     assert len(parts) == 3 and "".join(parts) == text
     assert tiny.tokens.encode(text) == [i for part in parts for i in tiny.tokens.encode(part)]
     assert max(map(len, parts)) <= 2 * tokens.AT_ONCE
-
-
-def test_a_word_that_is_none_is_refused_and_forgotten(tiny):
     with pytest.raises(InputError, match="spaces"):
         tiny.tokens.encode("a" * (2 * tokens.AT_ONCE + 1))
-    kept = tiny.tokens._kept.cache_info().currsize
-    tiny.tokens.pieces("b" * 101)
-    assert tiny.tokens._kept.cache_info().currsize == kept
-
-
-# What errors repeat
 
 
 def test_a_long_text_loses_its_middle():
@@ -230,9 +204,6 @@ def test_no_error_repeats_more_than_300_characters(kind, text):
     with pytest.raises(InputError) as caught:
         check(kind, from_bytes(text.encode(), "given.txt"))
     assert str(caught.value).count("x") < QUOTED and caught.value.hint
-
-
-# Pages and drawings
 
 
 def test_the_viewer_says_its_budget(tiny, monkeypatch):

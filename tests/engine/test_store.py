@@ -1,5 +1,6 @@
-"""The store: bytes only, nothing unpickled, nothing lost."""
+"""The store: bytes only, nothing unpickled, nothing lost; and uploads, which a random token alone opens."""
 
+import hashlib
 import os
 import pickle
 import sqlite3
@@ -11,9 +12,9 @@ import pytest
 
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.store_disk import sweep
-from bertviz_core.engine.uploads import Uploads
-from bertviz_core.errors import StoreError
-from bertviz_core.settings import default_folder
+from bertviz_core.engine.uploads import MINIMUM, Uploads
+from bertviz_core.errors import InputError, StoreError
+from bertviz_core.settings import Access, default_folder
 
 PICKLE_MODE = 4  # diskcache's mark for a pickled value
 
@@ -104,3 +105,60 @@ def test_nobody_else_on_the_machine_reads_the_store(tmp_path):
     assert (tmp_path / "new").stat().st_mode & 0o777 == 0o700
     files = [path for path in (tmp_path / "new").rglob("*") if path.is_file()]
     assert len(files) >= 2 and {path.stat().st_mode & 0o777 for path in files} == {0o600}
+
+
+def test_an_upload_is_opened_by_its_token_and_by_nothing_else(store):
+    uploads, data = Uploads(store), "Grüße.\nZwei.\n".encode()
+    kept = uploads.keep(data, "grüße.txt", "text")
+    digest = hashlib.sha256(data).hexdigest()
+    with store.writing() as cache:
+        assert not any(digest in key for key in cache.iterkeys())
+    source = Uploads(Store(store.folder)).source(kept.token)
+    assert (source.name, source.digest, source.size) == ("grüße.txt", digest, len(data))
+    assert [line for _, line in source.lines()] == ["Grüße.", "Zwei."]
+    assert [line for _, line in source.lines()] == ["Grüße.", "Zwei."]  # the opener gives the bytes anew
+    for other in (digest, digest[:43], kept.token[:-1], kept.token + "A", "", "grüße.txt", "../" + kept.token):
+        assert uploads.find(other) is None
+        with pytest.raises(InputError, match="not on this server"):
+            uploads.source(other)
+
+
+def test_a_deleted_upload_is_gone_even_for_those_who_have_its_source(store):
+    uploads = Uploads(store)
+    kept = uploads.keep(b"line\n", "x.txt", "text")
+    source = uploads.source(kept.token)
+    uploads.delete(kept.token)
+    assert uploads.latest("text") == [] and list(store.entries()) == []
+    with pytest.raises(InputError, match="not on this server"):
+        list(source.lines())
+
+
+def test_an_upload_expires_and_results_stay(store: Store) -> None:
+    store.put("r", b"result")
+    uploads = Uploads(store, Access(upload_days=0))
+    kept = uploads.keep(b"line\n", "x.txt", "text")
+    assert uploads.find(kept.token) is None and uploads.latest("text") == []
+    assert store.get("r") == b"result"
+
+
+def test_the_same_file_again_is_stored_once_on_ones_own_machine_and_apart_for_strangers(store: Store) -> None:
+    uploads, public = Uploads(store), Uploads(store, Access(public=True))
+    first = uploads.keep(b"same\n", "a.txt", "text")
+    assert uploads.keep(b"same\n", "a.txt", "text") == first
+    other = uploads.keep(b"same\n", "b.txt", "text")
+    assert uploads.latest("text") == [first, other] and uploads.latest("treebank") == []
+    strangers = [public.keep(b"same\n", "a.txt", "text") for _ in range(2)]
+    assert len({upload.token for upload in (first, other, *strangers)}) == 4
+    uploads.delete(strangers[0].token)
+    assert uploads.find(first.token) == first and uploads.find(strangers[1].token) == strangers[1]
+
+
+def test_all_uploads_together_have_so_much_room(store: Store) -> None:
+    uploads = Uploads(store, Access(uploads=2 * MINIMUM))
+    kept = [uploads.keep(b"x", f"{number}.txt", "text") for number in range(2)]
+    with pytest.raises(InputError, match="no space for more uploads") as caught:
+        uploads.keep(b"x", "more.txt", "text")
+    assert "BERTVIZ_UPLOADS" in caught.value.hint
+    uploads.keep(b"x", "1.txt", "text")  # the same again takes no further room
+    uploads.delete(kept[0].token)
+    uploads.keep(b"x", "more.txt", "text")

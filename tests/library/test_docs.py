@@ -1,7 +1,10 @@
-"""The code of README, docs/library.md and docs/report.md runs as it stands there."""
+"""The code of README and docs/ runs as it stands there."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,7 @@ import pytest
 from bertviz_core.cli.commands import app
 
 ROOT = Path(__file__).parents[2]
+EXAMPLE, OWN_ANALYSIS = ROOT / "examples" / "repeated_token", "docs/your_own_analysis.md"
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +23,8 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def blocks(path: str, language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", (ROOT / path).read_text("utf-8"), re.S | re.M)
+    fenced = re.findall(r"^```([^\n]*)\n(.*?)^```$", (ROOT / path).read_text("utf-8"), re.S | re.M)
+    return [code for name, code in fenced if name == language]
 
 
 @pytest.mark.parametrize("path", ["docs/library.md", "docs/report.md"])
@@ -44,3 +49,16 @@ def test_commands_of_the_report():
         assert (python, module, package) == ("python", "-m", "bertviz_core")
         app(arguments, standalone_mode=False)
     assert Path("report.html").is_file() and Path("text.html").is_file()
+
+
+def test_the_page_of_an_analysis_of_ones_own_builds_the_example(tmp_path):
+    (tmp_path / "pyproject.toml").write_text("".join(blocks(OWN_ANALYSIS, "toml")), encoding="utf-8")
+    (tmp_path / "repeated_token.py").write_text("\n".join(blocks(OWN_ANALYSIS, "python")), encoding="utf-8")
+    for path in tmp_path.iterdir():
+        assert path.read_text(encoding="utf-8") == (EXAMPLE / path.name).read_text(encoding="utf-8")
+    (test,) = blocks(OWN_ANALYSIS, "python test")
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run([sys.executable, "-c", test], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    name = re.search(r'name = "(\w+)"', "".join(blocks(OWN_ANALYSIS, "python")))
+    assert f"python -m bertviz_core {name[1].replace('_', '-')} encyclopedia" in blocks(OWN_ANALYSIS, "")[0]

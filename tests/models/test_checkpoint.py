@@ -12,20 +12,13 @@ from bertviz_core.models.checkpoint import Checkpoint
 
 
 @pytest.mark.parametrize(
-    ("written", "read"),
-    [({"note": "Trained on tides."}, "Trained on tides."), ({"note": "x" * 999}, "x" * 300), ({}, "")],
+    ("written", "read"), [("Trained on tides.", "Trained on tides."), ("x" * 999, "x" * 300), (["no text"], "")]
 )
 def test_a_note_of_the_config_is_for_its_readers(folder, written, read):
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | written))
-    assert checkpoint.find(str(folder)).note == read
-    (folder / "config.json").write_text(json.dumps(config | {"note": ["no text"]}))
     assert checkpoint.find(str(folder)).note == ""
-
-
-def test_parameters_are_counted_from_the_headers(tiny_folder, tiny):
-    expected = sum(weight.numel() for weight in tiny.encoder.parameters())
-    assert checkpoint.find(str(tiny_folder)).parameters() == expected
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"note": written}))
+    assert checkpoint.find(str(folder)).note == read
 
 
 @pytest.mark.parametrize(
@@ -48,8 +41,10 @@ def test_every_family_has_its_own_names_for_its_sizes(config, layers, heads, max
     assert (found.layers, found.heads, found.max_length) == (layers, heads, max_length)
 
 
-def test_the_fingerprint_is_of_the_files_not_of_their_place_or_time(tiny_folder, folder):
-    original = checkpoint.find(str(tiny_folder)).fingerprint()
+def test_parameters_and_fingerprint_are_of_the_files_not_of_their_place_or_time(tiny_folder, tiny, folder):
+    found = checkpoint.find(str(tiny_folder))
+    assert found.parameters() == sum(weight.numel() for weight in tiny.encoder.parameters())
+    original = found.fingerprint()
     for path in folder.iterdir():
         os.utime(path, (1, 1))
     assert checkpoint.find(str(folder)).fingerprint() == original

@@ -49,9 +49,6 @@ def test_a_model_without_special_tokens_lacks_their_quantities(tmp_path):
     assert compute(request.for_analysis("entropy"), None, model=model).present == ["entropy", "max_weight", "uniform"]
 
 
-# -- refusals --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -129,11 +126,8 @@ def test_two_readers_with_two_models_load_each_once(loads):
     def reader(name: str) -> None:
         found.extend(models.get(asked(name), "float32") for _ in range(5))
 
-    threads = [threading.Thread(target=reader, args=(name,)) for name in "abab"]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(reader, "abab"))
     assert sorted(loads) == ["a float32", "b float32"]
     assert len(found) == 20 and len(set(map(id, found))) == 2
     models.get(asked("a"), "bfloat16")

@@ -169,9 +169,6 @@ def test_what_the_vocabulary_lacks_is_counted_in_raw_text(tokens, given):
     assert "2" in left["where"][0]
 
 
-# -- examples --------------------------------------------------------------------------------------------------------
-
-
 def test_word_examples_keep_rows_and_words_aligned(tokens):
     words = ["The", "cab", "\u200b", "[SEP]", "🙂", ""]
     segments = make(tokens, [{"words": words}])

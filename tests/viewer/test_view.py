@@ -74,10 +74,8 @@ def expected(rows, view: InputView):
 def test_every_view_equals_the_loops(layout, maps, words, special, sides, first_piece):
     view = InputView(words, special, sides, first_piece)
     seen = apply_view(layout, maps, view)
-    for layer in range(2):
-        for head in range(3):
-            want = expected(maps[layer, head], view)
-            assert seen.weights[layer, head] == pytest.approx(want, abs=1e-6)
+    for head in np.ndindex(2, 3):
+        assert seen.weights[head] == pytest.approx(expected(maps[head], view), abs=1e-6)
     assert seen.weights.shape == (2, 3, len(seen.queries), len(seen.keys))
 
 
@@ -95,11 +93,8 @@ def test_the_table_has_a_row_for_each_line_and_the_heaviest_come_first(layout, m
 def test_moved_equals_the_loops_and_is_bounded(maps):
     other = maps[:, :, ::-1].copy()
     shares = moved(maps, other)
-    for layer in range(2):
-        for head in range(3):
-            assert shares[layer, head] == pytest.approx(
-                reference.moved(maps[layer, head], other[layer, head]), abs=1e-6
-            )
+    for head in np.ndindex(2, 3):
+        assert shares[head] == pytest.approx(reference.moved(maps[head], other[head]), abs=1e-6)
     assert (moved(maps, maps) == 0).all()
     ends = np.zeros((1, 1, 1, 2))
     ends[..., 0] = 1
