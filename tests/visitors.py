@@ -46,13 +46,7 @@ class Run:
 
 @dataclass
 class Visit:
-    """What one visitor of a crowd met.
-
-    Attributes:
-        seconds: Of each page run.
-        boxes: Streamlit's error boxes.
-        errors: Of the connection.
-    """
+    """What one visitor of a crowd met: the seconds of each page, Streamlit's error boxes, errors of the connection."""
 
     seconds: list[float] = field(default_factory=list)
     boxes: list[str] = field(default_factory=list)
@@ -178,14 +172,8 @@ def visitor(address: str) -> Iterator[Visitor]:
 
 
 def crowd(address: str, visitors: int, pages: Sequence[str], pause: float = 1.0) -> list[Visit]:
-    """Visitors at once, each with the pages in an order of its own.
-
-    Args:
-        address: Of the server.
-        visitors: How many.
-        pages: Names of pages, each opened by everyone, with a head drawn at random.
-        pause: Seconds between two pages, at most.
-    """
+    """So many visitors at once; each opens every page, in an order of its own, with a head drawn at random, and waits
+    up to `pause` seconds between two."""
     with ThreadPoolExecutor(visitors) as pool:
         return list(pool.map(lambda seed: _visit(address, seed, pages, pause), range(visitors)))
 

@@ -99,6 +99,10 @@ def test_a_path_under_a_file(tmp_path, shipped):
     for path in (tmp_path / "file", tmp_path / "file" / "store"):
         check_says_so(Store(path, shipped=shipped), "nothing new is stored")
     assert (tmp_path / "file").read_text() == "not a folder"
+    for action in ("size", "list", "clear"):
+        done = run("store", action, "--store", tmp_path / "file")
+        assert done.returncode == (2 if action == "clear" else 0)
+        assert ("BERTVIZ_STORE" in done.stderr) == bool(done.returncode)
 
 
 def test_a_disk_that_is_full_at_opening_and_has_room_later(tmp_path, shipped, filled, monkeypatch):
@@ -217,11 +221,3 @@ def test_errors_that_cannot_be_provoked(store, monkeypatch, error):
     for use in (*READS, *WRITES):
         with pytest.raises(StoreError, match=r"cannot be (read|written) \("):
             use(store)
-
-
-def test_the_command_line_says_so(tmp_path):
-    (tmp_path / "file").write_text("not a folder")
-    for action in ("size", "list", "clear"):
-        done = run("store", action, "--store", tmp_path / "file")
-        assert done.returncode == (2 if action == "clear" else 0)
-        assert ("BERTVIZ_STORE" in done.stderr) == bool(done.returncode)

@@ -1,5 +1,7 @@
 """Windows: what fits, what is cut, which window asks which mention."""
 
+from collections import deque
+
 import numpy as np
 import pytest
 
@@ -7,16 +9,23 @@ from bertviz_core.corpora.files import FOLDER
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 from bertviz_core.models.annotated import Sentences, Windows
+from bertviz_core.models.reading import CorpusReading, Reading
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests.bracketed import conll
 from tests.oracles import coreference as oracle
-from tests.readings import read_whole
 
 
 @pytest.fixture
 def tokens(demo) -> Tokens:
     return demo.tokens
+
+
+def read_whole(examples) -> Reading:
+    """What one reading of the whole corpus counts."""
+    corpus = CorpusReading(examples)
+    deque(corpus, maxlen=0)
+    return corpus.reading
 
 
 def windows_of(tokens: Tokens, *documents: str, **settings) -> Windows:

@@ -40,19 +40,15 @@ LIKE_LLAMA = {  # class of the configuration -> its sizes besides those of Llama
 }
 
 
+def opened(folder, source):
+    """The model, and the batch of the text."""
+    model = loading.load(checkpoint.find(str(folder)), "cpu")
+    return model, collate(list(Segments(source(TEXT), model.tokens, Settings(max_length=24))), model.tokens, "cpu")
+
+
 @pytest.fixture(scope="module", params=KNOWN)
-def folder(request, tmp_path_factory):
-    return save(FAMILIES[request.param], tmp_path_factory.mktemp(request.param))
-
-
-@pytest.fixture(scope="module")
-def model(folder):
-    return loading.load(checkpoint.find(str(folder)), "cpu")
-
-
-@pytest.fixture
-def batch(model, source):
-    return collate(list(Segments(source(TEXT), model.tokens, Settings(max_length=24))), model.tokens, "cpu")
+def known(request, tmp_path_factory, source):
+    return opened(save(FAMILIES[request.param], tmp_path_factory.mktemp(request.param)), source)
 
 
 def capture(model, batch):
@@ -101,8 +97,7 @@ def test_every_vector_built_gives_the_same(shape, tmp_path, source):
     """N and |f(x_j)| by loops from the library's own maps and the inputs of the values, to 1e-5; and these vectors,
     weighted and summed, with the bias, are the output of the attention block."""
     folder = saved(shape, tmp_path)
-    model = loading.load(checkpoint.find(str(folder)), "cpu")
-    batch = collate(list(Segments(source(TEXT), model.tokens, Settings(max_length=24))), model.tokens, "cpu")
+    model, batch = opened(folder, source)
     assert len(batch.examples) == 2 and not batch.mask.all()
     eager = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
     for seen in capture(observing(model, "norms"), batch):
@@ -128,12 +123,9 @@ def test_every_vector_built_gives_the_same(shape, tmp_path, source):
                 np.testing.assert_allclose(seen.vector_norms[row, head, :n].numpy(), lengths, rtol=1e-5)
 
 
-def test_lengths_and_their_correlation_with_the_weights_received(model, batch):
-    lists = {
-        "cls": [model.tokens.cls],
-        "sep": [model.tokens.sep],
-        "punct": list(model.tokens.punctuation),
-    }
+def test_lengths_and_their_correlation_with_the_weights_received(known):
+    model, batch = known
+    lists = {"cls": [model.tokens.cls], "sep": [model.tokens.sep], "punct": list(model.tokens.punctuation)}
     quantities = QUANTITIES + NORM_QUANTITIES
     for layer in capture(observing(model, "norms"), batch):
         values = measure_with_lengths(batch, layer)
@@ -175,7 +167,8 @@ def arrays(result):
     return [getattr(result, f.name) for f in fields(result) if isinstance(getattr(result, f.name), np.ndarray)]
 
 
-def test_vectors_of_length_zero_receive_nothing_and_all_zero_leaves_the_weights(model, batch):
+def test_vectors_of_length_zero_receive_nothing_and_all_zero_leaves_the_weights(known):
+    model, batch = known
     logits = torch.tensor([[[[0.0, 1.0, 2.0]]]])
     lengths = torch.tensor([[[1.0, 0.0, 1.0]]])
     expected = torch.tensor([1, 0, math.e**2]) / (1 + math.e**2)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bertviz_core.errors import InputError
 from bertviz_core.models.annotated import Sentences, Windows
-from bertviz_core.models.encoding import Encoded, buckets, collate
+from bertviz_core.models.encoding import buckets, collate
 from bertviz_core.models.reading import CorpusReading, cut
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
@@ -68,13 +68,10 @@ def test_chunks_follow_one_another_and_are_as_large_as_allowed(size, tiny, sourc
         assert size < sum(map(len, [*chunk, following[0]]))
 
 
-def of_length(number: int, length: int) -> Encoded:
-    return Encoded(number, "", np.full(length, 4), np.zeros(length, dtype=np.int64))
-
-
 @given(st.lists(st.integers(1, 40), max_size=30), st.integers(1, 100))
 def test_every_example_comes_once_with_those_of_like_length_and_no_batch_is_over_its_budget(sizes, batch_tokens):
-    groups = list(buckets([of_length(i, size) for i, size in enumerate(sizes)], batch_tokens))
+    examples = [encode(i, ["other"] * size) for i, size in enumerate(sizes)]
+    groups = list(buckets(examples, batch_tokens))
     assert sorted(example.number for group in groups for example in group) == list(range(len(sizes)))
     assert [len(example) for group in groups for example in group] == sorted(sizes, reverse=True)
     for group in groups:

@@ -8,13 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.models.reading import Reading
+from bertviz_core.models.reading import CorpusReading, Reading
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests import families
 from tests.oracles import reference
-from tests.readings import read_whole
 
 WORDS = sorted({word for line in families.TEXT for word in families._words(line)} - set("s"))
 WIDE = settings(max_examples=60)
@@ -118,7 +117,8 @@ def test_the_release_drops_what_follows_a_line_that_fills_a_segment_alone(tokens
         ["[CLS]", "the", "mat", "[SEP]", "the", "cat", "[SEP]"],
     ]
     assert counted(segments) == [(1, ["line 3"]), (2, ["line 4-5"])]
-    assert read_whole(segments).counts["documents"] == 2
+    corpus = CorpusReading(segments)
+    assert len(list(corpus)) == 2 and corpus.reading.counts["documents"] == 2
     # corrected: line 3 is joined with line 4 (6 + 2 >= 5), line 5 is a segment of its own
     assert [example.where for example in make(tokens, long, max_length=8)] == [
         *("line 1-2", "line 3-4", "line 5", "line 7-8")

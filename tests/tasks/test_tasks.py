@@ -112,12 +112,7 @@ def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder,
     assert entropy.provenance["model"]["name"] == "someone/model" and gradients is None
 
 
-def test_a_corpus_of_this_process_alone_is_refused(store, tiny, source):
-    with pytest.raises(InputError, match="not in the store"):
-        tasks.analyses([Request("entropy", tiny.checkpoint, source(TEXT))], store)
-
-
-def test_files_that_have_changed_or_gone_are_refused(store, tiny_folder, uploaded, tmp_path):
+def test_corpora_not_stored_changed_or_gone_are_refused(store, tiny_folder, uploaded, tmp_path, source):
     path = tmp_path / "corpus.txt"
     path.write_text(TEXT)
     found = checkpoint.find(str(tiny_folder))
@@ -134,3 +129,5 @@ def test_files_that_have_changed_or_gone_are_refused(store, tiny_folder, uploade
     from_file["requests"][0]["checkpoint"]["folder"] = str(tmp_path / "nowhere")
     with pytest.raises(ModelError):
         perform(from_file, Progress(), LastModelCache())
+    with pytest.raises(InputError, match="not in the store"):
+        tasks.analyses([Request("entropy", found, source(TEXT))], store)

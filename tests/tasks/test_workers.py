@@ -148,7 +148,7 @@ def test_a_stage_that_hears_no_cancel_is_ended_with_its_process(fresh, task):
     assert process_of(fresh) is None
 
 
-def test_a_process_that_died_while_nothing_ran_is_replaced(fresh, doomed):
+def test_a_process_that_died_while_nothing_ran_or_met_a_programming_error_is_replaced(fresh, doomed):
     pids = []
     for _ in range(2):
         with pytest.raises(BertvizError, match="not on this server"):
@@ -157,9 +157,6 @@ def test_a_process_that_died_while_nothing_ran_is_replaced(fresh, doomed):
         os.kill(process_of(fresh), signal.SIGKILL)
         until(lambda: process_of(fresh) is None)
     assert len(set(pids)) == 2
-
-
-def test_a_programming_error_is_one_line_and_takes_its_process_along(fresh):
     with pytest.raises(BertvizError, match=r"failed unexpectedly \(KeyError"):
         fresh({"kind": "no such thing"}, Progress())
     assert process_of(fresh) is None
