@@ -28,7 +28,7 @@ from bertviz_core.models.single_input import from_text
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import check_out, write_report
 from bertviz_core.settings import Execution, Settings
-from bertviz_core.viewer.view import InputAttention, InputView, apply_view
+from bertviz_core.viewer import InputAttention, InputView, apply_view
 
 
 def analyze(

@@ -14,8 +14,8 @@ from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
+from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.files import MIN_WEIGHT, in_frame, input_svg, lines_html
-from bertviz_core.viewer.view import InputAttention
 
 
 @dataclass(frozen=True)

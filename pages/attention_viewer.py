@@ -3,8 +3,8 @@
 import streamlit as st
 
 from bertviz_core.models.single_input import mask, predict
+from bertviz_core.viewer import SIDES, InputView, apply_view, moved
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.view import SIDES, InputView, apply_view, moved
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, choices, header
 from pages.shared.messages import plain

@@ -10,7 +10,7 @@ from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES, label
-from bertviz_core.plotting.style import BEHAVIORS
+from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import choices, head_options, header
 from pages.shared.memoize import memoize

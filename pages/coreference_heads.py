@@ -7,7 +7,7 @@ from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROW
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting.style import percent_decimals
+from bertviz_core.plotting import percent_decimals
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import header
 from pages.shared.memoize import memoize

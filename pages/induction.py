@@ -9,8 +9,8 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import highest
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.reading import RandomSequences
+from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import heatmap
-from bertviz_core.viewer.view import InputView, apply_view
 from pages.shared import page, services
 from pages.shared.frame import Selection, choices
 from pages.shared.page import Metric

@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients import SepGradients, no_op_figure, shares_figure, sink, sinks
-from bertviz_core.plotting.style import TOKENS
+from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import Selection, header
 from pages.shared.messages import plain

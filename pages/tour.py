@@ -11,8 +11,8 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.overview.findings import every_finding
 from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, head_roles
 from bertviz_core.tour import address as address_of
+from bertviz_core.viewer import InputView
 from bertviz_core.viewer.files import MIN_WEIGHT
-from bertviz_core.viewer.view import InputView
 from pages.shared import page, stored
 from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize

@@ -14,8 +14,8 @@ from bertviz_core.analyses.proportions import Estimate, t_quantile, units_text
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
 from bertviz_core.numbers import NATS, half_width, number, percentage, quantity
+from bertviz_core.plotting import NEUTRAL, Marker, Series
 from bertviz_core.plotting.head_map import HeadMap, value_map
-from bertviz_core.plotting.style import NEUTRAL, Marker, Series
 
 TOP = 5  # segments stored for each head and quantity: those with the highest values
 

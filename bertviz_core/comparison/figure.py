@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from bertviz_core.comparison import Comparison
 from bertviz_core.heads import all_heads, all_labels
 from bertviz_core.numbers import p_value
-from bertviz_core.plotting.style import NEUTRAL, finish
+from bertviz_core.plotting import NEUTRAL, finish
 
 COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
 

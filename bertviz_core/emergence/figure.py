@@ -16,7 +16,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview import Column, behavior_counts
-from bertviz_core.plotting.style import BEHAVIORS, BEST, NEUTRAL, RING, finish
+from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 
 FOLLOWED = "#e8890c"  # the head that is the best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")

@@ -19,8 +19,8 @@ from bertviz_core.overview import (
     columns,
     relations,
 )
+from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
-from bertviz_core.plotting.style import BEHAVIORS
 
 DIRECTIONS = ("dependent → governor", "governor → dependent")
 NONE = "no named behavior"

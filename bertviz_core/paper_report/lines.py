@@ -26,8 +26,8 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import attention
 from bertviz_core.models.tokens import SPACE_MARKS, Tokens
 from bertviz_core.overview import Segment, clearest, relation_heads
+from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel
-from bertviz_core.viewer.view import InputView, apply_view
 
 SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn
 ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")

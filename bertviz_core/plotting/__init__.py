@@ -1,1 +1,197 @@
-"""Parts that figures share: colors, names and axes, arcs, writing direction."""
+"""Colors and markers with one meaning in every figure, the look that all figures share, and figures by layer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import plotly.io as pio
+from plotly.subplots import make_subplots
+
+from bertviz_core.heads import Head, ranks
+from bertviz_core.numbers import quantity
+
+Marker = tuple[str, str]  # color, plotly symbol: the symbol can be read without the color
+Scale = tuple[tuple[float, str], ...]  # (share of the way from the lower to the upper limit, CSS color)
+# Alpha instead of a light end: low values fade into the page, light or dark.
+SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
+DIVERGING: Scale = ((0.0, "rgba(232, 137, 12, 1)"), (0.5, "rgba(140, 140, 140, 0.08)"), (1.0, "rgba(76, 110, 245, 1)"))
+
+NEUTRAL: Marker = ("#8c8c8c", "circle-open")
+PREVIOUS: Marker = ("#2f7fd1", "triangle-left")
+NEXT: Marker = ("#e03131", "triangle-right")
+BROAD: Marker = ("#e8890c", "triangle-up")
+CLS: Marker = ("#9c36b5", "diamond")
+SEP: Marker = ("#27823f", "circle")
+FIRST: Marker = ("#e8590c", "star")
+PUNCTUATION: Marker = ("#0b808c", "square")
+OTHER_TO_SEP: Marker = ("#e8890c", "diamond-open")
+# Classes of tokens: name, marker.
+TOKENS: dict[str, tuple[str, Marker]] = {
+    "sep": ("[SEP]", SEP),
+    "punct": ("full stops and commas", PUNCTUATION),
+    "cls": ("[CLS]", CLS),
+    "other": ("other tokens", NEUTRAL),
+    "first": ("the first token", FIRST),
+}
+# What a head does (analyses.behaviors): color, marker, letter on it, name.
+BEHAVIORS = {
+    "next": (*NEXT, "", "next token"),
+    "previous": (*PREVIOUS, "", "previous token"),
+    "broad": (*BROAD, "", "broad attention"),
+    "to_cls": (CLS[0], "circle", "C", "[CLS]"),
+    "to_sep": (SEP[0], "circle", "S", "[SEP]"),
+    "to_first": (FIRST[0], "circle", "1", "first token"),
+    "to_punct": (*PUNCTUATION, "", "full stop or comma"),
+    "other": ("#8c8c8c", "circle", "", "other"),
+    "linguistic": ("#000000", "x", "", "linguistic"),
+}
+# Heads that are drawn over each other; each is at least 3:1 on white and on the dark page.
+OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")
+RING = "#e03131"  # round the chosen head
+BEST = "#4c6ef5"  # the best head, or this run, beside others
+COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
+CROWD = 1000  # heads above which dots would hide each other, and make a page slow
+
+LOOK: dict[str, Any] = {
+    "margin": {"l": 55, "r": 10, "t": 40, "b": 45},
+    "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1, "yanchor": "bottom"},  # above the panel
+    "hovermode": "closest",
+    "dragmode": False,
+}
+ON_WHITE = "plotly_white+bertviz"
+pio.templates["bertviz"] = go.layout.Template(layout=LOOK)
+ON_PAGES = pio.templates.merge_templates("plotly", "bertviz")
+
+
+def finish(figure: go.Figure, height: int | None = None, **layout: Any) -> go.Figure:
+    """Give a figure the shared look; `layout` is what differs, such as some sides of its margin."""
+    figure.update_layout(height=height, **layout)
+    figure.layout._validate = False  # plotly does the same for its own: checking it would take longer than all the rest
+    figure.layout.template = ON_PAGES
+    figure.layout._validate = True
+    return figure
+
+
+def percent(share: float, n: int) -> str:
+    """A share of `n` cases: whole percents, or one decimal where a single case is worth no more than 0.1."""
+    return "–" if np.isnan(share) else f"{share:.{percent_decimals(n)}%}"
+
+
+def percent_decimals(n: int) -> int:
+    """Decimals that `n` cases support in a percentage."""
+    return 1 if n >= 1000 else 0
+
+
+@dataclass(frozen=True)
+class Series:
+    """One quantity of every head: (layer, head) `values`, drawn as dots with a line through the layer means; `name` is
+    for the legend, `label` with its unit for hover texts (the name where it is empty)."""
+
+    key: str
+    values: np.ndarray
+    name: str
+    marker: Marker
+    label: str = ""
+
+
+def layer_figure(
+    panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
+) -> go.Figure:
+    """Panels one above another, `gap` between them as a share of the figure: in each a dot for each head at its layer,
+    and a line for each series' layer means. Of over CROWD heads a band has the middle half of each layer's, and a dot
+    its highest."""
+    figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
+    for row, series in enumerate(panels, start=1):
+        for index, each in enumerate(series):
+            shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
+            _add_heads(figure, each, row, base, shift)
+            add_means(figure, each, row, base, shift)
+    return finish_layers(figure, len(panels[0][0].values), len(panels), base=base, height=height, gap=gap)
+
+
+def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: float) -> None:
+    """Add the dots, of a crowd the band with its highest dots."""
+    values, (color, symbol), group = series.values, series.marker, f"{row}-{series.key}"
+    layers, heads = np.indices(values.shape).reshape(2, -1)
+    if values.size > CROWD:
+        layers, heads = np.arange(len(values)), np.nan_to_num(values, nan=-np.inf).argmax(1)
+        low, high = np.nanquantile(values, (0.25, 0.75), axis=1)
+        x = layers + 1 + shift
+        band = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
+        look = {"mode": "lines", "line": {"color": color, "width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
+        figure.add_scatter(**band, **look, legendgroup=group, showlegend=False, row=row, col=1)
+    shown = quantity(series.label or series.name, "%{y:.3~r}")
+    drawn, head_ranks = map(Head, layers.tolist(), heads.tolist()), ranks(values)
+    figure.add_scatter(
+        x=layers + 1 + shift,
+        y=values[layers, heads],
+        customdata=[[head.label(), head.label(base), str(head_ranks[head])] for head in drawn],
+        hovertemplate=f"%{{customdata[1]}}: {shown}; rank %{{customdata[2]}} of {values.size}<extra></extra>",
+        mode="markers",
+        name=series.name,
+        legendgroup=group,
+        legend=f"legend{row if row > 1 else ''}",
+        marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.75},
+        row=row,
+        col=1,
+    )
+
+
+def add_means(
+    figure: go.Figure, series: Series, row: int, base: int = 1, shift: float = 0.0, dash: str = "solid"
+) -> None:
+    """Add the line through a series' layer means to a panel, where its dots stand."""
+    layers = np.arange(len(series.values))
+    figure.add_scatter(
+        x=layers + 1 + shift,
+        y=np.nanmean(series.values, axis=1),
+        text=layers + base,
+        mode="lines",
+        line={"color": series.marker[0], "width": 2, "dash": dash},
+        legendgroup=f"{row}-{series.key}",
+        showlegend=False,
+        hovertemplate=f"layer %{{text}}: mean {quantity(series.label or series.name, '%{y:.3~r}')}<extra></extra>",
+        row=row,
+        col=1,
+    )
+
+
+def finish_layers(figure: go.Figure, layers: int, rows: int, *, base: int, height: int, gap: float) -> go.Figure:
+    """Give panels by layer their axis of whole layers, of many every second, third..., named under the last panel; and
+    each a legend of its own with the title above it, which is the legend's where that has several entries: on narrow
+    screens it takes several lines."""
+    ticks = list(range(1, layers + 1, -(-layers // 24)))
+    figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
+    crowded = any(trace.type == "scatter" and trace.fill == "toself" for trace in figure.data)
+    note = "; band: the middle half of its heads, dot: the highest, line: the mean" if crowded else ""
+    figure.update_xaxes(title=f"layer{note}", row=rows, col=1)
+    panel = (1 - gap * (rows - 1)) / rows
+    for row in range(rows):
+        look = LOOK["legend"] | {"y": 1 - row * (panel + gap)}
+        legend = f"legend{row + 1 if row else ''}"
+        entries = [trace for trace in figure.data if trace.legend == legend and trace.showlegend is not False]
+        if len(entries) > 1 and row < len(figure.layout.annotations):
+            annotation = figure.layout.annotations[row]
+            look["title"] = {"text": annotation.text, "side": "top", "font": {"size": 14}}
+            annotation.visible = False
+        figure.update_layout({legend: look})
+    figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
+    return finish(figure, height, margin={"t": 60})
+
+
+def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], **more: Any) -> go.Scatter:
+    """Dots for scores with their intervals, a line for each name; `columns` of `percent` are the scores, the lower ends
+    and the upper ends."""
+    score, low, high = (percent[name] for name in columns)
+    bars = {"array": high - score, "arrayminus": score - low, "color": BEST, "thickness": 1.2}
+    return go.Scatter(x=score, y=names, mode="markers", error_x=bars, **more)
+
+
+def tabular(frame: pd.DataFrame) -> str:
+    """A whole tabular with the frame's columns, numbers with one decimal; every text is escaped."""
+    shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
+    shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
+    return str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")

@@ -24,7 +24,7 @@ from plotly.offline import get_plotlyjs
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
-from bertviz_core.plotting.style import LOOK, ON_WHITE, RING
+from bertviz_core.plotting import LOOK, ON_WHITE, RING
 
 FOOT, LINE = 24, 58  # pixels, for the line that says what a figure was made from; its characters in half a narrow page
 Spec = dict[str, Any]

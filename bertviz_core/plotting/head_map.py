@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from bertviz_core.heads import all_heads, ranks
 from bertviz_core.numbers import number, quantity
-from bertviz_core.plotting.style import COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
+from bertviz_core.plotting import COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
 INK = (76, 110, 245)  # of small pictures
 FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are near 0

@@ -12,9 +12,9 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import PICTURES, Units, isolated
-from bertviz_core.plotting.style import BEST, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
+from bertviz_core.plotting import BEST, COLORBAR, DIVERGING, RING, SEQUENTIAL, finish
+from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.query_key import MASKED, QueryKey
-from bertviz_core.viewer.view import InputAttention, shorten
 
 LEVELS = 20  # lines of like darkness are one trace
 FAINT = 0.005  # a line this light cannot be seen

@@ -16,12 +16,12 @@ from bertviz_core.exports import check_path, write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper import CITATION
+from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.drawing import to_svg
-from bertviz_core.plotting.style import OVERLAY
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
+from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.figure import Panel, lines_figure
-from bertviz_core.viewer.view import InputAttention, shorten
 
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws one head into an element
 MAX_CHARACTERS = 200  # of a label that travels

@@ -18,7 +18,7 @@ from bertviz_core.heads import DirectedHead
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.view import InputAttention, shorten
+from bertviz_core.viewer import InputAttention, shorten
 
 FORMAT = 1
 MAX_TOKENS = 24  # of an input that was run already

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bertviz_core.analyses.results import Result
 from bertviz_core.plotting.head_map import HeadMap
-from bertviz_core.viewer.view import InputAttention
+from bertviz_core.viewer import InputAttention
 
 T = TypeVar("T")
 MAX_RESULTS = 64  # values that are results themselves, with all their arrays

@@ -11,8 +11,8 @@ import streamlit as st
 from bertviz_core.analyses.dependency_heads.result import ShownRelations
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import DirectedHead
+from bertviz_core.viewer import InputAttention
 from bertviz_core.viewer.preview import Preview, preview_key
-from bertviz_core.viewer.view import InputAttention
 from pages.shared import messages, services
 from pages.shared.frame import Selection
 

@@ -6,7 +6,7 @@ import pytest
 
 from bertviz_core.analyses.coreference_heads.guesses import CHANCE, RANDOM
 from bertviz_core.engine.store import Store
-from bertviz_core.plotting.style import percent
+from bertviz_core.plotting import percent
 from tests import shipped
 from tests.app.driving import analyze, open_app, unescaped, uploader, words
 from tests.bracketed import conll

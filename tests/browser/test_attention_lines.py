@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from bertviz_core.heads import Head
-from bertviz_core.plotting.style import OVERLAY
+from bertviz_core.plotting import OVERLAY
 from tests.browser import chromium as browser
 from tests.shipped import clearest
 

@@ -12,7 +12,7 @@ import safetensors.numpy
 
 from bertviz_core.analyses.surface_patterns.figure import NORM_QUANTITIES, QUANTITIES
 from bertviz_core.models import checkpoint
-from bertviz_core.plotting.style import BEHAVIORS
+from bertviz_core.plotting import BEHAVIORS
 from tests.cli.running import run, written
 from tests.families import FAMILIES, save
 

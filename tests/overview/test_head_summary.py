@@ -18,7 +18,7 @@ from bertviz_core.overview import (
     relations,
 )
 from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
-from bertviz_core.plotting.style import BEHAVIORS
+from bertviz_core.plotting import BEHAVIORS
 
 
 def test_columns_hold_each_result_s_own_numbers(results):

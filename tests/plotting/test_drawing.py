@@ -14,9 +14,9 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import number, p_value, quantity
 from bertviz_core.overview import Column
 from bertviz_core.overview.figure import head_rows
+from bertviz_core.plotting import CLS, NEXT, RING, SEP, Series, layer_figure, percent
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import picture_map, value_map, weight_map
-from bertviz_core.plotting.style import CLS, NEXT, RING, SEP, Series, layer_figure, percent
 
 VALUES = np.random.default_rng(0).random((3, 2))
 CELLS = np.array([[0.0, 0.5, np.nan], [1.0, 0.25, 2.0]])

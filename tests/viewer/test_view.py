@@ -13,7 +13,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
 from bertviz_core.models.single_input import Prediction
-from bertviz_core.viewer.view import (
+from bertviz_core.viewer import (
     MIN_SIZE,
     SIDES,
     THUMBNAIL,

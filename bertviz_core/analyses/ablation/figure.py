@@ -9,8 +9,7 @@ from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.heads import all_heads
 from bertviz_core.numbers import half_width, number
-from bertviz_core.plotting.head_map import HeadMap, value_map
-from bertviz_core.plotting.style import (
+from bertviz_core.plotting import (
     BEHAVIORS,
     DIVERGING,
     NEUTRAL,
@@ -20,6 +19,7 @@ from bertviz_core.plotting.style import (
     finish,
     layer_figure,
 )
+from bertviz_core.plotting.head_map import HeadMap, value_map
 
 LINE = "#4c6ef5"
 

@@ -12,7 +12,7 @@ from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.analyses.sep_gradients import LossAverages
 from bertviz_core.heads import Head, all_heads, highest
-from bertviz_core.plotting.style import BROAD, SEP, TOKENS
+from bertviz_core.plotting import BROAD, SEP, TOKENS
 
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
 COLUMNS = (

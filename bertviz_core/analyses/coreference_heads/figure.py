@@ -19,8 +19,8 @@ from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.numbers import percentage
+from bertviz_core.plotting import finish, tabular
 from bertviz_core.plotting.head_map import HeadMap, map_axes, map_figure, square_size, value_map
-from bertviz_core.plotting.style import finish, tabular
 
 # Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (

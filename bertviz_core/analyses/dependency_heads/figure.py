@@ -17,9 +17,9 @@ from bertviz_core.corpora.treebank import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
 from bertviz_core.numbers import percentage
+from bertviz_core.plotting import BEST, finish, percent, percent_decimals, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 from bertviz_core.plotting.head_map import HeadMap, map_figure, value_map
-from bertviz_core.plotting.style import BEST, finish, percent, percent_decimals, scores, tabular
 
 GRAY = "#8c8c8c"
 

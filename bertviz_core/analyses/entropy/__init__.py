@@ -5,18 +5,17 @@ from typing import ClassVar
 
 import plotly.graph_objects as go
 
-from bertviz_core import paper
+from bertviz_core import paper, plotting
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals, present
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
-from bertviz_core.plotting import style
 
 QUANTITIES = ("entropy", "from_cls", "max_weight", "uniform")
 COLUMNS = (
-    averaged_column("entropy", "entropy, nats", name="all tokens", marker=style.BROAD),
-    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=style.CLS),
+    averaged_column("entropy", "entropy, nats", name="all tokens", marker=plotting.BROAD),
+    averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=plotting.CLS),
     averaged_column("max_weight", "largest weight of a row"),
 )
 LABELS = {"uniform": "entropy of uniform attention, nats"}
@@ -45,9 +44,9 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
     shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result.present]
     panels, titles = [[column.series(result)] for column in shown], [PANELS[column.quantity] for column in shown]
-    figure = style.layer_figure(panels, titles, base=base, height=330 * len(shown), gap=0.12)
+    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(shown), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
-    line = {"dash": "dash", "color": style.NEUTRAL[0], "width": 1}
+    line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
     note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}
     figure.add_hline(result.uniform, line=line, annotation=note, annotation_position="top right")
     return figure.update_yaxes(title="entropy, nats", range=[-0.1, result.uniform * 1.15])

@@ -12,7 +12,7 @@ from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.heads import highest
 from bertviz_core.models.reading import INPUTS
 from bertviz_core.numbers import half_width
-from bertviz_core.plotting.style import BROAD, PREVIOUS, SEP, layer_figure
+from bertviz_core.plotting import BROAD, PREVIOUS, SEP, layer_figure
 
 KINDS = {  # quantity -> its words, name and marker
     "prefix": ("to the token after the first occurrence", "prefix matching", SEP),

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.probes.result import AS_RELEASED, Probes
+from bertviz_core.plotting import BEST, finish, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.style import BEST, finish, scores, tabular
 
 PAPER = "#e8890c"
 # A color and a marker for each probe; gray for what has learned nothing from a trained network.

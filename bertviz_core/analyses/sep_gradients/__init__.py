@@ -14,7 +14,7 @@ from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averag
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import highest
-from bertviz_core.plotting.style import TOKENS, Series, finish_layers, layer_figure
+from bertviz_core.plotting import TOKENS, Series, finish_layers, layer_figure
 
 CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens of a segment
 GRADIENT, SENSITIVITY, ATTENTION = "to_{}", "to_{}_times_attention", "attention_to_{}"

@@ -23,7 +23,7 @@ from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, CLASSES, COLUMNS, NORM_LABELS, paper_figure
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
-from bertviz_core.plotting.style import TOKENS
+from bertviz_core.plotting import TOKENS
 
 HALF, SEP_TO_SEP = 0.5, 0.9
 TO_ITSELF, MOST_HEADS = 0.1, 0.5

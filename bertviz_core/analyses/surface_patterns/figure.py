@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import plotly.graph_objects as go
 
+from bertviz_core import plotting
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
-from bertviz_core.plotting import style
-from bertviz_core.plotting.style import NEUTRAL, TOKENS
+from bertviz_core.plotting import NEUTRAL, TOKENS
 
 QUANTITIES = (
     *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
@@ -24,15 +24,15 @@ NORM_LABELS = {
 }
 NORM_QUANTITIES = tuple(NORM_LABELS)
 NAMES = (  # in the order of the page's choice: quantity, "attention" and where it goes, short name, marker
-    ("previous", "to the previous token", "the previous token", style.PREVIOUS),
-    ("next", "to the next token", "the next token", style.NEXT),
+    ("previous", "to the previous token", "the previous token", plotting.PREVIOUS),
+    ("next", "to the next token", "the next token", plotting.NEXT),
     ("current", "to the token itself", "the token itself", NEUTRAL),
-    ("to_cls", "to [CLS]", "[CLS]", style.CLS),
-    ("to_sep", "to [SEP]", "[SEP]", style.SEP),
-    ("to_punct", "to full stops and commas", "full stops and commas", style.PUNCTUATION),
-    ("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", style.SEP),
-    ("other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", style.OTHER_TO_SEP),
-    ("to_first", "from later tokens to the first token", "the first token", style.FIRST),
+    ("to_cls", "to [CLS]", "[CLS]", plotting.CLS),
+    ("to_sep", "to [SEP]", "[SEP]", plotting.SEP),
+    ("to_punct", "to full stops and commas", "full stops and commas", plotting.PUNCTUATION),
+    ("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", plotting.SEP),
+    ("other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", plotting.OTHER_TO_SEP),
+    ("to_first", "from later tokens to the first token", "the first token", plotting.FIRST),
 )
 COLUMNS = tuple(
     averaged_column(
@@ -64,11 +64,11 @@ def paper_figure(
     shown = {title: [key for key in keys if key in drawn] for title, keys in panels}
     shown = {title: keys for title, keys in shown.items() if keys}
     series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in shown.values()]
-    figure = style.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)
+    figure = plotting.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)
     if beside is not None:
         for row, keys in enumerate(shown.values(), start=1):
             for key in (key for key in keys if key in beside.present):
-                style.add_means(figure, BY_QUANTITY[key].series(beside), row, base, dash="dash")
+                plotting.add_means(figure, BY_QUANTITY[key].series(beside), row, base, dash="dash")
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_maps(beside)}"
         figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)

@@ -16,8 +16,8 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.numbers import number
+from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.plotting.style import DIVERGING, SEQUENTIAL
 from bertviz_core.settings import Settings
 from pages.shared import page, preview, services, stored
 from pages.shared.frame import Selection, choices, uploads

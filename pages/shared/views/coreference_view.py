@@ -18,7 +18,7 @@ from bertviz_core.analyses.results import head_frame
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, Head, arrow, ranks
 from bertviz_core.models.labels import isolated
-from bertviz_core.plotting.style import percent
+from bertviz_core.plotting import percent
 from pages.shared import messages, page, services
 from pages.shared.frame import Selection, address, choices, links
 from pages.shared.memoize import memoize

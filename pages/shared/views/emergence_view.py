@@ -16,8 +16,8 @@ from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.overview import behavior_counts
 from bertviz_core.overview.figure import behavior_map
+from bertviz_core.plotting import BEHAVIORS, percent
 from bertviz_core.plotting.head_map import HeadMap, value_map
-from bertviz_core.plotting.style import BEHAVIORS, percent
 from pages.shared import page, preview
 from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices

@@ -16,7 +16,7 @@ from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow, highest
-from bertviz_core.plotting.style import percent
+from bertviz_core.plotting import percent
 from pages.shared import page, services
 from pages.shared.frame import Selection, address, choices, links
 from pages.shared.memoize import memoize

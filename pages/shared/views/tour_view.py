@@ -28,8 +28,8 @@ from bertviz_core.numbers import small_int
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.settings import WEIGHTS
 from bertviz_core.tour import STEPS, Step, answers, head_roles
+from bertviz_core.viewer import InputView
 from bertviz_core.viewer.files import MIN_WEIGHT
-from bertviz_core.viewer.view import InputView
 from pages.shared import head_panel, page, services, stored
 from pages.shared.frame import Selection, choices
 from pages.shared.memoize import memoize

@@ -13,9 +13,9 @@ from bertviz_core.heads import all_heads, highest
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
-from bertviz_core.plotting.style import OVERLAY
+from bertviz_core.plotting import OVERLAY
+from bertviz_core.viewer import ablated_heads, predictions_frame, shorten, switches
 from bertviz_core.viewer.files import input_html, input_origin, overlay
-from bertviz_core.viewer.view import ablated_heads, predictions_frame, shorten, switches
 from pages.shared import files, head_panel, stored
 from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize

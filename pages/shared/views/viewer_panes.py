@@ -18,8 +18,8 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, mask
 from bertviz_core.plotting.head_map import HeadMap, picture_map
 from bertviz_core.settings import Weights
+from bertviz_core.viewer import InputAttention, InputView, apply_view, shorten, thumbnails
 from bertviz_core.viewer.files import FOLDER, pack, sides
-from bertviz_core.viewer.view import InputAttention, InputView, apply_view, shorten, thumbnails
 from pages.shared import messages, page, preview, services
 from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices, head_options, header, neighbor

@@ -12,9 +12,9 @@ from bertviz_core.heads import Head
 from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.plotting.head_map import value_map
+from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.figure import products_figure
 from bertviz_core.viewer.query_key import MASKED, PARTS, TERMS, QueryKey, measure
-from bertviz_core.viewer.view import InputAttention, shorten
 from pages.shared import messages, page, preview
 from pages.shared.frame import address, choices
 from pages.shared.memoize import memoize

@@ -10,7 +10,7 @@ from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
-from bertviz_core.plotting.style import BEHAVIORS
+from bertviz_core.plotting import BEHAVIORS
 
 
 @pytest.fixture
