@@ -4,7 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -26,13 +26,10 @@ def run(folder: Path, code: str, check: bool = False) -> int:
     return subprocess.run([sys.executable, "-c", OPEN + code, folder], cwd=ROOT, check=check).returncode
 
 
-def filled(folder: Path, results: Mapping[str, bytes]) -> Path:
-    """A store with these results and one upload, written and closed by a process of its own."""
-    puts = "\n".join(f"s.put({key!r}, {data!r})" for key, data in results.items() if len(data) < 1000)
-    large = "\n".join(
-        f"s.put({key!r}, {data[:256]!r} * {len(data) // 256})" for key, data in results.items() if len(data) >= 1000
-    )
-    run(folder, f"{puts}\n{large}\nUploads(s).keep(b'An upload.\\n', 'upload.txt', 'text')\n", check=True)
+def filled(folder: Path) -> Path:
+    """A store with two results and one upload, written and closed by a process of its own."""
+    results = "s.put('small', b'small')\ns.put('large', bytes(range(256)) * 1000)\n"
+    run(folder, f"{results}Uploads(s).keep(b'An upload.\\n', 'upload.txt', 'text')\n", check=True)
     return folder
 
 

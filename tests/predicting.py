@@ -42,9 +42,8 @@ def eager(family: str, folder: Path) -> Any:
 
 
 def labeled(model: loading.AttentionModel, segments: Segments) -> list[dict[str, list[int]]]:
-    """The inputs of a model and what its loss asks for, in the corpus's order: `original_ids`, `input_ids` as the model
-    sees them, `token_type_ids` (zeros where the model has no types), and `labels` (-100 where a token is not asked
-    for)."""
+    """The inputs of a model and what its loss asks for, in the corpus's order; types are zeros where it has none,
+    `labels` -100 where a token is not asked for."""
     targets, inputs = targets_of(model.checkpoint, model.tokens, segments.settings.seed), []
     for example in with_words(segments, targets, Skipped()):
         ids, labels = targets.apply(example)

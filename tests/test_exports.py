@@ -1,5 +1,3 @@
-"""Results as files: every number, finished pages, whole drawings; and a JSON list written as it is read."""
-
 import json
 import math
 import re

@@ -1,5 +1,3 @@
-"""Heads: counted from 1 for people, from 0 in arrays."""
-
 import math
 
 import numpy as np

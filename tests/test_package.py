@@ -1,5 +1,3 @@
-"""The wheel: what it holds, and that library and command work where it alone is installed."""
-
 import json
 import os
 import shutil

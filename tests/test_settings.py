@@ -1,5 +1,3 @@
-"""Settings, and the limits of a server: what cannot be used is refused with the value that can."""
-
 import re
 from pathlib import Path
 

@@ -74,7 +74,7 @@ def test_pages_open_and_say_what_is_wrong(use, tmp_path, make, why):
 
 
 def test_pages_open_over_a_store_that_another_process_has_locked(use, tmp_path):
-    use(broken_stores.filled(tmp_path / "store", {"small": b"small"}))
+    use(broken_stores.filled(tmp_path / "store"))
     with broken_stores.locked(tmp_path / "store", exclusive=True):
         check_opens("locked", tmp_path)
 

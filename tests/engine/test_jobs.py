@@ -1,5 +1,3 @@
-"""Jobs: equal requests share one, errors are kept for people, a cancel stops the work; and how progress is counted."""
-
 import json
 import threading
 import time

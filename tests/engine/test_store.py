@@ -1,5 +1,3 @@
-"""The store: bytes only, nothing unpickled, nothing lost; and uploads, which a random token alone opens."""
-
 import hashlib
 import os
 import pickle

@@ -1,5 +1,3 @@
-"""Folders that cannot be written, read or trusted: the store opens, shows what it can, and says what is wrong."""
-
 import os
 import shutil
 import sqlite3
@@ -33,7 +31,7 @@ def shipped(tmp_path: Path) -> Path:
 @pytest.fixture
 def filled(tmp_path: Path) -> Path:
     """A store that another process wrote and closed."""
-    return broken_stores.filled(tmp_path / "store", {"small": b"small", "large": LARGE})
+    return broken_stores.filled(tmp_path / "store")
 
 
 def check_says_so(store: Store, why: str) -> None:

@@ -1,5 +1,3 @@
-"""The limit of the store: what was not used for the longest time goes, and nothing else; and what is swept."""
-
 import os
 import sqlite3
 import time

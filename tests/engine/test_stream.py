@@ -1,5 +1,3 @@
-"""The one pass: any batching gives equal results, and a device without room halves; extracted maps."""
-
 import numpy as np
 import pytest
 import torch

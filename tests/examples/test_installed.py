@@ -1,5 +1,3 @@
-"""The example as a package or a registered object: an analysis everywhere, or logged and left out."""
-
 import csv
 import json
 import os
@@ -86,14 +84,6 @@ def test_page_job_store_command_and_overview_agree(environment: dict[str, str], 
     assert numbers == pytest.approx([value for layer in found["arrays"]["earlier"] for value in layer])
 
 
-def test_without_it_nothing_is_left_of_it() -> None:
-    from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-    from pages.shared.frame.links import sections
-
-    assert ANALYSES == BUILT_IN
-    assert list(sections()) == ["Explore", "The paper", "Beyond the paper"]
-
-
 def named(name: str) -> type[Analysis]:
     return type("Named", (Analysis,), {"name": name, "title": name, "summary": "A test."})
 
@@ -103,9 +93,7 @@ BAD = list(map(named, ("entropy", "overview", "store", "no-hyphens", "Good", "go
 NO_ANALYSIS = Options
 
 
-def test_what_cannot_be_an_analysis_is_left_out_and_logged(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_what_cannot_be_an_analysis_is_left_out_and_logged(monkeypatch, caplog):
     wanted = ["GOOD", *(f"BAD_{number}" for number in range(len(BAD))), "NO_ANALYSIS", "MISSING"]
     for number, bad in enumerate(BAD):
         monkeypatch.setattr(sys.modules[__name__], f"BAD_{number}", bad, raising=False)
@@ -115,10 +103,12 @@ def test_what_cannot_be_an_analysis_is_left_out_and_logged(
     assert len(caplog.records) == len(wanted) - 1
 
 
-def test_names_that_pages_and_commands_have_are_reserved() -> None:
+def test_names_of_pages_and_commands_are_reserved_and_nothing_is_left_without_it():
     from bertviz_core.cli.commands import app
-    from pages.shared.frame.links import EXPLORE
+    from pages.shared.frame.links import EXPLORE, SECTIONS
 
     assert {entry.name for entry in EXPLORE} == set(registry.PAGES)
     names = set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
     assert names - {analysis.command for analysis in registry.ANALYSES.values()} == set(registry.COMMANDS)
+    assert registry.ANALYSES == registry.BUILT_IN
+    assert list(SECTIONS) == ["Explore", "The paper", "Beyond the paper"]

@@ -1,5 +1,3 @@
-"""The notebook runs from a fresh kernel, and opens well where nothing runs."""
-
 import os
 from dataclasses import replace
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""The measure of the example equals its oracle: worked by hand, and on random attention."""
-
 import sys
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`bertviz_core.analyze`: the numbers and the store of the command line, for models and corpora in memory too."""
-
 import doctest
 import json
 from importlib import import_module

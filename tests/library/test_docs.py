@@ -1,5 +1,3 @@
-"""The code of README and docs/ runs as it stands there."""
-
 import os
 import re
 import shlex

@@ -1,5 +1,3 @@
-"""`bertviz_core.attention`: one input's attention, and the page that shows it."""
-
 import base64
 import json
 import re

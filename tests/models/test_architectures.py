@@ -1,5 +1,3 @@
-"""Every family's maps are those of its own eager attention, or it is refused; and what is tried at loading."""
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,5 +1,3 @@
-"""Checkpoints: found and fingerprinted from files alone; everything else is one clear message."""
-
 import json
 import os
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Transformers models in memory: what they are known by, and that they stay as they are."""
-
 import pytest
 import torch
 from torch import nn

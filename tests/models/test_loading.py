@@ -1,5 +1,3 @@
-"""Ten families, as tiny random models: what loading finds of each, and that what is no such model is refused."""
-
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -7,6 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
+from transformers import BertForMaskedLM
 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -64,24 +64,17 @@ def test_what_cannot_be_loaded_is_refused(folder, name, content):
         loading.load(checkpoint.find(str(folder)), "cpu")
 
 
-def test_weights_that_are_missing_are_refused_not_drawn_at_random(folder):
-    from safetensors.torch import load_file, save_file
-
-    weights = load_file(folder / "model.safetensors")
-    del weights["encoder.layer.1.attention.self.query.weight"]
-    save_file(weights, folder / "model.safetensors", {"format": "pt"})
-    with pytest.raises(ModelError, match=r"not in the files, encoder.layer.1"):
-        loading.load(checkpoint.find(str(folder)), "cpu")
-
-
-def test_a_masked_language_model_without_a_pooler_is_fine(folder, tiny):
-    from transformers import BertForMaskedLM
-
+def test_weights_that_are_missing_are_refused_not_drawn_at_random_but_for_a_pooler(folder, tiny):
     BertForMaskedLM.from_pretrained(folder).save_pretrained(folder)
     model = loading.load(checkpoint.find(str(folder)), "cpu")
     for name, weight in model.encoder.named_parameters():
         if not name.startswith("pooler."):
             assert torch.equal(weight, tiny.encoder.get_parameter(name))
+    weights = load_file(folder / "model.safetensors")
+    del weights["bert.encoder.layer.1.attention.self.query.weight"]
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=r"not in the files, encoder.layer.1"):
+        loading.load(checkpoint.find(str(folder)), "cpu")
 
 
 def test_a_tokenizer_of_another_model_is_refused(folder):

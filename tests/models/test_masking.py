@@ -1,5 +1,3 @@
-"""Which tokens are masked, and with what; which models have a loss."""
-
 from types import SimpleNamespace
 
 import numpy as np

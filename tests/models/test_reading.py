@@ -1,5 +1,3 @@
-"""One reading of a corpus: counted and cut while it is read, how much there is to come, and its batches."""
-
 import gzip
 import lzma
 from itertools import pairwise

@@ -1,5 +1,3 @@
-"""One input run alone: texts and pairs, words of many tokenizers, and masks."""
-
 import numpy as np
 import pytest
 

@@ -45,18 +45,17 @@ def class_values(maps: np.ndarray, slopes: np.ndarray, classes: Sequence[str], n
         return {}
     quantities = (f"to_{name}", f"to_{name}_times_attention", f"attention_to_{name}")
     values = {quantity: np.zeros((layers, heads)) for quantity in quantities}
-    for layer in range(layers):
-        for head in range(heads):
-            slope = product = share = 0.0
-            pairs = 0
-            for i in range(n):
-                for j in columns:
-                    if maps[layer, head, i, j] == 0:  # hidden by a mask
-                        continue
-                    pairs += 1
-                    slope += abs(slopes[layer, head, i, j])
-                    product += maps[layer, head, i, j] * abs(slopes[layer, head, i, j])
-                    share += maps[layer, head, i, j]
-            for quantity, value in zip(quantities, (slope * n / pairs, product, share), strict=True):
-                values[quantity][layer, head] = value / n
+    for layer, head in np.ndindex(layers, heads):
+        slope = product = share = 0.0
+        pairs = 0
+        for i in range(n):
+            for j in columns:
+                if maps[layer, head, i, j] == 0:  # hidden by a mask
+                    continue
+                pairs += 1
+                slope += abs(slopes[layer, head, i, j])
+                product += maps[layer, head, i, j] * abs(slopes[layer, head, i, j])
+                share += maps[layer, head, i, j]
+        for quantity, value in zip(quantities, (slope * n / pairs, product, share), strict=True):
+            values[quantity][layer, head] = value / n
     return values

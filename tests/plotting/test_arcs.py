@@ -1,5 +1,3 @@
-"""Sentences as SVG: words escaped, arcs where they belong, and writings that run from right to left."""
-
 from xml.etree import ElementTree
 
 import pytest

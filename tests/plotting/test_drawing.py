@@ -1,5 +1,3 @@
-"""What figures share: numbers as text, rings round the chosen head, many heads and layers, and maps of heads."""
-
 import base64
 import copy
 import json

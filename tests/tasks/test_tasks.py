@@ -1,5 +1,3 @@
-"""Tasks: what crosses the border to a worker is small JSON, and means on the other side what it meant on this one."""
-
 import json
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""Workers, as true processes: killed in the middle, stuck, cancelled, without a server; and warm for the next task."""
-
 import json
 import os
 import signal
@@ -103,13 +101,9 @@ def test_progress_crosses_and_the_process_stays_for_the_next_task(worker, task, 
     worker(second, Progress())
     assert process_of(worker) == pid
     assert requests.find(store, other) is not None
-
-
-def test_bad_input_is_an_error_for_people_and_the_process_stays(worker, task):
-    with pytest.raises(BertvizError) as caught:
+    with pytest.raises(BertvizError) as caught:  # bad input is an error for people
         worker(task("\n \n")[1], Progress())
     assert caught.value.where.startswith("my text.txt") and caught.value.hint
-    pid = process_of(worker)
     worker(task()[1], Progress())
     assert process_of(worker) == pid
 

@@ -1,5 +1,3 @@
-"""Fine-tuning a tiny random encoder on the project's own sample text: it learns, and goes on where it was stopped."""
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""The heatmap and the lines of one input."""
-
 import numpy as np
 
 from bertviz_core.heads import Head

@@ -1,5 +1,3 @@
-"""The preview: each head's attention on the short sentence, as the model gives it."""
-
 import base64
 
 import numpy as np

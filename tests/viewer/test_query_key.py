@@ -1,5 +1,3 @@
-"""Query times key: products of queries and keys make the weights that the library itself returns."""
-
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +25,7 @@ MODULES = {  # of the first layer's attention: what gives queries and keys
     "albert": tuple(f"encoder.albert_layer_groups.0.albert_layers.0.attention.{name}" for name in ("query", "key")),
     "distilbert": ("transformer.layer.0.attention.q_lin", "transformer.layer.0.attention.k_lin"),
 }
+WIDE = {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_project"}
 
 
 def opened(folder: Path) -> tuple[AttentionModel, OneInput]:
@@ -104,9 +103,6 @@ def test_words_and_positions_add_up_in_the_first_layer(family: str, tmp_path: Pa
             for key_part, vector in zip(PARTS, halves(key, MODULES[family][1]), strict=False):
                 expected = oracle.score(query, vector, width**-0.5)
                 assert terms[f"{query_part} × {key_part}"] == pytest.approx(expected, abs=1e-4)
-
-
-WIDE = {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_project"}
 
 
 def test_the_table_has_the_products_and_largest_come_first(tiny: AttentionModel) -> None:

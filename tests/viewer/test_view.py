@@ -1,5 +1,3 @@
-"""Views of one input against plain loops, and the table of guesses with heads switched off."""
-
 import csv
 import io
 import json
