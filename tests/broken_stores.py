@@ -1,11 +1,10 @@
 """Stores whose folder is read-only, full, locked, of another version or damaged, for real."""
 
 import os
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -97,10 +96,3 @@ def locked(folder: Path, exclusive: bool = False) -> Iterator[None]:
         finally:
             holder.stdin.close()
             holder.wait(10)
-
-
-def set_version(folder: Path, version: int) -> None:
-    """As a release of that version would have left it."""
-    with closing(sqlite3.connect(folder / "cache.db")) as database:
-        database.execute(f"PRAGMA user_version = {version}")
-        database.commit()

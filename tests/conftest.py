@@ -33,7 +33,6 @@ QUICK = "app/test_pages.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark them, and what needs a browser."""
     for item in items:
         name = item.nodeid.removeprefix("tests/")
         if name.startswith("browser/"):
@@ -66,7 +65,6 @@ def frame_at_every_page() -> None:
 
 @pytest.fixture(scope="session")
 def demo():
-    """The demo model, loaded once."""
     from bertviz_core.models import checkpoint, loading
 
     return loading.load(checkpoint.find("demo"), "cpu")
@@ -103,7 +101,6 @@ def planted_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def tiny(tiny_folder: Path):
-    """The tiny random BERT, loaded once."""
     from bertviz_core.models import checkpoint, loading
 
     return loading.load(checkpoint.find(str(tiny_folder)), "cpu")
@@ -119,7 +116,6 @@ def masked_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def masked(masked_folder: Path):
-    """The tiny random BERT with an MLM head, loaded once."""
     from tests import predicting
 
     return predicting.load(masked_folder)

@@ -15,8 +15,6 @@ from tests.shipped import COUNT
 
 pytestmark = pytest.mark.usefixtures("own_store")
 
-ROOT = Path(__file__).parents[2]
-
 
 def viewer(**address: str) -> AppTest:
     return open_app("attention_viewer", **address)

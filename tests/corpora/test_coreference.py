@@ -14,7 +14,6 @@ from bertviz_core.errors import InputError
 from tests.bracketed import conll
 
 LITBANK = "\t".join(["book", "0", "{}", "{}", *"________", "{}"])
-ENTITY = "# global.Entity = {}\n{}"
 
 
 def read(text: str) -> tuple[str, list[CoreferenceDocument], dict[str, int]]:

@@ -177,7 +177,9 @@ def test_removed_while_open(shipped, filled):
 
 
 def test_written_by_a_newer_version(shipped, filled):
-    broken_stores.set_version(filled, 99)
+    with closing(sqlite3.connect(filled / "cache.db")) as database:
+        database.execute("PRAGMA user_version = 99")
+        database.commit()
     before = (filled / "cache.db").read_bytes()
     store = Store(filled, shipped=shipped)
     check_says_so(store, "newer version")

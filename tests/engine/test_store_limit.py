@@ -16,7 +16,6 @@ from bertviz_core.settings import Access
 
 MB = 1_000_000
 HOUR = 3600
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -63,14 +62,10 @@ def test_small_results_count_too(small):
     assert left == [f"{number:03}" for number in range(120 - len(left), 120)]
 
 
-@pytest.mark.parametrize("read", [True, False])
-def test_a_result_that_is_read_or_shown_from_memory_is_used(small, read):
+@pytest.mark.parametrize("use", [Store.get, Store.mark_used])
+def test_a_result_that_is_read_or_shown_from_memory_is_used(small, use):
     three(small)
-    other = Store(small.folder, limit=4 * MB)
-    if read:
-        other.get("0")
-    else:
-        other.mark_used("0")
+    use(Store(small.folder, limit=4 * MB), "0")
     small.put("new", os.urandom(MB))
     assert results(small) == {"0", "2", "new"}
 
