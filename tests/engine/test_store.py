@@ -121,7 +121,7 @@ def test_an_upload_is_opened_by_its_token_and_by_nothing_else(store):
             uploads.source(other)
 
 
-def test_a_deleted_upload_is_gone_even_for_those_who_have_its_source(store):
+def test_deleted_and_expired_uploads_are_gone_even_for_those_who_have_their_source(store):
     uploads = Uploads(store)
     kept = uploads.keep(b"line\n", "x.txt", "text")
     source = uploads.source(kept.token)
@@ -129,9 +129,6 @@ def test_a_deleted_upload_is_gone_even_for_those_who_have_its_source(store):
     assert uploads.latest("text") == [] and list(store.entries()) == []
     with pytest.raises(InputError, match="not on this server"):
         list(source.lines())
-
-
-def test_an_upload_expires_and_results_stay(store: Store) -> None:
     store.put("r", b"result")
     uploads = Uploads(store, Access(upload_days=0))
     kept = uploads.keep(b"line\n", "x.txt", "text")

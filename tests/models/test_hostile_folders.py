@@ -48,10 +48,9 @@ def test_a_config_that_the_weights_contradict_is_refused_at_once(folder, entries
 
 def test_folders_and_links_named_as_files_are_none(folder):
     before = checkpoint.find(str(folder)).fingerprint()
-    (folder / "more.safetensors").mkdir()
-    (folder / "notes.txt").mkdir()
-    (folder / "gone.txt").symlink_to(folder / "nowhere")
-    (folder / "gone.safetensors").symlink_to(folder / "nowhere")
+    for ending in ("safetensors", "txt"):
+        (folder / f"more.{ending}").mkdir()
+        (folder / f"gone.{ending}").symlink_to(folder / "nowhere")
     opened = checkpoint.find(str(folder))
     assert opened.fingerprint() == before and opened.parameters() > 0
     (folder / "tokenizer.json").unlink()

@@ -30,8 +30,7 @@ def test_a_corpus_is_read_once_counted_and_its_size_is_estimated_on_the_way(corp
     examples = kind(source(PACKED[packed](text.encode())), tiny.tokens, Settings(max_length=32))
     whole = [example.ids.tolist() for example in examples]
     reading = CorpusReading(examples)
-    estimates = []
-    read = []
+    estimates, read = [], []
     for example in reading:
         read.append(example.ids.tolist())
         estimates.append(reading.expected)
