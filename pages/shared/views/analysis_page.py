@@ -47,8 +47,7 @@ def show(
         squares: The map of the shown column, where it is not the column's own.
         below: Draws what follows the key numbers.
         after: Draws what follows the table of all heads.
-        text: What "About" says, in Markdown.
-        section: Section of docs/methods.md.
+        text, section: What "About" says, in Markdown, and the section of docs/methods.md.
     """
     selection = header.current()
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
@@ -62,9 +61,7 @@ def show(
         with line:
             shown = choose_column(analysis, result, list(values))
             named = beyond(result, shown, selection) if beyond else ""
-        page.finding(analysis.column_finding(shown, result, selection.base), bold=True)
-        if isinstance(result, HeadAverages) and result.absence:
-            st.caption(plain(result.absence))
+        _finding(analysis, result, shown, selection.base)
         with _pictures(analysis, result, shown, selection, figure, squares):
             _chosen_head(result, {shown: values[shown]} | values, selection)
         page.metrics(numbers(result, selection) if numbers else _key_numbers(shown, result, values[shown], selection))
@@ -74,9 +71,7 @@ def show(
             below(result, selection)
         if isinstance(result, HeadAverages) and result.texts and shown.quantity in result.present:
             _examples(result, selection, shown)
-        st.header("All heads")
-        titles = {column.quantity: column.short for column in values}
-        page.table(memoize(_all_heads, analysis, result), [*titles], selection, f"{analysis.name}-table", titles=titles)
+        _table(analysis, result, list(values), selection)
     elif analysis.main_figure:
         drawing = page.drawn(analysis.main_figure, result)
         page.chart(drawing, f"{analysis.name}-figure", analysis.title, choose=page.choose_head)
@@ -110,6 +105,19 @@ def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn])
     look: dict[str, Any] = {"format_func": lambda name: by_name[name].short, "width": 320}
     options, key = [*by_name], analysis.control_key
     return by_name[choices.selectbox("Show on the map", options, key=key, default=first.quantity, **look)]
+
+
+def _finding(analysis: Analysis, result: Result, shown: HeadColumn, base: int) -> None:
+    """The finding on the shown column, and what the model's inputs lack."""
+    page.finding(analysis.column_finding(shown, result, base), bold=True)
+    if isinstance(result, HeadAverages) and result.absence:
+        st.caption(plain(result.absence))
+
+
+def _table(analysis: Analysis, result: Result, columns: list[HeadColumn], selection: Selection) -> None:
+    st.header("All heads")
+    titles = {column.quantity: column.short for column in columns}
+    page.table(memoize(_all_heads, analysis, result), [*titles], selection, f"{analysis.name}-table", titles=titles)
 
 
 def _all_heads(analysis: Analysis, result: Result) -> pd.DataFrame:
