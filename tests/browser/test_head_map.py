@@ -1,11 +1,16 @@
 """The map of heads in a real browser: pointing, clicking, the keyboard, the legend, and the picture that is saved."""
 
+import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from bertviz_core.plotting import DIVERGING
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.viewer.files import FOLDER as VIEWER
 from tests.browser import chromium as browser
 from tests.shipped import COUNT
 
@@ -14,6 +19,7 @@ POINT = """cell => {
   cell.dispatchEvent(new PointerEvent('pointerover', { bubbles: true }));
   return performance.now() - start;
 }"""  # what the handler takes, whatever else the machine does
+COMPONENTS = browser.ROOT / "pages/shared/components"
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -154,3 +160,39 @@ def test_a_card_beside_the_map_of_the_overview_tells_of_the_head_under_the_point
     page.locator(".card a").click()
     browser.wait_for_page(page, "Attention viewer")
     assert "head=1-3" in page.url and "input=own+text" in page.url
+
+
+def test_a_map_of_thousands_of_heads_is_one_picture_for_pointer_and_keyboard(chromium: Any) -> None:
+    """80 layers of 64 heads; the component alone, as the page loads it."""
+    values = np.linspace(0, 1, 80 * 64).reshape(80, 64)
+    drawn = value_map(values, "share", limits=(0, 1), scale=DIVERGING)
+    own = json.dumps({"chosen": "3-5", "alt": "Map", "origin": "here", "name": "map", "height": None})
+    files = [VIEWER / "elements.js", *(COMPONENTS / f"{name}.js" for name in ("shared", "head_map_cells", "head_map"))]
+    script = "".join(file.read_text(encoding="utf-8") for file in files).replace("export default", "const component =")
+    page = chromium.new_page()
+    page.set_content("<div id=map style='width: 400px'></div>")
+    page.evaluate(
+        f"""sent => {{ {script}
+          window.chosen = [];
+          const setTriggerValue = (name, head) => window.chosen.push(head);
+          const data = new TextEncoder().encode(sent), parentElement = document.getElementById("map");
+          component({{ data, parentElement, setTriggerValue }});
+        }}""",
+        f"{own}\n{drawn.encoded.decode()}",
+    )
+    assert page.locator("image.cells").count() == page.locator(".point").count() == page.locator(".ring").count() == 1
+    assert page.locator("svg *").count() < 200
+    assert chosen(page) == "3-5"
+    frame = page.locator("image.cells").bounding_box()
+    at = (frame["x"] + 40.5 / 80 * frame["width"], frame["y"] + 10.5 / 64 * frame["height"])  # layer 41, head 11
+    page.mouse.move(*at)
+    page.locator(".tip", has_text="41-11").wait_for()
+    page.mouse.click(*at)
+    assert chosen(page) == "41-11" and page.evaluate("chosen") == ["41-11"]
+    page.locator(".point").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    assert page.evaluate("chosen") == ["41-11", "42-12"]
+    assert page.evaluate("document.activeElement.dataset.head") == "42-12"
+    page.close()

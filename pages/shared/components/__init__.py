@@ -15,7 +15,9 @@ HERE = Path(__file__).parent
 
 @cache
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
-    """Load the component NAME.js of a folder with its NAME.css or, in this folder, the shared style sheet."""
-    script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", folder / f"{name}.js")))
+    """Load the component NAME.js of a folder, what it is made of in NAME_*.js, and its NAME.css or, in this folder, the
+    shared style sheet."""
+    parts = sorted(folder.glob(f"{name}_*.js"))
+    script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", *parts, folder / f"{name}.js")))
     style = HERE / "components.css" if folder == HERE else folder / f"{name}.css"
     return st.components.v2.component(name, js=script, css=text_of(style), **options)

@@ -1,17 +1,8 @@
-// The map of heads: layers from left to right, heads from top to bottom; elements.js and shared.js come before this.
+// The map of heads: layers from left to right, heads from top to bottom; elements.js, shared.js and head_map_cells.js come
+// before this.
 
-const RING = "#e03131";
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const half = 0.5;
-const PATHS = { // of a marker one unit wide
-  circle: "M-.5 0a.5 .5 0 1 0 1 0a.5 .5 0 1 0-1 0z",
-  square: "M-.45-.45h.9v.9h-.9z",
-  diamond: "M0-.6L.6 0 0 .6-.6 0z",
-  x: "M-.5-.3L-.3-.5 0-.2 .3-.5 .5-.3 .2 0 .5 .3 .3 .5 0 .2-.3 .5-.5 .3-.2 0z",
-  "triangle-up": `M0-.577L${half} .289H-${half}z`,
-  "triangle-left": `M-.577 0L.289-${half}V${half}z`,
-  "triangle-right": `M.577 0L-.289-${half}V${half}z`,
-};
 
 class HeadMap {
   constructor() {
@@ -23,13 +14,15 @@ class HeadMap {
     this.preview = new Preview();
     this.card = new HeadCard();
     this.map = html("div", { class: "map" });
+    this.cells = new Cells(this);
     this.map.append(this.picture, saving, this.tip);
     this.root = html("div", { class: "frame" });
     this.root.append(this.map);
     this.context = document.createElement("canvas").getContext("2d");
-    for (const type of ["pointerover", "focusin"]) this.picture.addEventListener(type, (event) => this.describe(event.target));
+    for (const type of ["pointerover", "pointermove", "focusin"])
+      this.picture.addEventListener(type, (event) => this.describe(this.cells.target(event)));
     for (const type of ["pointerleave", "focusout"]) this.picture.addEventListener(type, () => this.describe(null));
-    this.picture.addEventListener("click", (event) => this.act(event.target));
+    this.picture.addEventListener("click", (event) => this.act(this.cells.target(event)));
     this.picture.addEventListener("keydown", (event) => this.key(event));
     this.watcher = new ResizeObserver(() => this.map.clientWidth !== this.width && this.draw());
     this.watcher.observe(this.map);
@@ -66,7 +59,7 @@ class HeadMap {
     this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.top = y;
     if (picture) this.thumbnails(picture);
-    this.drawn.push(this.grid());
+    this.drawn.push(...this.cells.draw(active?.head));
     y = this.axes(y + heads * this.down);
     if (values) y = this.colorBar(y);
     y = this.origin(y);
@@ -92,53 +85,13 @@ class HeadMap {
       });
       entry.append(
         svg("rect", { class: "area", x: x - 2, y, width: width + 4, height: line - 2, rx: 3, fill: "transparent" }),
-        this.marker(group, x + 0.6 * this.font, y + line / 2, 0.95 * this.font),
+        marker(group, x + 0.6 * this.font, y + line / 2, 0.95 * this.font),
         this.text(group.name, x + gap, y + line / 2, "start"),
       );
       this.drawn.at(-1).append(entry);
       x += width + this.font;
     });
     return groups.length ? y + line + 0.4 * this.font : 1.7 * this.font;
-  }
-
-  grid() {
-    const { layers, heads, alt } = this.data;
-    const grid = svg("g", { role: "grid", "aria-label": alt, "aria-rowcount": heads, "aria-colcount": layers });
-    const marks = new Map();
-    for (const group of this.data.groups) for (const head of group.heads) marks.set(head, group);
-    for (let head = 0; head < heads; head++) {
-      const row = grid.appendChild(svg("g", { role: "row" }));
-      for (let layer = 0; layer < layers; layer++) row.append(this.cell(layer, head, marks.get(`${layer + 1}-${head + 1}`)));
-    }
-    const ring = grid.querySelector('[aria-selected="true"]'); // the chosen head, or the first one, has the tab stop
-    (ring ?? grid.querySelector(".point"))?.setAttribute("tabindex", 0);
-    if (ring) {
-      const box = { fill: "none", stroke: RING, "stroke-width": 3, "pointer-events": "none", class: "ring" };
-      grid.lastChild.append(set(ring.firstChild.cloneNode(), box));
-    }
-    return grid;
-  }
-
-  cell(layer, head, group) {
-    const label = `${layer + 1}-${head + 1}`, index = layer * this.data.heads + head;
-    const [x, y] = [this.left + layer * this.across, this.top + head * this.down];
-    const cell = svg("g", {
-      class: "point", role: "gridcell", tabindex: -1, "data-head": label, "aria-selected": label === this.data.chosen,
-      "aria-label": this.data.hover[index],
-    });
-    cell.at = [layer, head];
-    const value = this.data.values?.[index];
-    const fill = value == null ? "transparent" : this.color(value);
-    cell.append(svg("rect", { class: "area", x: x + 1, y: y + 1, width: this.across - 2, height: this.down - 2, fill }));
-    if (group && !this.off.has(group.name)) {
-      const [middle, level] = [x + this.across / 2, y + this.down / 2], size = this.down * (group.small ? 0.45 : 0.66);
-      cell.append(this.marker(group, middle, level, size));
-      if (group.letter) {
-        const letter = this.text(group.letter, middle, level);
-        cell.append(set(letter, { fill: "#ffffff", "font-size": Math.min(this.font, 0.7 * size) }));
-      }
-    }
-    return cell;
   }
 
   axes(foot) {
@@ -189,11 +142,6 @@ class HeadMap {
 
   // --- what the parts are made of
 
-  marker({ symbol, color }, x, y, size) {
-    const fill = color === "#000000" ? "currentColor" : color; // as visible on a dark page
-    return svg("path", { d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill });
-  }
-
   text(content, x, y, anchor = "middle") {
     const place = { x, y, "text-anchor": anchor, "dominant-baseline": "central", "font-size": this.font };
     return svg("text", { ...place, fill: "currentColor", "pointer-events": "none" }, content);
@@ -203,19 +151,12 @@ class HeadMap {
     return this.context.measureText(text).width;
   }
 
-  color(value) {
-    const { scale } = this.data;
-    const at = Math.max(1, scale.findIndex(([share]) => share >= value));
-    const [[low, from], [high, to]] = [scale[at - 1], scale[at]];
-    const [a, b] = [from, to].map((color) => color.match(/[\d.]+/g).map(Number));
-    const share = (value - low) / (high - low || 1);
-    return `rgba(${a.map((part, i) => (part + share * (b[i] - part)).toFixed(3))})`;
-  }
-
   // --- what the reader does
 
   describe(target) {
     const cell = target?.closest?.(".point"), { preview, cards, chosen } = this.data;
+    if (cell === this.described) return;
+    this.described = cell;
     if (cards) return this.showCard(cell?.dataset.head ?? chosen);
     this.tip.replaceChildren();
     if (!cell) return;
@@ -238,7 +179,7 @@ class HeadMap {
   }
 
   index(head) {
-    const [layer, number] = head.split("-").map((part) => part - 1);
+    const [layer, number] = placeOf(head);
     return layer * this.data.heads + number;
   }
 
@@ -266,7 +207,7 @@ class HeadMap {
     if (event.key === "Enter" || event.key === " ") this.act(event.target);
     else if (step && event.target.at) {
       const [layer, head] = event.target.at;
-      const next = this.picture.querySelector(`[data-head="${layer + step[0] + 1}-${head + step[1] + 1}"]`);
+      const next = this.cells.move(layer + step[0], head + step[1]);
       if (next) [event.target.tabIndex, next.tabIndex] = [-1, 0];
       next?.focus();
     } else return;

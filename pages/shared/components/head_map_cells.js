@@ -1,0 +1,148 @@
+// The cells of the map of heads: an element for each; of many heads one picture, and an element for the head that is
+// pointed at or has the focus.
+
+const RING = "#e03131";
+const MANY = 400; // heads; BERT-large has 384
+const PATHS = { // of a marker one unit wide
+  circle: "M-.5 0a.5 .5 0 1 0 1 0a.5 .5 0 1 0-1 0z",
+  square: "M-.45-.45h.9v.9h-.9z",
+  diamond: "M0-.6L.6 0 0 .6-.6 0z",
+  x: "M-.5-.3L-.3-.5 0-.2 .3-.5 .5-.3 .2 0 .5 .3 .3 .5 0 .2-.3 .5-.5 .3-.2 0z",
+  "triangle-up": "M0-.577L.5 .289H-.5z",
+  "triangle-left": "M-.577 0L.289-.5V.5z",
+  "triangle-right": "M.577 0L-.289-.5V.5z",
+};
+
+class Cells {
+  constructor(map) {
+    this.map = map;
+  }
+
+  // active: label of the head that had the focus; gives what is drawn
+  draw(active) {
+    const { layers, heads, alt, chosen, groups } = this.map.data;
+    this.marks = new Map(groups.flatMap((group) => group.heads.map((head) => [head, group])));
+    this.stops = this.map.data.scale.map(([share, color]) => [share, color.match(/[\d.]+/g).map(Number)]);
+    this.isMany = layers * heads > MANY;
+    this.grid = svg("g", { role: "grid", "aria-label": alt, "aria-rowcount": heads, "aria-colcount": layers });
+    const [layer, head] = placeOf(chosen);
+    const isThere = layer < layers && head < heads;
+    if (this.isMany) {
+      this.grid.append(svg("g", { role: "row" }));
+      this.move(...(active || isThere ? placeOf(active ?? chosen) : [0, 0]));
+    } else {
+      for (let row = 0; row < heads; row++) {
+        const cells = Array.from({ length: layers }, (_, column) => this.cell(column, row));
+        this.grid.append(svg("g", { role: "row" }, ...cells));
+      }
+      const first = this.grid.querySelector('[aria-selected="true"]') ?? this.grid.querySelector(".point");
+      first.setAttribute("tabindex", 0);
+    }
+    const line = { fill: "none", stroke: RING, "stroke-width": 3, "pointer-events": "none", class: "ring" };
+    const ring = isThere ? [svg("rect", { ...this.box(layer, head), ...line })] : [];
+    return this.isMany ? [this.painted(), this.grid, ...ring] : [this.grid, ...ring];
+  }
+
+  box(layer, head) {
+    const { left, top, across, down } = this.map, [x, y] = [Math.min(1, across / 8), Math.min(1, down / 8)];
+    return { x: left + layer * across + x, y: top + head * down + y, width: across - 2 * x, height: down - 2 * y };
+  }
+
+  fill(index) {
+    const value = this.map.data.values?.[index];
+    return value == null ? "transparent" : this.color(value);
+  }
+
+  // of the head of an index, layer by layer, the group that has a marker there, and the marker's size
+  mark(layer, head) {
+    const group = this.marks.get(labelOf(layer, head));
+    return group && !this.map.off.has(group.name) ? [group, this.map.down * (group.small ? 0.45 : 0.66)] : [];
+  }
+
+  cell(layer, head) {
+    const label = labelOf(layer, head), { left, top, across, down, font, data } = this.map, index = layer * data.heads + head;
+    const cell = svg("g", {
+      class: "point", role: "gridcell", tabindex: -1, "data-head": label, "aria-selected": label === data.chosen,
+      "aria-label": data.hover[index],
+    }, svg("rect", { class: "area", ...this.box(layer, head), fill: this.fill(index) }));
+    cell.at = [layer, head];
+    const [group, size] = this.mark(layer, head);
+    if (group) {
+      const [middle, level] = [left + (layer + 0.5) * across, top + (head + 0.5) * down];
+      cell.append(marker(group, middle, level, size));
+      if (group.letter && !this.isMany) {
+        const letter = this.map.text(group.letter, middle, level);
+        cell.append(set(letter, { fill: "#ffffff", "font-size": Math.min(font, 0.7 * size) }));
+      }
+    }
+    return cell;
+  }
+
+  color(value) {
+    const at = Math.max(1, this.stops.findIndex(([share]) => share >= value));
+    const [[low, from], [high, to]] = [this.stops[at - 1], this.stops[at]];
+    const share = (value - low) / (high - low || 1);
+    return `rgba(${from.map((part, i) => (part + share * (to[i] - part)).toFixed(3))})`;
+  }
+
+  // all cells as one picture
+  painted() {
+    const { left, top, across, down, data } = this.map, { layers, heads } = data;
+    const size = { width: layers * across, height: heads * down }, ratio = window.devicePixelRatio || 1;
+    const canvas = html("canvas", { width: Math.ceil(size.width * ratio), height: Math.ceil(size.height * ratio) });
+    const context = canvas.getContext("2d"), text = getComputedStyle(this.map.map).color;
+    for (let layer = 0; layer < layers; layer++)
+      for (let head = 0; head < heads; head++) {
+        const { x, y, width, height } = this.box(layer, head), [group, size] = this.mark(layer, head);
+        context.setTransform(ratio, 0, 0, ratio, -left * ratio, -top * ratio);
+        context.fillStyle = this.fill(layer * heads + head);
+        context.fillRect(x, y, width, height);
+        if (!group) continue;
+        context.translate(left + (layer + 0.5) * across, top + (head + 0.5) * down);
+        context.scale(size, size);
+        context.fillStyle = group.color === "#000000" ? text : group.color;
+        context.fill(new Path2D(PATHS[group.symbol]));
+      }
+    return svg("image", { href: canvas.toDataURL(), x: left, y: top, ...size, class: "cells", preserveAspectRatio: "none" });
+  }
+
+  // the cell, or the entry of the legend, that an event is about
+  target(event) {
+    if (!event.target.classList.contains("cells")) return event.target;
+    const pointer = `${event.clientX} ${event.clientY}`;
+    if (event.type !== "click" && pointer === this.pointer) return this.grid.firstChild.firstChild; // a key moved the cell
+    this.pointer = pointer;
+    const { left, top, across, down, picture, width } = this.map, frame = picture.getBoundingClientRect();
+    const scale = width / frame.width;
+    return this.move(
+      Math.floor(((event.clientX - frame.left) * scale - left) / across),
+      Math.floor(((event.clientY - frame.top) * scale - top) / down),
+    );
+  }
+
+  // the cell at a place, null outside; of many heads the only one moves there
+  move(layer, head) {
+    const { layers, heads } = this.map.data;
+    if (!this.isMany) return this.grid.querySelector(`[data-head="${labelOf(layer, head)}"]`);
+    if (layer < 0 || head < 0 || layer >= layers || head >= heads) return null;
+    const row = this.grid.firstChild, before = row.firstChild;
+    const hadFocus = before && before === before.getRootNode().activeElement;
+    const cell = set(this.cell(layer, head), { tabindex: 0, "aria-rowindex": head + 1, "aria-colindex": layer + 1 });
+    row.replaceChildren(cell);
+    if (hadFocus) cell.focus({ preventScroll: true });
+    return cell;
+  }
+}
+
+function marker({ symbol, color }, x, y, size) {
+  const fill = color === "#000000" ? "currentColor" : color; // as visible on a dark page
+  return svg("path", { d: PATHS[symbol], transform: `translate(${x} ${y}) scale(${size})`, fill });
+}
+
+function labelOf(layer, head) {
+  return `${layer + 1}-${head + 1}`;
+}
+
+function placeOf(label) {
+  return label.split("-").map((part) => part - 1);
+}
