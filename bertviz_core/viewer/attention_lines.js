@@ -1,6 +1,5 @@
-// One head's attention as lines between two columns of tokens; elements.js comes before this.
+// One head's attention as lines between two columns of tokens; elements.js and attention_lines_drawing.js come before this.
 
-const LEVELS = 48; // lines of like darkness are drawn in one stroke
 const FAINT = 0.005; // a line this light cannot be seen
 
 class Lines {
@@ -12,8 +11,8 @@ class Lines {
     this.mask = button("Mask", () => this.send("mask", this.current.start));
     this.clear = button("Clear pins", () => this.setPins([]));
     const paper = { title: "The current drawing, dark on white, for print" };
-    const svgFile = button("SVG", () => saveSvg(this.data.name, this.onPaper()), paper);
-    const pngFile = button("PNG", () => this.savePng(), paper);
+    const svgFile = button("SVG", () => saveSvg(this.data.name, onPaper(this)), paper);
+    const pngFile = button("PNG", () => savePng(this.data.name, onPaper(this)), paper);
     const full = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
     const bar = html("div", { class: "bar" }, this.mask, this.clear, svgFile, pngFile, button("Full screen", full));
     this.status = html("div", { class: "status", role: "status" });
@@ -33,7 +32,7 @@ class Lines {
     stage.addEventListener("focusin", (event) => this.focused(rowOf(event)));
     stage.addEventListener("focusout", () => this.show());
     stage.addEventListener("keydown", (event) => this.key(event));
-    this.canvas.addEventListener("transitionend", () => this.draw());
+    this.canvas.addEventListener("transitionend", () => onCanvas(this));
     this.watcher = new ResizeObserver(() => this.rows && this.show());
     this.watcher.observe(this.canvas);
   }
@@ -180,7 +179,7 @@ class Lines {
       : "Mask a token";
     this.clear.disabled = !this.pins.size;
     this.status.textContent = alone ? this.sentence(alone) : this.hint();
-    this.draw();
+    onCanvas(this);
   }
 
   between(row, other, head) {
@@ -219,86 +218,13 @@ class Lines {
         }
   }
 
-  draw() {
-    const ratio = window.devicePixelRatio || 1;
-    const { clientWidth: width, clientHeight: height } = this.canvas;
-    if (!width || !this.rows) return;
-    [this.canvas.width, this.canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)]; // clears it
-    const context = this.canvas.getContext("2d");
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.lineWidth = this.height > 16 ? 2 : 1.4;
-    const style = getComputedStyle(this.canvas);
-    const strokes = new Map();
-    for (const [from, to, weight, red, color] of this.lines()) {
-      const level = Math.max(1, Math.ceil(weight * LEVELS)), stroke = color ?? (red ? style.caretColor : style.color);
-      const key = `${stroke} ${level}`;
-      if (!strokes.has(key)) strokes.set(key, { level, red, stroke, path: new Path2D() });
-      const { path } = strokes.get(key);
-      path.moveTo(0, this.middle(from));
-      path.lineTo(width, this.middle(to));
-    }
-    for (const { level, stroke, path } of [...strokes.values()].sort((a, b) => a.red - b.red || a.level - b.level)) {
-      context.strokeStyle = stroke; // red ones last, on top
-      context.globalAlpha = level / LEVELS;
-      context.stroke(path);
-    }
-  }
-
   middle(at) {
     return (at + 0.5) * this.height;
-  }
-
-  // --- files: always dark on white, for paper
-
-  onPaper() {
-    const [column, between] = [190, 260];
-    const heads = this.named(), top = heads.length ? 42 : 24;
-    const [width, height] = [2 * column + between, this.canvas.clientHeight + top + 10];
-    const text = { "font-family": "sans-serif", "font-size": 13 };
-    const title = svg("text", { x: width / 2, y: 16, "text-anchor": "middle", ...text }, this.data.title);
-    const background = svg("rect", { width, height, fill: "#fff" });
-    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}` }, background, title);
-    heads.forEach(({ label, color }, index) => {
-      const x = (width * (index + 1)) / (heads.length + 1);
-      drawn.append(svg("text", { x, y: 34, "text-anchor": "middle", fill: color, ...text }, label));
-    });
-    const sorted = [...this.lines()].sort((a, b) => a[3] - b[3] || a[2] - b[2]);
-    for (const [from, to, weight, red, color] of sorted)
-      drawn.append(svg("line", {
-        x1: column, x2: column + between, y1: top + this.middle(from), y2: top + this.middle(to),
-        stroke: color ?? (red ? "#e03131" : "#1f2430"), "stroke-opacity": weight.toFixed(3), "stroke-width": 1.6,
-      }));
-    for (const row of [...this.rows.from, ...this.rows.to]) {
-      const left = row.side === "from";
-      drawn.append(svg("text", {
-        x: left ? column - 8 : column + between + 8, y: top + this.middle(row.at) + 4,
-        "text-anchor": left ? "end" : "start", ...text, "unicode-bidi": "isolate",
-        fill: this.pinned(row) ? "#e03131" : row.special ? "#6b7280" : "#1f2430",
-      }, row.label.length > 24 ? row.label.slice(0, 23) + "…" : row.label));
-    }
-    return drawn;
-  }
-
-  savePng() {
-    const image = new Image();
-    image.onload = () => {
-      const canvas = html("canvas");
-      const scale = Math.min(3, 8000 / image.height);
-      [canvas.width, canvas.height] = [image.width * scale, image.height * scale];
-      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => save(`${this.data.name}.png`, blob));
-    };
-    image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(this.onPaper()));
   }
 }
 
 const mount = mounting(Lines);
 export default mount;
-
-// Letters that run from right to left would else take the numbers beside them along.
-function isolated(text) {
-  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
-}
 
 function unpacked({ label, color, weights }) {
   const bytes = Uint8Array.from(atob(weights), (c) => c.charCodeAt(0));

@@ -23,6 +23,7 @@ from bertviz_core.version import __version__
 from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.figure import Panel, lines_figure
 
+SCRIPTS = ("elements", "attention_lines_drawing", "attention_lines", "lines_page")  # in this order
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws one head into an element
 MAX_CHARACTERS = 200  # of a label that travels
 MAX_BYTES = 30_000_000  # of packed weights
@@ -86,7 +87,7 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
         "input": sides(attention), "weights": weights, "layers": list(weights), "layer": str(head.layer + 1),
         "head": str(head.head + 1), "minWeight": MIN_WEIGHT, "model": model,
     }  # fmt: skip
-    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in ("elements", "attention_lines", "lines_page"))
+    scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in SCRIPTS)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>{escape(f"Attention of {model}")}</title>
