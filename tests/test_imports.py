@@ -162,6 +162,8 @@ def test_nothing_is_unpickled_and_no_code_comes_from_a_hub():
                 assert ast.unparse(node) not in ("torch.load", "pandas.read_pickle", "pd.read_pickle"), module
             if isinstance(node, ast.keyword) and node.arg in ("trust_remote_code", "allow_pickle"):
                 assert ast.unparse(node.value) == "False", module
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".from_pretrained"):
+                assert {"trust_remote_code"} <= {keyword.arg for keyword in node.keywords}, module
 
 
 def test_the_test_command_of_the_readme_is_the_one_that_ci_runs():
