@@ -197,6 +197,7 @@ class HeadMap {
     } else if (head) {
       this.data = { ...this.data, chosen: head };
       this.draw();
+      this.picture.querySelector(`[data-head="${head}"]`).focus({ preventScroll: true });
       this.send("head", head);
     }
   }
