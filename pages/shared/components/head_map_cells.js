@@ -109,14 +109,15 @@ class Cells {
   // the cell, or the entry of the legend, that an event is about
   target(event) {
     if (!event.target.classList.contains("cells")) return event.target;
-    const pointer = `${event.clientX} ${event.clientY}`;
+    const [x, y] = [event.clientX, event.clientY].map(Math.floor); // of a click they are whole numbers
+    const pointer = `${x} ${y}`;
     if (event.type !== "click" && pointer === this.pointer) return this.grid.firstChild.firstChild; // a key moved the cell
     this.pointer = pointer;
     const { left, top, across, down, picture, width } = this.map, frame = picture.getBoundingClientRect();
     const scale = width / frame.width;
     return this.move(
-      Math.floor(((event.clientX - frame.left) * scale - left) / across),
-      Math.floor(((event.clientY - frame.top) * scale - top) / down),
+      Math.floor(((x - frame.left) * scale - left) / across),
+      Math.floor(((y - frame.top) * scale - top) / down),
     );
   }
 
