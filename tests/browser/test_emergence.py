@@ -7,6 +7,11 @@ import numpy as np
 from bertviz_core.emergence.series import shipped
 from tests.browser import chromium as browser
 
+TOGETHER = """() => {
+  const step = document.querySelector('[data-testid=stMetricValue]').innerText.trim().replaceAll(',', '');
+  return document.querySelector('[aria-valuetext]').getAttribute('aria-valuetext') === step;
+}"""  # the slider and the first tile have one step
+
 
 def counts(page: Any) -> list[int]:
     """The numbers of heads in the map's legend, which has the behaviors of other steps too."""
@@ -45,9 +50,8 @@ def test_play_moves_slider_cursor_tiles_and_map_together_and_pause_the_address(o
     page.keyboard.press("Enter")  # from the last step it begins at the first
     for step in steps[:3]:
         page.get_by_test_id("stMetricValue").first.get_by_text(step, exact=True).wait_for()
-        page.wait_for_timeout(250)
+        page.wait_for_function(TOGETHER)
         shown = page.get_by_test_id("stMetricValue").first.inner_text()
-        assert page.get_by_role("slider").first.get_attribute("aria-valuetext") == shown.replace(",", "")
         assert counts(page) == sorted(np.unique(labels[steps.index(shown)], return_counts=True)[1])
         cursor = page.locator("[data-testid=stPlotlyChart]").first.locator(".shapelayer path").last.get_attribute("d")
         seen.append(float(cursor[1:].partition(",")[0]))

@@ -10,6 +10,8 @@ import pytest
 
 from tests.cli.running import run
 
+TEXT = "The cat sat on the mat.\nIt was warm.\n\nAnother document.\nIt has two lines.\n"  # of the fixture `text`
+
 
 def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path: Path) -> None:
     both, b = tmp_path / "both.json", tmp_path / "b.json"
