@@ -45,8 +45,7 @@ def show(
         numbers: The key numbers, in place of those of the shown column.
         figure: The paper's figure, where it is not simply the analysis's.
         squares: The map of the shown column, where it is not the column's own.
-        below: Draws what follows the key numbers.
-        after: Draws what follows the table of all heads.
+        below, after: Draw what follows the key numbers, and the table of all heads.
         text, section: What "About" says, in Markdown, and the section of docs/methods.md.
     """
     selection = header.current()
