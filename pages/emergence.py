@@ -59,8 +59,8 @@ def computed(training: Training) -> Emergence:
     found, missing = services.emergence(series)
     requests = series.requests()
     key = jobs.everything_key(requests)
-    kept = "Results of finished passes are stored."
-    if missing and not jobs.is_running(jobs.last(key), kept):
+    note = "Results of finished passes are stored."
+    if missing and not jobs.is_running(jobs.last(key), note):
         st.write(
             f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}. Each is run on "
             f"{plain(f'{text.name} and {treebank.name}')}, on this machine. {len(missing)} of {len(requests)} analyses "

@@ -202,8 +202,8 @@ def store_list(store: Folder = None) -> None:
     heads, rows = dict(opened.heads()), []
     for entry in opened.entries():
         date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
-        place = {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
-        rows.append(_described(opened, entry, heads.get(entry.key, b"")) | place)
+        storage = {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
+        rows.append(_described(opened, entry, heads.get(entry.key, b"")) | storage)
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 

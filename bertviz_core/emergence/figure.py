@@ -82,8 +82,8 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
             *([_level(result, 100 * last.random[row], "random word", "%", "dot")] if last.is_causal else []),
         ]
         for trace in traces:
-            place = {"row": panel // ACROSS + 1, "col": panel % ACROSS + 1}
-            figure.add_trace(trace | {"showlegend": panel == 0}, **place)
+            cell = {"row": panel // ACROSS + 1, "col": panel % ACROSS + 1}
+            figure.add_trace(trace | {"showlegend": panel == 0}, **cell)
     figure.update_annotations(font_size=13)
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)

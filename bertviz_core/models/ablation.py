@@ -100,15 +100,15 @@ def _layers(model: AttentionModel) -> list[Any]:
 def _attentions(model: AttentionModel, modules: Sequence[Any], batch: Batch) -> list[int]:
     """How many attentions each call of one of the modules computes, in the order of the calls."""
     counts: list[int] = []
-    seen: list[Any] = []
+    attentions: list[Any] = []
 
     def count(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
-        before, output = len(seen), forward(*args, **kwargs)
-        counts.append(len(seen) - before)
+        before, output = len(attentions), forward(*args, **kwargs)
+        counts.append(len(attentions) - before)
         return output
 
     with torch.inference_mode(), _replaced(modules, count):
-        model.encoder(**batch.inputs(model), observer=seen.append)
+        model.encoder(**batch.inputs(model), observer=attentions.append)
     return counts
 
 

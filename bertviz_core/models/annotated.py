@@ -60,8 +60,8 @@ class Sentences(Examples[EncodedSentence]):
                 reading.skipped.add(reason, sentence.where, entry["count"])
             reading.counts["words"] += len(pieces)
             reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-            place = sentence.number
-            yield EncodedSentence(place, sentence.where, *encoded, sentence=sentence, document_number=place)
+            number = sentence.number
+            yield EncodedSentence(number, sentence.where, *encoded, sentence=sentence, document_number=number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -181,14 +181,14 @@ def scores_of(model: AttentionModel, batch: Batch, layer: int) -> Scores:
     """What one layer's weights are computed from, in a model that is observed inside its layers."""
     import torch
 
-    seen: list[Scores] = []
+    observed: list[Scores] = []
     layers = iter(range(model.layers))
 
     def observer(scores: Scores) -> None:
         if next(layers) == layer:
-            seen.append(scores)
+            observed.append(scores)
             raise _AllSeen
 
     with torch.inference_mode(), suppress(_AllSeen):
         model.encoder(**batch.inputs(model), observer=observer)
-    return seen[0]
+    return observed[0]

@@ -54,7 +54,7 @@ class Tokens:
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         backend = getattr(t, "backend_tokenizer", None)
         self.prefix: str = getattr(getattr(backend, "model", None), "continuing_subword_prefix", None) or ""
-        self._kept = lru_cache(WORDS_KEPT)(self.encode)
+        self._cached_encode = lru_cache(WORDS_KEPT)(self.encode)
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
@@ -102,7 +102,7 @@ class Tokens:
         """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
         # Some vocabularies tell a word inside a sentence from its bare letters by the space before it.
         text = f" {word}" if self.spaced else word
-        return self._kept(text) if len(word) <= LONGEST_KEPT else self.encode(text)
+        return self._cached_encode(text) if len(word) <= LONGEST_KEPT else self.encode(text)
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -126,9 +126,9 @@ def backward(
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
         layers += 1
-        seen = LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions)
+        layer_gradient = LayerGradient(layer, at_least_float32(values.pop()), at_least_float32(gradient), predictions)
         for observe in observers:
-            observe(seen)
+            observe(layer_gradient)
 
     with torch.enable_grad():
         shown, labels = label(batch, targets)

@@ -127,13 +127,13 @@ def _terms(model: AttentionModel, batch: Batch, head: int, position: int, scale:
         return None
     embeddings, norm = model.encoder.embeddings, model.encoder.embeddings.LayerNorm
     table = embeddings.position_embeddings
-    places = batch.mask.long().cumsum(1) - 1  # RoBERTa counts from after its padding
-    places = places if table.padding_idx is None else places + table.padding_idx + 1
-    word, place = embeddings.word_embeddings(batch.ids), table(places)
+    positions = batch.mask.long().cumsum(1) - 1  # RoBERTa counts from after its padding
+    positions = positions if table.padding_idx is None else positions + table.padding_idx + 1
+    word, position_vectors = embeddings.word_embeddings(batch.ids), table(positions)
     types = batch.types if model.has_types else 0 * batch.types
     kind = embeddings.token_type_embeddings(types) if hasattr(embeddings, "token_type_embeddings") else 0 * word
-    deviation = ((word + place + kind).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
-    shares = [(x - x.mean(-1, keepdim=True)) / deviation * norm.weight for x in (word, place, kind)]
+    deviation = ((word + position_vectors + kind).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()
+    shares = [(x - x.mean(-1, keepdim=True)) / deviation * norm.weight for x in (word, position_vectors, kind)]
     shares[2] = shares[2] + norm.bias
     modules = dict(model.encoder.named_modules())
     widen = modules.get(WIDENED.get(family, "-"), lambda x: x)

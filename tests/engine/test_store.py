@@ -107,15 +107,15 @@ def test_nobody_else_on_the_machine_reads_the_store(tmp_path):
 
 def test_an_upload_is_opened_by_its_token_and_by_nothing_else(store):
     uploads, data = Uploads(store), "Grüße.\nZwei.\n".encode()
-    kept = uploads.keep(data, "grüße.txt", "text")
+    upload = uploads.keep(data, "grüße.txt", "text")
     digest = hashlib.sha256(data).hexdigest()
     with store.writing() as cache:
         assert not any(digest in key for key in cache.iterkeys())
-    source = Uploads(Store(store.folder)).source(kept.token)
+    source = Uploads(Store(store.folder)).source(upload.token)
     assert (source.name, source.digest, source.size) == ("grüße.txt", digest, len(data))
     assert [line for _, line in source.lines()] == ["Grüße.", "Zwei."]
     assert [line for _, line in source.lines()] == ["Grüße.", "Zwei."]  # the opener gives the bytes anew
-    for other in (digest, digest[:43], kept.token[:-1], kept.token + "A", "", "grüße.txt", "../" + kept.token):
+    for other in (digest, digest[:43], upload.token[:-1], upload.token + "A", "", "grüße.txt", "../" + upload.token):
         assert uploads.find(other) is None
         with pytest.raises(InputError, match="not on this server"):
             uploads.source(other)
@@ -123,16 +123,16 @@ def test_an_upload_is_opened_by_its_token_and_by_nothing_else(store):
 
 def test_deleted_and_expired_uploads_are_gone_even_for_those_who_have_their_source(store):
     uploads = Uploads(store)
-    kept = uploads.keep(b"line\n", "x.txt", "text")
-    source = uploads.source(kept.token)
-    uploads.delete(kept.token)
+    upload = uploads.keep(b"line\n", "x.txt", "text")
+    source = uploads.source(upload.token)
+    uploads.delete(upload.token)
     assert uploads.latest("text") == [] and list(store.entries()) == []
     with pytest.raises(InputError, match="not on this server"):
         list(source.lines())
     store.put("r", b"result")
     uploads = Uploads(store, Access(upload_days=0))
-    kept = uploads.keep(b"line\n", "x.txt", "text")
-    assert uploads.find(kept.token) is None and uploads.latest("text") == []
+    upload = uploads.keep(b"line\n", "x.txt", "text")
+    assert uploads.find(upload.token) is None and uploads.latest("text") == []
     assert store.get("r") == b"result"
 
 
@@ -150,10 +150,10 @@ def test_the_same_file_again_is_stored_once_on_ones_own_machine_and_apart_for_st
 
 def test_all_uploads_together_have_so_much_room(store: Store) -> None:
     uploads = Uploads(store, Access(uploads=2 * MINIMUM))
-    kept = [uploads.keep(b"x", f"{number}.txt", "text") for number in range(2)]
+    both = [uploads.keep(b"x", f"{number}.txt", "text") for number in range(2)]
     with pytest.raises(InputError, match="no space for more uploads") as caught:
         uploads.keep(b"x", "more.txt", "text")
     assert "BERTVIZ_UPLOADS" in caught.value.hint
     uploads.keep(b"x", "1.txt", "text")  # the same again takes no further room
-    uploads.delete(kept[0].token)
+    uploads.delete(both[0].token)
     uploads.keep(b"x", "more.txt", "text")

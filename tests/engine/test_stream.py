@@ -164,7 +164,7 @@ def test_word_maps_equal_the_oracle(tiny, eager, word_examples, tmp_path, mode):
     np.testing.assert_allclose(extracted["0"].sum(-1), 1, atol=1e-5)
 
 
-def test_a_file_that_cannot_be_written_is_said_and_a_cancel_leaves_none(tiny, word_examples, tmp_path):
+def test_a_file_that_cannot_be_written_is_reported_and_a_cancel_leaves_none(tiny, word_examples, tmp_path):
     class Impatient(Progress):
         def advance(self, count):
             super().advance(count)

@@ -51,7 +51,7 @@ def hub(monkeypatch, tmp_path: Path) -> Hub:
     return fake
 
 
-def test_a_typo_is_told_from_a_broken_line(hub: Hub) -> None:
+def test_a_typo_and_a_broken_line_have_messages_of_their_own(hub: Hub) -> None:
     response = SimpleNamespace(headers={}, request=None, status_code=404)
     hub.error = RepositoryNotFoundError("404", response=response)
     with pytest.raises(ModelError, match="Check the spelling"):

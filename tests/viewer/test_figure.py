@@ -9,25 +9,25 @@ from bertviz_core.viewer.figure import LEVELS, Panel, heatmap, lines_figure
 HOSTILE = ("<img src=x onerror=alert(1)>", "]]> & </text>", "a" * 10_000, "<b>$x$</b>", "שלום")
 
 
-def seen_of(labels: tuple[str, ...]) -> InputAttention:
+def uniform_input(labels: tuple[str, ...]) -> InputAttention:
     size = len(labels)
     drawn = np.random.default_rng(size).exponential(size=(2, 3, size, size)) ** 2
     units = Units(labels, np.zeros(size, bool), np.zeros(size, int), np.arange(size))
     return InputAttention(units, units, (drawn / drawn.sum(-1, keepdims=True)).astype(np.float32))
 
 
-def test_the_heatmap_holds_one_heads_weights_and_no_markup_and_names_some_of_many_tokens():
-    seen = seen_of(HOSTILE)
-    figure = heatmap(seen, Head(1, 2))
+def test_the_heatmap_has_one_heads_weights_and_no_markup_and_names_some_of_many_tokens():
+    shown = uniform_input(HOSTILE)
+    figure = heatmap(shown, Head(1, 2))
     (trace,) = figure.data
-    assert (np.asarray(trace.z) == seen.weights[1, 2]).all()
+    assert (np.asarray(trace.z) == shown.weights[1, 2]).all()
     assert (trace.zmin, trace.zmax) == (0, 1)
     ticks = figure.layout.xaxis.ticktext
     assert ticks[0] == "&lt;img src=x oner…"
     assert len(ticks[2]) == 16
     assert trace.x[3] == trace.y[3] == "4 &lt;b&gt;$x$&lt;/b&gt;"
     assert not any("<" in text for text in (*ticks, *trace.x, *trace.y))
-    figure = heatmap(seen_of(tuple("t" * 128)), Head(0, 0))
+    figure = heatmap(uniform_input(tuple("t" * 128)), Head(0, 0))
     assert len(figure.layout.xaxis.ticktext) == 43
     assert len(set(figure.data[0].x)) == 128  # equal tokens keep their own rows
     assert len(figure.to_json()) < 150_000
@@ -45,26 +45,26 @@ def lines(figure, color=None):
 
 
 def test_texts_of_the_lines_are_cut_and_hold_no_markup():
-    seen = seen_of(HOSTILE)
-    title, left, right = columns(lines_figure([Panel("<a> & c", seen.queries, seen.keys, seen.weights[0, 1])]))
+    shown = uniform_input(HOSTILE)
+    title, left, right = columns(lines_figure([Panel("<a> & c", shown.queries, shown.keys, shown.weights[0, 1])]))
     assert title[0] == ("&lt;a&gt; &amp; c",) and left[:2] == right[:2]
     assert left[0][0].startswith("&lt;img src=x") and left[0][2] == "a" * 23 + "…"
     assert not any("<" in text for text in left[0])
 
 
 def test_lines_have_the_weights_darkness_and_light_ones_are_left_out():
-    seen = seen_of(tuple("abcd"))
-    weights = seen.weights[1, 0]
-    drawn = lines(lines_figure([Panel("", seen.queries, seen.keys, weights)], min_weight=0.2))
+    shown = uniform_input(tuple("abcd"))
+    weights = shown.weights[1, 0]
+    drawn = lines(lines_figure([Panel("", shown.queries, shown.keys, weights)], min_weight=0.2))
     assert {(i, j) for i, j, _ in drawn} == set(map(tuple, np.argwhere(weights >= 0.2).tolist()))
     assert all(0 <= darkness - weights[int(i), int(j)] < 1 / LEVELS + 1e-6 for i, j, darkness in drawn)
     assert [darkness for _, _, darkness in drawn] == sorted(darkness for _, _, darkness in drawn)  # the darkest on top
 
 
 def test_panels_stand_side_by_side_and_what_is_red_lies_on_top():
-    seen = seen_of(tuple("abcd"))
+    shown = uniform_input(tuple("abcd"))
     weights = np.full((4, 4), 0.25, np.float32)
-    panels = [Panel(f"<{n}>", seen.queries, seen.keys, weights, red=[1], red_keys=[2]) for n in range(4)]
+    panels = [Panel(f"<{n}>", shown.queries, shown.keys, weights, red=[1], red_keys=[2]) for n in range(4)]
     figure = lines_figure(panels, across=3)
     axes = [(trace.xaxis, trace.yaxis) for trace in figure.data if trace.mode == "text"][::3]
     lefts = [figure.layout[f"xaxis{x[1:]}"].domain[0] for x, _ in axes]

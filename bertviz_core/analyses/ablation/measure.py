@@ -160,13 +160,13 @@ def groups(labels: np.ndarray, seed: int) -> list[Group]:
     named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
     for layer in range(len(labels)):
         named.append((f"layer {layer + 1}", np.broadcast_to(np.arange(len(labels))[:, None] == layer, labels.shape)))
-    found = []
+    groups = []
     for index, (name, heads) in enumerate(named):
         counts = heads.sum(1)
         order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *heads.shape)).argsort(-1)
         whole_layers = set(counts.tolist()) <= {0, heads.shape[1]}
-        found.append(Group(name, heads, [] if whole_layers else list(order < counts[None, :, None])))
-    return found
+        groups.append(Group(name, heads, [] if whole_layers else list(order < counts[None, :, None])))
+    return groups
 
 
 def removals(change: np.ndarray) -> list[np.ndarray]:

@@ -88,11 +88,11 @@ def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str
     seed = provenance["settings"]["seed"]
     (embedding, stress), (linkage, order) = embed(divergence, seed), dendrogram(divergence)
     averages = accumulator.averages
-    kept = [averages.quantities.index(name) for name in QUANTITIES]
+    rows = [averages.quantities.index(name) for name in QUANTITIES]
     return Clustering(
         provenance=provenance,
         divergence=divergence,
-        averages=averages.result()["mean"][kept],
+        averages=averages.result()["mean"][rows],
         tokens=accumulator.tokens,
         embedding=embedding,
         stress=stress,

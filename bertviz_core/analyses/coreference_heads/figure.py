@@ -50,12 +50,12 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     across, up = axes.xaxis.to_plotly_json(), axes.yaxis.to_plotly_json()
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         below, right = divmod(index, 2)
-        place = {"row": below + 1, "col": right + 1}
+        panel = {"row": below + 1, "col": right + 1}
         squares = map_figure(accuracy_map(values, kind)).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
-        figure.add_trace(squares, **place)
-        figure.update_xaxes(across | {"title": "layer" if below else None}, **place)
-        figure.update_yaxes(up | {"title": None if right else "head"}, **place)
+        figure.add_trace(squares, **panel)
+        figure.update_xaxes(across | {"title": "layer" if below else None}, **panel)
+        figure.update_yaxes(up | {"title": None if right else "head"}, **panel)
     figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
     height = int(2 * heads * square_size(layers) * 0.72) + 190
     return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])

@@ -53,13 +53,13 @@ def relation_answer(shown: RelationCounts, base: int, relation: str, points: flo
 
 def relation_finding(shown: RelationCounts, relation: str, base: int = 1) -> Finding:
     """The finding of one relation, beside what Table 1 says of it."""
-    said = ""
+    statement = ""
     if relation in paper.TABLE_1:
         head, accuracy, baseline, offset = paper.TABLE_1[relation]
-        said = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
+        statement = f"Head {head} finds {accuracy}% of {relation}, the fixed offset {offset:+d} {baseline}%."
     rule = f"The best head is above the best fixed offset{CONTROL}, {CORRECTED}"
-    statement = Statement(relation, "4.2", said, rule, partial(relation_answer, relation=relation))
-    return statement.finding("dependency_heads", "", shown, base)
+    declared = Statement(relation, "4.2", statement, rule, partial(relation_answer, relation=relation))
+    return declared.finding("dependency_heads", "", shown, base)
 
 
 def clearest_relation(shown: RelationCounts, base: int) -> Answer:

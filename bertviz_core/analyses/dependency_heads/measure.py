@@ -147,7 +147,7 @@ class Guesses:
             values[f"{view}/names"] = list(names)
             values[f"{view}/relations"] = np.array([names[name] for name in relations], dtype=np.uint16)
             values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
-        self.by_sentence = {number: kept for number, kept in self.by_sentence.items() if number < MAX_SENTENCES}
+        self.by_sentence = {number: entry for number, entry in self.by_sentence.items() if number < MAX_SENTENCES}
         return values
 
     def joined(self, numbers: Sequence[int]) -> dict[str, Any]:
@@ -160,8 +160,8 @@ class Guesses:
         self._make_room_for_new_relations()
         numbers = list(self.by_sentence)
         sentences = [asdict(self.by_sentence[number][0]) for number in numbers]
-        kept = {"names": list(self.names), "kept": numbers, "sentences": sentences}
-        return pack(self.sums | kept | self.joined(numbers) | self.classes.values())
+        records = {"names": list(self.names), "kept": numbers, "sentences": sentences}
+        return pack(self.sums | records | self.joined(numbers) | self.classes.values())
 
     def from_bytes(self, data: bytes) -> Self:
         state, full = unpack(data), type(self)(self.rules, self.layers, self.heads, self.device)

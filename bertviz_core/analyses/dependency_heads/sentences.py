@@ -147,5 +147,5 @@ class SentenceQuery(GuessQuery[SentenceExample]):
         if not self.causal:
             return counted
         words = 1 + np.arange(len(governors)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        is_seen = (governors > words) == bool(self.choice.direction)
-        return np.asarray(counted & (governors > 0) & is_seen)
+        is_visible = (governors > words) == bool(self.choice.direction)
+        return np.asarray(counted & (governors > 0) & is_visible)

@@ -69,9 +69,9 @@ class WordClasses:
         for words, members in zip(sentences, self.members, strict=True):
             for word, of_word in enumerate(words):
                 members[word, [self.names[name] for name in (EVERY, *of_word)]] = 1
-            of_words, seen = members[: len(words)].T, np.arange(len(words), 0, -1)  # (class, word)
+            of_words, visible = members[: len(words)].T, np.arange(len(words), 0, -1)  # (class, word)
             # What each word gets where every word attends to all that it sees alike.
-            uniform = np.cumsum(1 / seen)[::-1] if causal else np.ones(len(words))
+            uniform = np.cumsum(1 / visible)[::-1] if causal else np.ones(len(words))
             self.counts += np.stack([of_words.sum(1), of_words @ uniform, of_words.any(1)], 1)
 
     def update(self, layer: int, received: np.ndarray) -> None:

@@ -34,7 +34,7 @@ def paper_figure(result: Probes) -> go.Figure:
     percent = 100 * result.to_frame()[["score", "low", "high", "with_punctuation"]]
     names = titles(result)
     without, including = papers_scores(result)
-    theirs = [a or b for a, b in zip(without, including, strict=True)]
+    printed = [a or b for a, b in zip(without, including, strict=True)]
     described = {
         "customdata": np.stack([result.metrics, percent["low"].round(1), percent["high"].round(1)], 1),
         "hovertemplate": "%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
@@ -45,7 +45,7 @@ def paper_figure(result: Probes) -> go.Figure:
     diamond = {"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}}
     for values, name, marker, hover in (
         (percent["with_punctuation"], "with punctuation", circle, "UAS with punctuation %{x:.1f}%"),
-        (theirs, "paper (BERT-base, WSJ)", diamond, "%{x}% in the paper%{customdata}"),
+        (printed, "paper (BERT-base, WSJ)", diamond, "%{x}% in the paper%{customdata}"),
     ):
         figure.add_scatter(
             x=values,

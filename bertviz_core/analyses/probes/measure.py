@@ -118,10 +118,10 @@ class ProbeRun:
                 fitted[name].append(self._fit(features, name))
                 if name == "attention-only":
                     self._look_into(features, fitted[name][0])
-        for name, each in fitted.items():  # averaged over seeds; parameters and guesses are those of one
-            right = np.mean([self.gold.right(one.guesses) for one in each], axis=0)
-            seconds, size = float(np.mean([one.seconds for one in each])), each[0].probe.size()
-            self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, each[0].guesses, size, seconds))
+        for name, fits in fitted.items():  # averaged over seeds; parameters and guesses are those of one
+            right = np.mean([self.gold.right(fit.guesses) for fit in fits], axis=0)
+            seconds, size = float(np.mean([fit.seconds for fit in fits])), fits[0].probe.size()
+            self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, fits[0].guesses, size, seconds))
 
     def _word_rows(self, names: list[str]) -> list[np.ndarray]:
         """(word,) of each sentence, the rows of its words' vectors, which are read where a probe needs them."""

@@ -149,8 +149,8 @@ class Label(NamedTuple):
 LABELS = {"all": Label("all words"), "UAS": Label("without punctuation")}
 for _line in (Path(__file__).parents[2] / "assets" / "labels.txt").read_text("utf-8").splitlines():
     if not _line.startswith("#"):
-        _names, _said = _line.split(": ", 1)
-        LABELS |= dict.fromkeys(_names.split(", "), Label(*_said.split(" | ")))
+        _names, _text = _line.split(": ", 1)
+        LABELS |= dict.fromkeys(_names.split(", "), Label(*_text.split(" | ")))
 RELATIONS = {name: label for name, label in LABELS.items() if label.example}
 TAGS = frozenset(name for name in LABELS if name.isupper() and name not in TOTALS)  # universal parts of speech
 

@@ -97,7 +97,7 @@ def _choice(
         unavailable: Message for a value that is not available, with {} for the value.
         maximum: Number of characters in the address.
     """
-    address, state, place = current(), st.session_state, get_last_dg_added_to_context_stack()
+    address, state, container = current(), st.session_state, get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:
         state[key] = _arrived(label, key, default, read, unavailable)
         address.restored.add(key)
@@ -108,7 +108,7 @@ def _choice(
         if is_invalid or is_unchosen:
             address.explicit.discard(key)
             state[key] = default
-        elif place is not None and "popover" in place._ancestor_block_types:
+        elif container is not None and "popover" in container._ancestor_block_types:
             # Sent again with every run: a browser makes a popover's widgets when it is first opened, and would reset
             # those whose values it was sent with an earlier run. Streamlit would forget those that are not drawn.
             state[key] = value
@@ -117,7 +117,7 @@ def _choice(
         return state[key]
     if follows:
         more["on_change"] = partial(_changed, key, more.get("on_change"))
-    is_closed = getattr(place, "open", None) is False
+    is_closed = getattr(container, "open", None) is False
     value = state[key] if is_closed else draw(label, *arguments, key=key, **more)
     is_default = value == default and not (follows and key in address.explicit)
     address.drawn[key] = None if is_default or value is None else _text(value)[:maximum]

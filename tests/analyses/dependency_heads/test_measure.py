@@ -127,8 +127,8 @@ def test_every_head_and_the_kept_guesses_equal_the_literal_loops(model, literal)
                 weights = [m[i, g - 1] for m, guessed in zip(axes, guesses, strict=True) for i, g in enumerate(guessed)]
                 alone = [i for i, s in enumerate(s for s in sentences for _ in s["words"]) if len(s["words"]) == 1]
                 expected = np.delete(np.array(weights), alone)
-                kept_weights = np.delete(result.weights[d, layer, head], alone)
-                np.testing.assert_allclose(kept_weights / 255, expected, atol=0.5001 / 255)
+                other_weights = np.delete(result.weights[d, layer, head], alone)
+                np.testing.assert_allclose(other_weights / 255, expected, atol=0.5001 / 255)
 
 
 TAGGED = """
@@ -220,10 +220,13 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
     tree = ("He 2-nsubj", "sat 0-root", "on 6-case", "the 6-det", "old 6-amod", "mat 2-obl")
     view = ("He 2-nsubj", "sat 0-root", "on 2-prep", "the 6-det", "old 6-amod", "mat 3-pobj")
     results = [analyzed(model, "\n".join(lines)) for lines in (tree, view)]
-    seen, asked = results[0].show(RelationFilter("function-heads", 1)), results[1].show(RelationFilter("as-is", 1))
-    assert seen.relations == asked.relations and seen.relations != results[0].show(RelationFilter("as-is", 1)).relations
-    assert np.array_equal(seen.correct, asked.correct) and np.array_equal(seen.offset_correct, asked.offset_correct)
-    assert seen.sentences[0]["governors"] == [2, 0, 2, 6, 6, 3]
+    viewed, asked = results[0].show(RelationFilter("function-heads", 1)), results[1].show(RelationFilter("as-is", 1))
+    assert (
+        viewed.relations == asked.relations
+        and viewed.relations != results[0].show(RelationFilter("as-is", 1)).relations
+    )
+    assert np.array_equal(viewed.correct, asked.correct) and np.array_equal(viewed.offset_correct, asked.offset_correct)
+    assert viewed.sentences[0]["governors"] == [2, 0, 2, 6, 6, 3]
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])

@@ -68,8 +68,8 @@ def bank(count=60, seed=0) -> list[Sentence]:
 def planted(sentences: list[Sentence], gold: bool) -> Features:
     """Noise in every head; with `gold`, head 2 looks from each word at its governor, the root word at CLS."""
     rng = np.random.default_rng(1)
-    made = Features(sentences, [np.arange(len(s)) % 5 + 1 for s in sentences], HEADS)
-    for group in made.groups:
+    features = Features(sentences, [np.arange(len(s)) % 5 + 1 for s in sentences], HEADS)
+    for group in features.groups:
         group.maps[:] = rng.random(group.maps.shape) * 0.2
         group.root[:] = rng.random(group.root.shape) * 0.2
         for place, governors in enumerate(group.governors if gold else []):
@@ -78,13 +78,13 @@ def planted(sentences: list[Sentence], gold: bool) -> Features:
                     group.maps[place, word, governor - 1, 2] += 0.8
                 else:
                     group.root[place, 0, word, 2] += 0.8
-    return made
+    return features
 
 
-def uas(probe, made, sentences, fit):
+def uas(probe, features, sentences, fit):
     """UAS on the last third, trained on the first; and the losses in training and validation."""
     everyone, progress = np.arange(len(sentences)), Progress()
-    train, validation, test = (Data(made, part, "cpu") for part in np.split(everyone, [30, 40]))
+    train, validation, test = (Data(features, part, "cpu") for part in np.split(everyone, [30, 40]))
     held_out = fit(probe, train, validation, progress=progress, name="x")
     gold, losses = GoldWords(sentences, everyone[40:]), progress.losses
     found = guesses(probe, test, Progress())
