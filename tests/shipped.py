@@ -27,7 +27,7 @@ def result(analysis: str, **settings: Any) -> Any:
     corpus, relevant = sample(next(iter(SAMPLES[kind.corpus]))), kind.relevant(Settings(**settings))
     with tempfile.TemporaryDirectory() as folder:
         stored = find(Store(Path(folder)), Request(analysis, find_model(DEMO), corpus, relevant))
-    assert stored is not None, "run python -m bertviz_core.assets.build"
+    assert stored is not None, "run python -m training.sample_results"
     return stored
 
 

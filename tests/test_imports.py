@@ -31,7 +31,7 @@ LAYERS = (  # a module may import its own layer and those above it in this list
     ("bertviz_core",),  # whose names are the library's, loaded when they are used
     ("pages.shared",),
     ("pages",),
-    ("app", "bertviz_core.__main__", "bertviz_core.assets"),
+    ("app", "bertviz_core.__main__"),
 )
 MATHEMATICS = {"math", "numpy", "scipy", "sklearn", "statistics", "torch"}
 HEAVY = {"torch", "transformers"}
@@ -132,7 +132,7 @@ def check_without(modules: list[str], packages: set[str]) -> None:
 
 
 def test_the_core_never_imports_streamlit():
-    core = [name for name in TREES if name.startswith("bertviz_core") and ".assets" not in name]
+    core = [name for name in TREES if name.startswith("bertviz_core")]
     check_without([name for name in core if not name.endswith("__main__")], {"streamlit"})
 
 

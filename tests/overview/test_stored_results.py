@@ -4,13 +4,13 @@ import pytest
 
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.assets.build import reports
 from bertviz_core.engine.packing import pack
 from bertviz_core.engine.store import SHIPPED, Store
 from bertviz_core.models.checkpoint import DEMO, find
 from bertviz_core.overview.stored_results import largest, stored_results
 from bertviz_core.settings import Settings
 from bertviz_core.viewer.preview import preview_key
+from training.sample_results import reports
 
 SMALL = Settings(max_length=32)
 SHORT = "the cat sat .\nthe dog slept .\n"

@@ -1,9 +1,9 @@
 """Compute the results that ship: every analysis of the samples on the demo model, in both modes.
 
-    python -m bertviz_core.assets.build
+    python -m training.sample_results
 
 Run it after a change of the demo model, a sample or an analysis; results that no request asks for any more are removed.
-The training in assets/emergence is another model's, and stays as it is.
+The training in bertviz_core/assets/emergence is another model's, and stays as it is.
 """
 
 import tempfile

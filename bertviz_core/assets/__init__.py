@@ -1,1 +1,0 @@
-"""What ships with the project: the demo model, the sample corpora, and their precomputed results."""
