@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.ablation import figure
+from bertviz_core.analyses.ablation import curve_figure, estimate_figure, group_name, groups_figure
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.numbers import number
+from bertviz_core.plotting import TOKENS
 from pages.shared import messages, page
 from pages.shared.frame import Selection, choices, links
 from pages.shared.messages import joined, plain
@@ -31,7 +32,8 @@ def numbers(result: Ablation, selection: Selection) -> list[Metric]:
     if "to_sink_loss_change" in result.present:
         at = result.largest("to_sink_loss_change")
         to_sink, label = result["to_sink_loss_change"][at], at.label(selection.base)
-        entries.append((f"Largest, {result.sink_name} only, nats", number(to_sink, "+"), f"head {label}; a no-op: 0"))
+        name = TOKENS[result.sink][0]
+        entries.append((f"Largest, {name} only, nats", number(to_sink, "+"), f"head {label}; a no-op: 0"))
     return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]
 
 
@@ -39,10 +41,8 @@ def below(result: Ablation, selection: Selection) -> None:
     left, right = st.columns(2, gap="medium")
     with left:
         st.header("Does the gradient predict it?")
-        size = result["loss_change"].size
-        st.caption(f"Spearman's rank correlation over {size} heads: {result.correlation():.2f}.")
         alt = "Scatter plot: the gradient estimate of each head against the measured change of the loss"
-        drawing = page.drawn(figure.estimate_figure, result, selection.base)
+        drawing = page.drawn(estimate_figure, result, selection.base)
         page.chart(drawing, "ablation-estimate", alt, head=selection.head)
         st.header("How many heads are needed?")
         within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
@@ -51,7 +51,7 @@ def below(result: Ablation, selection: Selection) -> None:
             f"stays within {TOLERANCE:.0%}."
         )
         alt = "Curve: the loss while heads are ablated, the least important first"
-        page.chart(page.drawn(figure.curve_figure, result), "ablation-curve", alt)
+        page.chart(page.drawn(curve_figure, result), "ablation-curve", alt)
     with right:
         words(result, selection)
     groups(result)
@@ -64,31 +64,28 @@ def words(result: Ablation, selection: Selection) -> None:
     st.header(f"Words that head {selection.label} helps to predict")
     st.caption("Largest increase of the loss first." if worst else "No word is predicted worse without this head.")
     for word in worst:
-        before, after = (
-            f"**“{plain(guess)}”** ✓" if guess == word.original else f"“{plain(guess)}” ✗"
-            for guess in (word.before, word.after)
-        )
+        guesses = {
+            name: f"**“{plain(word[name])}”** ✓" if word[name] == word["original"] else f"“{plain(word[name])}” ✗"
+            for name in ("before", "after")
+        }
         st.markdown(
-            f"**+{word.loss_after - word.loss_before:.2f}** “{plain(word.original)}”: the model guesses {before}, "
-            f"without the head {after}  \n:gray[{joined(word.left)}] **{plain(word.shown)}** "
-            f":gray[{joined(word.right)}]"
+            f"**+{word['loss_after'] - word['loss_before']:.2f}** “{plain(word['original'])}”: the model guesses "
+            f"{guesses['before']}, without the head {guesses['after']}  \n:gray[{joined(word['left'])}] "
+            f"**{plain(word['shown'])}** :gray[{joined(word['right'])}]"
         )
-        links.to_segment(word.number)
+        links.to_segment(word["number"])
 
 
 def groups(result: Ablation) -> None:
-    """The change of the loss without all heads of a behavior or a layer, as a figure and as a table."""
+    """The change of the loss without all heads of a behavior or a layer."""
     st.header("Groups of heads")
     largest = max(result.groups, key=lambda group: group["loss_change"])
     st.caption(
         f"All heads of a behavior or a layer at once, beside as many heads drawn from the same layers, five times. "
-        f"The largest change: {figure.group_name(largest['name'])}, {number(largest['loss_change'])} nats."
+        f"The largest change: {group_name(largest)}, {number(largest['loss_change'])} nats."
     )
-    left, right = st.columns(2, gap="medium")
-    with left:
-        alt = "The change of the loss without each group of heads, with intervals, and without random heads"
-        page.chart(page.drawn(figure.groups_figure, result), "ablation-groups", alt)
-    right.dataframe(figure.group_rows(result), hide_index=True, height="content", alt="A row for each group of heads")
+    alt = "The change of the loss without each group of heads, with intervals, and without random heads"
+    page.chart(page.drawn(groups_figure, result), "ablation-groups", alt)
 
 
 TEXT = (
@@ -99,12 +96,4 @@ TEXT = (
     "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
     "those of Figure 6, measured on the same segments. Unless a limit is set, the first 64 segments are read."
 )
-analysis_page.show(
-    ANALYSES["ablation"],
-    request=request,
-    numbers=numbers,
-    squares=figure.change_map,
-    below=below,
-    text=TEXT,
-    section=12,
-)
+analysis_page.show(ANALYSES["ablation"], request=request, numbers=numbers, below=below, text=TEXT, section=12)

@@ -14,7 +14,7 @@ from bertviz_core.analyses.proportions import Estimate, t_quantile, units_text
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head
 from bertviz_core.numbers import NATS, half_width, number, percentage, quantity
-from bertviz_core.plotting import NEUTRAL, Marker, Series
+from bertviz_core.plotting import DIVERGING, NEUTRAL, SEQUENTIAL, Marker, Series
 from bertviz_core.plotting.head_map import HeadMap, value_map
 
 TOP = 5  # segments stored for each head and quantity: those with the highest values
@@ -123,6 +123,7 @@ class HeadColumn:
     marker: Marker = NEUTRAL  # color and symbol of its dots
     overview: bool = True  # whether it is in the overview and the head panel
     maximum: float | None = None  # the end of the map's scale; the highest value of all heads where it is None
+    signed: bool = False  # whether values are averaged changes: their map is centered on 0, with their intervals
 
     @property
     def short(self) -> str:
@@ -143,18 +144,27 @@ class HeadColumn:
         text = self.text(float(values[head]))
         if not isinstance(result, HeadAverages) or self.quantity not in result.present:
             return text
-        return f"{text} ± {half_width(result.interval(self.quantity)[head], '.1%' if self.percent else '.1g')}"
+        return f"{text} ± {self._half(result.interval(self.quantity)[head])}"
 
     def series(self, result: Result) -> Series:
         return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
 
     def map(self, result: Result, base: int = 1) -> HeadMap:
-        """The map of heads, colored from 0 (or the lowest value below) to the maximum."""
-        values = self.values(result)
+        """The map of heads, colored from 0 (or the lowest value below) to the maximum, or from either side of 0."""
+        values, scale = self.values(result), SEQUENTIAL
         limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))
+        texts = [self.text(value) for value in values.flat]
+        if self.signed and isinstance(result, HeadAverages):
+            maximum, scale = float(np.nanmax(np.abs(values))) or 1.0, DIVERGING
+            limits, halves = (-maximum, maximum), result.interval(self.quantity).flat
+            texts = [f"{text} ± {self._half(half)}" for text, half in zip(texts, halves, strict=True)]
         unit = "nats" if self.label.endswith(NATS) else ""
-        texts = [quantity(self.label, self.text(value)) for value in values.flat]
-        return value_map(values, base=base, limits=limits, unit=unit, texts=texts)
+        hover = [quantity(self.label, text) for text in texts]
+        return value_map(values, base=base, limits=limits, unit=unit, scale=scale, texts=hover)
+
+    def _half(self, half: float) -> str:
+        """Half a 95% interval."""
+        return half_width(half, ".1%" if self.percent else ".1g")
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:

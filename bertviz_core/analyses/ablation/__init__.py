@@ -1,19 +1,20 @@
 """Ablation: how much the loss changes without a head (beyond the paper; docs/methods.md, section 12)."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+import plotly.graph_objects as go
 from typing_extensions import Doc
 
-from bertviz_core.analyses.ablation.figure import more_figures, paper_figure
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, present
 from bertviz_core.analyses.request import Options
-from bertviz_core.heads import highest
+from bertviz_core.heads import all_heads, highest
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.numbers import half_width, number
+from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, TOKENS, Series, finish, layer_figure
 
 NO_OP = 0.01  # of the whole model's loss
 
@@ -36,7 +37,7 @@ def no_op(result: Ablation, base: int) -> Answer:
     lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
     largest = np.maximum(-interval.low, interval.high)
     size = Interval(lowest.max(), largest.max(), interval.enough)
-    name, half = result.sink_name, half_width(result.interval("to_sink_loss_change")[head])
+    name, half = TOKENS[result.sink][0], half_width(result.interval("to_sink_loss_change")[head])
     together = f"no group of heads attends mostly to {name}."
     for group in result.groups:
         if group["name"] == f"to_{result.sink}":
@@ -53,23 +54,94 @@ def no_op(result: Ablation, base: int) -> Answer:
     )
 
 
-STATEMENTS = (
-    Statement(
-        "matter",
-        "",
-        "",
-        "A head matters where the loss without it rises, with an interval corrected for the number of heads.",
-        matter,
-    ),
-    Statement(
-        "no_op",
-        "",
-        "",
-        "Without its attention to the sink (the special token that receives the most attention) no head changes the "
-        f"loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
-        no_op,
-    ),
-)
+def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
+    """The change of the loss by layer, a dot for each head: without the head, and without its attention to the sink."""
+    series = [Series("loss_change", result["loss_change"], "without the head", (BEST, "circle"), "loss change, nats")]
+    if result.sink:
+        name, marker = TOKENS[result.sink]
+        values = result["to_sink_loss_change"]
+        label = f"loss change without attention to {name}, nats"
+        series.append(Series("to_sink_loss_change", values, f"without attention to {name}", marker, label))
+    return layer_figure([series], base=base, height=400).update_yaxes(title="change of the loss, nats")
+
+
+def more_figures(result: Ablation) -> dict[str, go.Figure]:
+    """The figures of the ablation page below the first one."""
+    return {
+        "The gradient estimate and the measured change": estimate_figure(result),
+        "Groups of heads": groups_figure(result),
+        "The loss while heads are switched off": curve_figure(result),
+    }
+
+
+def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
+    """The gradient estimate against the measured change with its 95% interval, a dot for each head."""
+    change, interval, estimate = result["loss_change"], result.interval("loss_change"), result["gradient_estimate"]
+    each = zip(all_heads(*change.shape), change.flat, interval.flat, estimate.flat, strict=True)
+    texts = [
+        [head.label(), f"{head.label(base)}: {number(value)} ± {half_width(half)} nats; estimate {number(guess)}"]
+        for head, value, half, guess in each
+    ]
+    figure = go.Figure().add_scatter(
+        x=estimate.reshape(-1),
+        y=change.reshape(-1),
+        error_y={"array": interval.reshape(-1), "thickness": 1, "width": 0, "color": "rgba(140, 140, 140, 0.6)"},
+        mode="markers",
+        marker={"size": 9, "color": BEST, "opacity": 0.7, "symbol": "circle"},
+        customdata=texts,
+        hovertemplate="%{customdata[1]}<extra></extra>",
+    )
+    figure.update_xaxes(title="gradient estimate, nats", zeroline=False, exponentformat="e")
+    figure.update_yaxes(title="measured change of the loss, nats")
+    return finish(figure, 400, showlegend=False)
+
+
+def curve_figure(result: Ablation) -> go.Figure:
+    """The loss while heads are switched off, the least important first."""
+    shares = result.removed / result.removed.max()
+    figure = go.Figure().add_scatter(
+        x=shares,
+        y=result.removed_loss,
+        mode="lines+markers",
+        line={"color": BEST, "width": 2},
+        customdata=result.removed,
+        hovertemplate=f"%{{customdata}} of {result.removed.max()} heads off: loss %{{y:.3f}} nats<extra></extra>",
+    )
+    figure.add_hline(y=result.loss, line={"dash": "dot", "color": NEUTRAL[0], "width": 1})
+    figure.update_xaxes(title="share of the heads switched off, the least important first", tickformat=".0%")
+    figure.update_yaxes(title="loss, nats")
+    return finish(figure, 360, showlegend=False)
+
+
+def groups_figure(result: Ablation) -> go.Figure:
+    """The change of the loss without each group, with its interval; beside it random heads of the same layers."""
+    names = [group_name(group) for group in result.groups]
+    figure = go.Figure().add_scatter(
+        x=[group["loss_change"] for group in result.groups],
+        y=names,
+        error_x={"array": [group["interval"] or 0.0 for group in result.groups], "thickness": 1.5, "width": 3},
+        mode="markers",
+        name="the group",
+        marker={"size": 10, "color": BEST, "symbol": "circle"},
+        customdata=[len(group["heads"]) for group in result.groups],
+        hovertemplate="%{y}, %{customdata} heads: %{x:.3f} nats<extra></extra>",
+    )
+    figure.add_scatter(
+        x=[draw for group in result.groups for draw in group["random_draws"]],
+        y=[group_name(group) for group in result.groups for _ in group["random_draws"]],
+        mode="markers",
+        name="as many random heads of the same layers",
+        marker={"size": 8, "color": NEUTRAL[0], "symbol": "x-thin-open"},
+        hovertemplate="%{y}, random heads of the same layers: %{x:.3f} nats<extra></extra>",
+    )
+    figure.update_yaxes(autorange="reversed")
+    figure.update_xaxes(title="change of the loss, nats", zeroline=True, zerolinecolor=NEUTRAL[0], zerolinewidth=1)
+    return finish(figure, 120 + 24 * len(names), margin={"l": 130})
+
+
+def group_name(group: dict[str, Any]) -> str:
+    """Display name of a group."""
+    return BEHAVIORS[group["name"]][-1] if group["name"] in BEHAVIORS else str(group["name"])
 
 
 @dataclass(frozen=True)
@@ -90,7 +162,23 @@ class AblationAnalysis(Analysis):
     result_class = Ablation
     options = Replacement
     columns = COLUMNS
-    statements = STATEMENTS
+    statements = (
+        Statement(
+            "matter",
+            "",
+            "",
+            "A head matters where the loss without it rises, with an interval corrected for the number of heads.",
+            matter,
+        ),
+        Statement(
+            "no_op",
+            "",
+            "",
+            "Without its attention to the sink (the special token that receives the most attention) no head changes "
+            f"the loss by {NO_OP:.0%} or more of the whole model's, with intervals corrected for the number of heads.",
+            no_op,
+        ),
+    )
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     control = "change"

@@ -94,27 +94,21 @@ def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) 
 
 
 class MeanOutputs:
-    """Sums of the heads' outputs over the tokens of a corpus: `mean` is (layer, head, width of a head)."""
+    """The sum of each head's outputs over the tokens of a corpus, (layer, head, width of a head), and how many these
+    are."""
 
     def __init__(self) -> None:
-        self.sums: dict[int, Tensor] = {}
-        self.tokens = 0
+        self.sum, self.tokens = torch.zeros(()), 0
 
     def new_empty(self) -> Self:
         return type(self)()
 
-    def update(self, batch: Batch, shown: tuple[int, Tensor]) -> None:
-        layer, output = shown  # (batch, head, query, width)
-        self.sums[layer] = (output.double() * batch.mask[:, None, :, None]).sum((0, 2))
-        self.tokens = batch.tokens()
+    def update(self, batch: Batch, outputs: Sequence[Tensor]) -> None:
+        """Take in the sums of all layers over one batch."""
+        self.sum, self.tokens = torch.stack(list(outputs)), batch.tokens()
 
-    def merge(self, other: MeanOutputs) -> None:
-        self.sums = {layer: self.sums[layer] + total if self.sums else total for layer, total in other.sums.items()}
-        self.tokens += other.tokens
-
-    @property
-    def mean(self) -> Tensor:
-        return torch.stack([self.sums[layer] for layer in sorted(self.sums)]) / self.tokens
+    def merge(self, other: Self) -> None:
+        self.sum, self.tokens = self.sum.to(other.sum) + other.sum, self.tokens + other.tokens
 
 
 def change_of(whole: Predictions, without: Predictions) -> Tensor:
@@ -135,5 +129,5 @@ def words_of(batch: Batch, labels: Tensor, shift: int, whole: Predictions, witho
 
 
 def values_of(batch: Batch, changes: Changes) -> Tensor:
-    """(batch, head or set, quantity): what is averaged over segments."""
+    """What is averaged over segments."""
     return changes.values

@@ -3,6 +3,7 @@ paper; docs/methods.md, section 12)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,20 +95,21 @@ class AblationRun:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
 
         def passing(model: AttentionModel, batch: Batch, observe: Observe) -> None:
-            layers = iter(range(model.layers))
+            sums: list[Tensor] = []
 
             def combine(weights: Tensor, value: Tensor) -> Tensor:
-                output = weights @ value
-                observe((next(layers), output))
+                output = weights @ value  # (batch, head, query, width)
+                sums.append((output.double() * batch.mask[:, None, :, None]).sum((0, 2)))
                 return output
 
             with torch.inference_mode():
                 model.encoder(**label(batch, self.targets)[0].inputs(model), combine=combine)
+            observe(sums)
             self.progress.advance(len(batch.examples))
 
         outputs = MeanOutputs()
         self._stream("Measuring the mean outputs of heads", "segments", 1, outputs, passing)
-        return outputs.mean
+        return outputs.sum / outputs.tokens
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
         """One head at a time, and without its attention to the sink."""
@@ -158,8 +160,8 @@ def _lowest_layer(sets: Tensor) -> Tensor:
 def groups(labels: np.ndarray, seed: int) -> list[Group]:
     """The groups to switch off together: each behavior of `labels` (layer, head), and each layer."""
     named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
-    for layer in range(len(labels)):
-        named.append((f"layer {layer + 1}", np.broadcast_to(np.arange(len(labels))[:, None] == layer, labels.shape)))
+    layer_of = np.indices(labels.shape)[0]
+    named += [(f"layer {layer + 1}", layer_of == layer) for layer in range(len(labels))]
     groups = []
     for index, (name, heads) in enumerate(named):
         counts = heads.sum(1)
@@ -178,41 +180,39 @@ def removals(change: np.ndarray) -> list[np.ndarray]:
     return [(rank < count).reshape(change.shape) for count in counts]
 
 
-def accumulator(model: AttentionModel, request: Request) -> AblationRun:
-    return AblationRun(model, request)
+accumulator = AblationRun
 
 
-def finish(measured: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
+def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
     """The result of an ablation from what its passes measured."""
-    heads, averages, start = measured.heads, measured.sets.result(), len(measured.removals) - 1
+    heads, averages, curve = run.heads, run.sets.result(), len(run.removals) - 1
     loss, right, predicted, count = heads.predicted.tolist()
     change = averages["mean"][0, 0]
     interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
-    losses, records = loss / count + np.append(0.0, change[:start]), []
-    for group in measured.groups:  # the change without it, and then those of its draws
-        end = start + 1 + len(group.draws)
-        draws = change[start + 1 : end].tolist()
+    rest, records = iter(zip(change[curve:].tolist(), interval[curve:].tolist(), strict=True)), []
+    for group in run.groups:
+        own, half = next(rest)
+        draws = [draw for draw, _ in islice(rest, len(group.draws))]
         records.append(
             {
                 "name": group.name,
                 "heads": [Head(*at).label() for at in np.argwhere(group.heads).tolist()],
-                "loss_change": float(change[start]),
-                "interval": None if np.isnan(interval[start]) else float(interval[start]),
+                "loss_change": own,
+                "interval": None if np.isnan(half) else half,
                 "random_loss_change": float(np.mean(draws)) if draws else None,
                 "random_draws": draws,
             }
         )
-        start = end
     return Ablation(
-        provenance=with_skipped(provenance, measured.skipped),
+        provenance=with_skipped(provenance, run.skipped),
         **heads.result(),
         texts=heads.texts(segments.tokens),
         loss=loss / count,
         right=int(right),
         predicted=int(predicted),
-        sink=measured.sink,
+        sink=run.sink,
         groups=records,
-        removed=np.array([int(removal.sum()) for removal in measured.removals]),
-        removed_loss=losses,
-        **heads.worst_words(measured.targets, segments.tokens),
+        removed=np.array([int(removal.sum()) for removal in run.removals]),
+        removed_loss=loss / count + np.append(0.0, change[:curve]),
+        **heads.worst_words(run.targets, segments.tokens),
     )

@@ -1,7 +1,7 @@
 """The result of ablation."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,17 +12,18 @@ from bertviz_core.analyses.head_averages import averaged_column
 from bertviz_core.analyses.results import to_lists
 from bertviz_core.analyses.sep_gradients import LossAverages
 from bertviz_core.heads import Head, all_heads, highest
-from bertviz_core.plotting import BROAD, SEP, TOKENS
+from bertviz_core.plotting import BROAD, SEP
 
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
 COLUMNS = (
-    averaged_column("loss_change", "loss change, head removed, nats", name="loss change, head removed"),
-    averaged_column("right_change", "change in right guesses, head removed", percent=True, overview=False),
+    averaged_column("loss_change", "loss change, head removed, nats", name="loss change, head removed", signed=True),
+    averaged_column("right_change", "change in right guesses, head removed", percent=True, overview=False, signed=True),
     averaged_column(
         "to_sink_loss_change",
         "loss change, attention to the sink removed, nats",
         name="loss change, sink attention removed",
         marker=SEP,
+        signed=True,
     ),
     averaged_column(
         "to_sink_right_change",
@@ -30,30 +31,13 @@ COLUMNS = (
         name="change in right guesses, sink attention removed",
         percent=True,
         overview=False,
+        signed=True,
     ),
     averaged_column(
         "gradient_estimate", "loss change, gradient estimate, nats", name="gradient estimate", marker=BROAD
     ),
 )
 GUESSES = ("original", "before", "after")  # of `word_ids`
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word that a model without one head predicts worse: the segment's `number` and the token's `position` in it from
-    0, what the model sees (`shown` in place of the word), its guesses before and after, and the losses in nats."""
-
-    number: int
-    position: int
-    where: str
-    left: str
-    right: str
-    shown: str
-    original: str
-    before: str
-    after: str
-    loss_before: float
-    loss_after: float
 
 
 @dataclass(frozen=True)
@@ -90,10 +74,6 @@ class Ablation(LossAverages):
     names: dict[str, str]
     contexts: dict[str, dict[str, str]]
 
-    @property
-    def sink_name(self) -> str:
-        return TOKENS[self.sink][0]
-
     def largest(self, quantity: str) -> Head:
         """The largest change in either direction."""
         return highest(np.abs(self[quantity]))
@@ -109,14 +89,17 @@ class Ablation(LossAverages):
         both = pd.DataFrame([self[name].reshape(-1) for name in ("gradient_estimate", "loss_change")]).T
         return float(both.rank().corr().iloc[0, 1])
 
-    def words(self, head: Head) -> Iterator[Word]:
-        """The words whose loss rises most without a head, the largest rise first."""
+    def words(self, head: Head) -> Iterator[dict[str, Any]]:
+        """The words that the model predicts worse without a head, the largest rise of the loss first: the segment's
+        `number` and the token's `position` in it from 0, `where` that is, what the model sees (`left`, `shown` in place
+        of the word, `right`), the `original`, the guesses `before` and `after`, and the losses `loss_before` and
+        `loss_after`, in nats."""
         fields = (self.word_numbers, self.word_positions, self.word_ids, self.word_losses)
         for number, position, ids, (loss, worse) in zip(*(each[head].tolist() for each in fields), strict=True):
             if number >= 0 and worse > loss:
                 guesses = {name: self.names[str(token)] for name, token in zip(GUESSES, ids, strict=True)}
-                context = self.contexts[f"{number}:{position}"]
-                yield Word(number, position, **context, **guesses, loss_before=loss, loss_after=worse)
+                place = {"number": number, "position": position} | self.contexts[f"{number}:{position}"]
+                yield place | guesses | {"loss_before": loss, "loss_after": worse}
 
     def arrays(self) -> dict[str, Any]:
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}
@@ -126,7 +109,7 @@ class Ablation(LossAverages):
     def tables(self) -> dict[str, pd.DataFrame]:
         groups = pd.DataFrame(self.groups).drop(columns="random_draws")
         heads = all_heads(*self["loss_change"].shape)
-        words = [{"head": head.label()} | asdict(word) for head in heads for word in self.words(head)]
+        words = [{"head": head.label()} | word for head in heads for word in self.words(head)]
         return {
             "groups": groups.assign(heads=[" ".join(group["heads"]) for group in self.groups]),
             "curve": pd.DataFrame({"removed": self.removed, "loss": self.removed_loss}),

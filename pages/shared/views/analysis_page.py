@@ -17,7 +17,6 @@ from bertviz_core.heads import all_labels, highest, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
-from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import endnotes, messages, page, services, stored
 from pages.shared.frame import Selection, choices, header, links
 from pages.shared.memoize import memoize
@@ -34,7 +33,6 @@ def show(
     beyond: Callable[[Any, HeadColumn, Selection], str] | None = None,
     numbers: Callable[[Any, Selection], list[Metric]] | None = None,
     figure: Callable[[Any, Selection], FigureSpec] | None = None,
-    squares: Callable[[Any, HeadColumn, int], HeadMap] | None = None,
     below: Draw | None = None, after: Draw | None = None, text: str = "", section: int | None = None,
 ) -> None:  # fmt: skip
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance.
@@ -44,7 +42,6 @@ def show(
         beyond: Draws a threshold for the shown column; names the heads beyond it, as `named_over` does.
         numbers: The key numbers, in place of those of the shown column.
         figure: The paper's figure, where it is not simply the analysis's.
-        squares: The map of the shown column, where it is not the column's own.
         below, after: Draw what follows the key numbers, and the table of all heads.
         text, section: What "About" says, in Markdown, and the section of docs/methods.md.
     """
@@ -61,7 +58,7 @@ def show(
             shown = choose_column(analysis, result, list(values))
             named = beyond(result, shown, selection) if beyond else ""
         _finding(analysis, result, shown, selection.base)
-        with _pictures(analysis, result, shown, selection, figure, squares):
+        with _pictures(analysis, result, shown, selection, figure):
             _chosen_head(result, {shown: values[shown]} | values, selection)
         page.metrics(numbers(result, selection) if numbers else _key_numbers(shown, result, values[shown], selection))
         if named:
@@ -125,7 +122,7 @@ def _all_heads(analysis: Analysis, result: Result) -> pd.DataFrame:
 
 def _pictures(
     analysis: Analysis, result: Result, shown: HeadColumn, selection: Selection,
-    figure: Callable[[Any, Selection], FigureSpec] | None, squares: Callable[[Any, HeadColumn, int], HeadMap] | None,
+    figure: Callable[[Any, Selection], FigureSpec] | None,
 ) -> DeltaGenerator:  # fmt: skip
     """The figure, where there is one, beside the map of the shown column; the room for the chosen head's numbers."""
     left, right = st.columns([3, 2], gap="medium")
@@ -137,8 +134,7 @@ def _pictures(
         is_long = (drawing.layout.get("height") or HEIGHT) > LONG
         room, beside = right if is_long else left, right
     with beside:
-        base = selection.base
-        drawn = memoize(squares, result, shown, base) if squares else memoize(HeadColumn.map, shown, result, base)
+        drawn = memoize(HeadColumn.map, shown, result, selection.base)
         st.markdown(f"**Head map**: {plain(shown.label)}")
         alt = f"Map of all heads, layer by head, colored by {shown.label}"
         page.head_map(drawn, f"{analysis.name}-map", alt, selection)

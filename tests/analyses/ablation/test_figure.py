@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.ablation.figure import (
-    change_map,
-    curve_figure,
-    estimate_figure,
-    group_rows,
-    groups_figure,
-    paper_figure,
-)
+from bertviz_core.analyses.ablation import curve_figure, estimate_figure, groups_figure, paper_figure
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.numbers import number
+from bertviz_core.plotting import SEQUENTIAL
 
 GROUPS = [
     {"name": "to_sep", "heads": ["1-1", "2-2"], "loss_change": 0.5, "interval": 0.1,
@@ -38,11 +33,11 @@ def test_the_figure_by_layer_has_both_changes(result: Ablation) -> None:
 
 
 def test_the_map_is_centered_on_no_change_and_says_the_interval(result: Ablation) -> None:
-    described = change_map(result, ANALYSES["ablation"].column("loss_change"))
+    described = ANALYSES["ablation"].column("loss_change").map(result)
     assert described.limits[0] == -described.limits[1] == -abs(result["loss_change"]).max()
-    value, interval = result["loss_change"][0, 1], result.interval("loss_change")[0, 1]
-    assert described.hover[1].startswith(f"1-2: {value:+.3g} ± {interval:.2g} nats; rank ")
-    assert change_map(result, ANALYSES["ablation"].column("gradient_estimate")).limits[0] == 0
+    value, interval = number(result["loss_change"][0, 1]), result.interval("loss_change")[0, 1]
+    assert described.hover[1].startswith(f"1-2: loss change, head removed {value} ± {interval:.1g} nats; rank ")
+    assert ANALYSES["ablation"].column("gradient_estimate").map(result).scale == SEQUENTIAL
 
 
 def test_the_scatter_has_estimate_change_and_interval_of_each_head(result: Ablation) -> None:
@@ -62,4 +57,3 @@ def test_groups_stand_beside_their_draws(result: Ablation) -> None:
     own, draws = groups_figure(result).data
     assert list(own.x) == [0.5, 1.5] and list(own.y) == ["[SEP]", "layer 1"]
     assert list(draws.x) == GROUPS[0]["random_draws"] and set(draws.y) == {"[SEP]"}
-    assert [row["random heads, nats"] for row in group_rows(result)] == ["0.250", "–"]

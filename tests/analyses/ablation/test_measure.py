@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from bertviz_core.analyses.ablation import estimate_figure, groups_figure
 from bertviz_core.analyses.ablation.changes import Changes, HeadChanges
-from bertviz_core.analyses.ablation.figure import change_map, estimate_figure, group_rows, groups_figure
 from bertviz_core.analyses.ablation.measure import groups
 from bertviz_core.analyses.ablation.result import Ablation
 from bertviz_core.analyses.head_averages import TOP
@@ -181,13 +181,13 @@ def test_the_worst_words_are_those_of_an_exhaustive_search(
     for head in all_heads(2, 2):
         after = word_losses(literal, {(head.layer, head.head)})
         worst = sorted(after, key=lambda at: (before[at] - after[at], at))[:5]
-        found = {(word.number, word.position): word for word in result.words(head)}
+        found = {(word["number"], word["position"]): word for word in result.words(head)}
         assert list(found) == [at for at in worst if after[at] > before[at]]
         for at, word in found.items():
-            assert (word.loss_before, word.loss_after) == pytest.approx((before[at], after[at]), abs=1e-5)
-            example = literal.examples[word.number]
-            ids = example["input_ids"][word.position], example["labels"][word.position]
-            assert [word.shown, word.original] == model.tokens.names(ids)
+            assert (word["loss_before"], word["loss_after"]) == pytest.approx((before[at], after[at]), abs=1e-5)
+            example = literal.examples[at[0]]
+            ids = example["input_ids"][at[1]], example["labels"][at[1]]
+            assert [word["shown"], word["original"]] == model.tokens.names(ids)
 
 
 def test_a_cancel_ends_it(model: loading.AttentionModel) -> None:
@@ -220,7 +220,6 @@ def test_a_single_segment_has_no_intervals(model: loading.AttentionModel) -> Non
     assert {group["interval"] for group in written["groups"]} == {None}
     assert {row["loss_change_interval"] for row in written["table"]} == {None}
     assert {value for row in written["arrays"]["loss_change_interval"] for value in row} == {None}
-    assert "± –" in change_map(result, ANALYSES["ablation"].columns[0]).hover[0]
-    assert "± –" in group_rows(result)[0]["change, nats"]
+    assert "± –" in ANALYSES["ablation"].columns[0].map(result).hover[0]
     for figure in (estimate_figure(result), groups_figure(result)):
         assert figure.data and figure.to_json()
