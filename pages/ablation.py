@@ -57,7 +57,7 @@ def below(result: Ablation, selection: Selection) -> None:
     groups(result)
 
 
-@messages.fragment()
+@messages.fragment
 def words(result: Ablation, selection: Selection) -> None:
     """The words whose loss rises most without the chosen head, with the guesses before and after, right ones bold."""
     worst = list(result.words(selection.head))

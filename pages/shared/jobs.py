@@ -1,38 +1,91 @@
-"""The jobs that this reader has started: starting, finding, drawing and cancelling them; other readers' are never
-shown."""
+"""One reader's session and the jobs that it has started; other readers' are never shown.
 
+Streamlit gives a session back to a tab whose connection broke and comes back in time. On a public server the others end
+with their jobs and uploads; on one's own machine jobs run to their end, and uploads stay.
+"""
+
+import secrets
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
+from threading import Timer
 
 import streamlit as st
 
 from bertviz_core import tasks
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import shared
+from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.engine.jobs import Job, JobQueue
-from bertviz_core.errors import BertvizError, Cancelled, DownloadNeeded
-from bertviz_core.paper_report import ReportRequest
+from bertviz_core.engine.uploads import Upload
+from bertviz_core.errors import BertvizError, Cancelled, DownloadNeeded, StoreError
 from bertviz_core.tasks import Task
-from pages.shared import messages, services, session
+from pages.shared import messages, services
 
+GRACE = 120.0  # seconds for which Streamlit keeps a session whose connection is closed
 REMEMBERED = 50  # of this reader's jobs
+
+
+@dataclass(eq=False)
+class Session:
+    """The state of one reader."""
+
+    name: str = field(default_factory=lambda: secrets.token_hex(16))  # secret: jobs know the session by it
+    jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest at the end
+    uploads: list[Upload] = field(default_factory=list)  # on a public server
+    check: UploadCheck | None = None  # of an upload, which runs
+    leaving: Timer | None = None  # runs out when the connection has been closed for too long
+
+    def close(self) -> None:
+        """The connection is closed: stop the check, and end everything else unless the reader comes back."""
+        if self.check:
+            self.check.end()
+        if services.access().public and (self.uploads or any(queue.jobs_of(self.name) for queue in services.queues())):
+            self.leaving = Timer(GRACE, self.end)
+            self.leaving.daemon = True  # does not delay the server's end
+            self.leaving.start()
+
+    def end(self) -> None:
+        """Withdraw from the jobs, and delete the uploads."""
+        for queue in services.queues():
+            queue.leave_all(self.name)
+        for upload in self.uploads:
+            with suppress(StoreError):  # it expires
+                services.uploads().delete(upload.token)
+
+
+def session() -> Session:
+    """This reader's session, whose connection is open."""
+    mine: Session = st.session_state.setdefault("session", Session())
+    if mine.leaving:
+        mine.leaving.cancel()
+        mine.leaving = None
+    return _connected(mine.name, mine)
+
+
+@st.cache_resource(scope="session", show_spinner=False, on_release=Session.close)
+def _connected(name: str, _session: Session) -> Session:
+    """Streamlit releases it when the connection is closed, and asks for it anew in a session that comes back."""
+    return _session
 
 
 def submit(key: str, title: str, task: Callable[[], Task], queue: JobQueue | None = None) -> None:
     """Queue a job, or join the one that runs; a job that cannot be queued ends at once with the error."""
+    mine = session()
     try:
         services.store().check()
-        job = (queue or services.jobs()).submit(key, title, task(), session.current().name)
+        job = (queue or services.jobs()).submit(key, title, task(), mine.name)
     except BertvizError as error:
         job = Job(key, title).finish("failed", error)
-    mine = _mine()
-    mine.pop(key, None)
-    mine[key] = job
-    while len(mine) > REMEMBERED:
-        del mine[next(iter(mine))]
+    mine.jobs.pop(key, None)
+    mine.jobs[key] = job
+    while len(mine.jobs) > REMEMBERED:
+        del mine.jobs[next(iter(mine.jobs))]
 
 
 def everything_key(requests: list[Request]) -> str:
+    """The key of one job for all these requests, in which `last_of` finds each."""
     return "all/" + "/".join(request.key() for request in requests)
 
 
@@ -41,29 +94,17 @@ def everything(key: str, requests: list[Request], title: str = "Everything") -> 
     submit(key, title, lambda: tasks.analyses(requests, services.store()))
 
 
-def report(key: str, request: ReportRequest) -> None:
-    """Queue the computation of what a report lacks, as one job."""
-    submit(key, "Report", lambda: tasks.report(request, services.store()))
-
-
-def hub_model(key: str, requests: list[Request]) -> None:
-    """Queue the download of a hub model and then all of these analyses of it, as one job under `everything_key`, for
-    which nobody else's analyses wait."""
-    task = partial(tasks.hub_model, requests, services.store())
-    submit(key, requests[0].checkpoint.name, task, services.downloads())
-
-
 def cancel(job: Job) -> None:
     """Withdraw this reader's request. To this reader the job is over, even if others still want it."""
-    for queue in (services.jobs(), services.downloads()):
-        queue.leave(job, session.current().name)
+    for queue in services.queues():
+        queue.leave(job, session().name)
     if not job.finished:
-        _mine()[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
+        session().jobs[job.key] = Job(job.key, job.title).finish("cancelled", Cancelled())
 
 
 def last(key: str) -> Job | None:
     """This reader's last job with this key."""
-    return _mine().get(key)
+    return session().jobs.get(key)
 
 
 def last_of(request: Request) -> Job | None:
@@ -74,7 +115,8 @@ def last_of(request: Request) -> Job | None:
 
 
 def unfinished() -> list[Job]:
-    return [job for job in _mine().values() if not job.finished]
+    """This reader's jobs that wait or run."""
+    return [job for job in session().jobs.values() if not job.finished]
 
 
 def is_running(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> bool:
@@ -92,8 +134,8 @@ def is_running(job: Job | None, stored: str = "No result was stored; finished pa
 
 def beside() -> None:
     """This reader's jobs, in the sidebar of every page; one that has ended is announced once."""
-    ended, before = [job for job in _mine().values() if job.finished], st.session_state.get("jobs announced", ())
-    st.session_state["jobs announced"] = ended
+    mine, before = session().jobs.values(), st.session_state.get("jobs announced", ())
+    st.session_state["jobs announced"] = ended = [job for job in mine if job.finished]
     for job in ended:
         if job not in before:
             st.toast(f"{messages.plain(job.title)}: {job.state}.")
@@ -113,7 +155,7 @@ def offer_download(needed: DownloadNeeded) -> None:
         st.rerun()
 
 
-@messages.fragment(run_every=0.5)
+@partial(messages.fragment, run_every=0.5)
 def _running(job: Job) -> None:
     """Draw the running job: progress, rate, time left, and Cancel; the page is run again when the job has ended."""
     if _is_over(job):
@@ -125,7 +167,7 @@ def _running(job: Job) -> None:
     st.button("Cancel", on_click=cancel, args=(job,), icon=":material/stop:")
 
 
-@messages.fragment(run_every=1.0)
+@partial(messages.fragment, run_every=1.0)
 def _beside(jobs: list[Job]) -> None:
     if any(map(_is_over, jobs)):
         st.rerun()
@@ -143,12 +185,5 @@ def _waiting(job: Job) -> str:
     """The job's place in the queue, while it is there."""
     if job.state != "waiting":
         return ""
-    before = services.jobs().before(job) + services.downloads().before(job)
+    before = sum(queue.before(job) for queue in services.queues())
     return f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"
-
-
-def _mine() -> dict[str, Job]:
-    """This reader's jobs by key, the latest at the end."""
-    session.current()  # it is here
-    mine: dict[str, Job] = st.session_state.setdefault("jobs", {})
-    return mine

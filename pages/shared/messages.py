@@ -45,26 +45,23 @@ def note(problem: BertvizError) -> None:
     st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
 
 
-def fragment(run_every: float | None = None) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def fragment(work: Callable[..., None], *, run_every: float | None = None) -> Callable[..., None]:
     """st.fragment whose errors are drawn in its place when it runs alone, without the frame that draws them else."""
 
-    def decorate(work: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(work)
-        def run(*arguments: Any, **options: Any) -> None:
-            try:
-                work(*arguments, **options)
-            except BertvizError as problem:
-                context = get_script_run_ctx()
-                if context is None or not context.fragment_ids_this_run:
-                    raise
-                error(problem)
+    @functools.wraps(work)
+    def run(*arguments: Any, **options: Any) -> None:
+        try:
+            work(*arguments, **options)
+        except BertvizError as problem:
+            context = get_script_run_ctx()
+            if context is None or not context.fragment_ids_this_run:
+                raise
+            error(problem)
 
-        return st.fragment(run, run_every=run_every)
-
-    return decorate
+    return st.fragment(run, run_every=run_every)
 
 
-@fragment(run_every=1.0)
+@functools.partial(fragment, run_every=1.0)
 def rerun_after(work: Future[Any]) -> None:
     """Draw the page again when work in the background is done."""
     if work.done():

@@ -167,8 +167,10 @@ def offer_papers_model(selection: Selection) -> None:
             "One job downloads it from the Hugging Face hub and runs every analysis: "
             f"{duration(requests)} after the download."
         )
-        label, given = f"Download {size / 1e6:,.0f} MB and analyze", (key, requests)
-        st.button(label, on_click=jobs.hub_model, args=given, icon=":material/download:")
+        task = partial(tasks.hub_model, requests, services.store())
+        given = key, requests[0].checkpoint.name, task, services.downloads()  # nobody's analyses wait for it
+        label = f"Download {size / 1e6:,.0f} MB and analyze"
+        st.button(label, on_click=jobs.submit, args=given, icon=":material/download:")
 
 
 @st.cache_resource(ttl=600, show_spinner=False)

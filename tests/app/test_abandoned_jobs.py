@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.settings import Access
-from pages.shared import services, session
+from pages.shared import jobs, services
 from tests.browser import chromium as browser
 from tests.visitors import Visitor, visitor
 
@@ -43,12 +43,12 @@ def test_who_comes_back_in_time_keeps_the_jobs(returns: bool, monkeypatch: pytes
     left = Left()
     monkeypatch.setattr(services, "access", lambda: Access(public=True))
     monkeypatch.setattr(services, "jobs", lambda: left)
-    monkeypatch.setattr(session, "GRACE", 0.2)
-    monkeypatch.setattr(session, "_connected", lambda _name, mine: mine)
-    mine = session.Session()
-    monkeypatch.setattr(session.st, "session_state", {"session": mine})
+    monkeypatch.setattr(jobs, "GRACE", 0.2)
+    monkeypatch.setattr(jobs, "_connected", lambda _name, mine: mine)
+    mine = jobs.Session()
+    monkeypatch.setattr(jobs.st, "session_state", {"session": mine})
     mine.close()
     if returns:
-        assert session.current() is mine
+        assert jobs.session() is mine
     time.sleep(0.5)
     assert left == ([] if returns else [mine.name])

@@ -186,7 +186,7 @@ def test_an_error_of_a_fragment_that_runs_alone_is_drawn_in_its_place(monkeypatc
         from bertviz_core.errors import StoreError
         from pages.shared import messages
 
-        @messages.fragment()
+        @messages.fragment
         def part() -> None:
             raise StoreError("The store is full.")
 

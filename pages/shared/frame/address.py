@@ -82,20 +82,13 @@ def leave(complete: bool) -> None:
 def fragment(work: Callable[..., None]) -> Callable[..., None]:
     """A function as a fragment whose choices go to the address when it runs alone."""
 
-    @messages.fragment()
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
-        problem = None
-        try:
-            work(*arguments, **options)
-        except Exception as error:  # not on the way to another page, whose address Streamlit has set
-            problem = error
+        work(*arguments, **options)  # on the way to another page it raises: that address Streamlit has set
         if not current().is_running:
             leave(complete=False)
-        if problem is not None:
-            raise problem
 
-    return run
+    return messages.fragment(run)
 
 
 def share() -> None:

@@ -1,12 +1,14 @@
 """The uploads that a reader sees: on a public server those of this session, else the latest on this machine, and
 those that a link opened."""
 
+from functools import partial
+
 import streamlit as st
 
 from bertviz_core.corpora.upload_check import CheckedFiles
 from bertviz_core.engine.uploads import TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
-from pages.shared import messages, services, session
+from pages.shared import jobs, messages, services
 
 PREFIX = "upload-"  # before a token, in the address bar
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
@@ -40,7 +42,7 @@ def lifetime() -> str:
 
 def keep(checked: CheckedFiles) -> str:
     """Store a checked file; returns its address. Raises InputError where there is no room for it."""
-    access, mine = services.access(), session.current().uploads
+    access, mine = services.access(), jobs.session().uploads
     if access.public and sum(upload.charge for upload in mine) + len(checked.data) > access.session_uploads:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
         raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
@@ -54,7 +56,7 @@ def keep(checked: CheckedFiles) -> str:
 
 def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool = False) -> None:
     """Begin to check files that have arrived for a role on the page; `take` draws and ends the check."""
-    mine = session.current()
+    mine = jobs.session()
     if mine.check:
         mine.check.end()
     mine.check, st.session_state["checking"] = services.check(files, kind, fixed=fixed), role
@@ -63,7 +65,7 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
 
 def take(role: str) -> CheckedFiles | None:
     """What the check for a role has found, once; draws it while it runs. Raises InputError for unreadable files."""
-    mine = session.current()
+    mine = jobs.session()
     if mine.check is None or st.session_state.get("checking") != role:
         return None
     if not mine.check.done():
@@ -73,8 +75,8 @@ def take(role: str) -> CheckedFiles | None:
     return check.result()
 
 
-@messages.fragment(run_every=1.0)
-def _checking(mine: session.Session) -> None:
+@partial(messages.fragment, run_every=1.0)
+def _checking(mine: jobs.Session) -> None:
     """The page goes on meanwhile, and is run again when the check is over."""
     if mine.check is None or mine.check.done():
         st.rerun()
@@ -85,7 +87,7 @@ def _checking(mine: session.Session) -> None:
 def delete(address: str) -> None:
     """Delete an upload."""
     services.delete_upload(address.removeprefix(PREFIX))
-    mine = session.current()
+    mine = jobs.session()
     mine.uploads = [upload for upload in mine.uploads if PREFIX + upload.token != address]
     for each in KINDS:  # a treebank may be listed as text too
         visible(each).pop(address, None)
@@ -97,7 +99,7 @@ def open_link(address: str, kind: str) -> None:
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
     if services.access().public:  # its readers have their own alone
-        upload = next((upload for upload in session.current().uploads if upload.token == token), None)
+        upload = next((upload for upload in jobs.session().uploads if upload.token == token), None)
     else:
         upload = services.uploads().find(token)
     if upload is None:

@@ -176,7 +176,7 @@ def _key_numbers(column: HeadColumn, result: Result, values: np.ndarray, selecti
     ]
 
 
-@messages.fragment()
+@messages.fragment
 def _examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
     st.header(f"Top segments for head {selection.label}")

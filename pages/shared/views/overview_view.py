@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from bertviz_core import exports, paper
+from bertviz_core import exports, paper, tasks
 from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, with_behavior
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, ShownRelations
@@ -110,7 +110,8 @@ def report(selection: Selection) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if lacking:
             label = f"Compute the report ({request.duration(services.store(), missing)})"
-            st.button(label, icon=":material/summarize:", on_click=jobs.report, args=(key, request))
+            given = key, "Report", partial(tasks.report, request, services.store())
+            st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=given)
         if some:
             name = exports.slug("report", selection.checkpoint.label)
             files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
