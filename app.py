@@ -17,7 +17,7 @@ if __name__ != "__main__":  # `streamlit run` imports the server first; every vi
         raise SystemExit(f"{error.what} {error.hint}") from None
     app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)
 else:
-    with serving.page_turns:
+    with serving.page_turn():
         st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
         page = st.navigation(links.sections(), position="hidden")  # the sidebar draws its own menu
         entry, complete = links.entry(page.url_path), False

@@ -50,7 +50,7 @@ first = viewer_panes.pane(selection, model, view, title, original, positions, be
 with summary:
     viewer_panes.claim(first, view, min_weight if shape == "lines" else 0)
 if not first.attention.weights.size:
-    address.stop()
+    raise address.PageEnd
 
 other = viewer_panes.second(compare, together, first, model, view, before=before)
 products = None

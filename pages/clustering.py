@@ -10,9 +10,10 @@ from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES, label
+from bertviz_core.heads import all_labels
 from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, page, stored
-from pages.shared.frame import choices, head_options, header
+from pages.shared.frame import choices, header
 from pages.shared.memoize import memoize
 from pages.shared.page import Metric
 
@@ -33,7 +34,7 @@ def choose_thresholds(present: list[str]) -> Thresholds:
 def named_heads() -> dict[str, str]:
     """The linguistic heads of the stored results, or those that the paper names where the reader asks for them."""
     is_papers_model = "bert-base" in selection.checkpoint.name
-    has_them = set(paper.LINGUISTIC_HEADS) <= set(head_options(selection.checkpoint))
+    has_them = set(paper.LINGUISTIC_HEADS) <= set(all_labels(selection.checkpoint.layers, selection.checkpoint.heads))
     if is_papers_model and has_them and choices.toggle("Mark the paper's linguistic heads", key="marked"):
         return paper.LINGUISTIC_HEADS
     return memoize(linguistic, stored.results(selection))

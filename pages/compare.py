@@ -60,14 +60,14 @@ selection = header.current()
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
     if (chosen := compare_view.choose(selection)) is None:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
-        address.stop()
+        raise address.PageEnd
     for name, value in zip(("analysis", "a", "b"), chosen, strict=True):
         address.put(name, value)  # even at its default: the first runs change with the store
     a, b = (compare_view.found(chosen[0], run) for run in chosen[1:])
     if a is None or b is None:
         services.runs.clear()  # which had it a few seconds ago
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
-        address.stop()
+        raise address.PageEnd
     comparison = memoize(compare, a, b)
     key = compare_view.choose_quantity(comparison)
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"

@@ -11,7 +11,7 @@ from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import Training, find_training
 from bertviz_core.models.checkpoint import short_names
 from bertviz_core.models.sources import trainings
-from pages.shared import endnotes, files, jobs, page, services, stored
+from pages.shared import endnotes, jobs, page, services, stored
 from pages.shared.frame import address, choices, header
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -72,7 +72,7 @@ def computed(training: Training) -> Emergence:
         label = f"Analyze ({stored.duration(missing)})"
         stored.start_button(label, jobs.everything, key, requests, "Emergence")
     if found is None:
-        address.stop()
+        raise address.PageEnd
     own = memoize(renamed, found, {text.digest: text.name, treebank.digest: treebank.name})
     assert isinstance(own, Emergence)
     return own
@@ -85,7 +85,7 @@ def describe() -> str:
     mode = "as in the paper" if mode == "paper" else "corrected"
     model, text = origin["model"], origin["corpus"]
     st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
-    files.name_after(model["name"], text["name"])
+    st.session_state["files"] = model["name"], text["name"]
     return plain(
         f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}. {len(result.steps)} checkpoints of "
         f"{result.shape[0]} × {result.shape[1]} heads; {origin['segments']:,} segments, {origin['sentences']:,} "

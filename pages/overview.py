@@ -24,7 +24,7 @@ if not {"surface_patterns", "entropy"} & results.keys():
     overview_view.panel(selection)
     overview_view.report(selection)
     stored.offer_papers_model(selection)
-    address.stop()
+    raise address.PageEnd
 
 summary, picture = st.container(), st.container()
 with st.container(horizontal=True, vertical_alignment="bottom"):

@@ -130,18 +130,30 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
 
 
 STYLE = """
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 70rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430; }
-figure { margin: 1.5rem 0; } .scroll { overflow: auto; max-height: 40rem; }
-.findings li { color: #1f2430; font-size: 16px; }
-table { border-collapse: collapse; font-size: 14px; } th { position: sticky; top: 0; background: #fff; }
-th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid #e9ecef; }
-ul { color: #5c6370; font-size: 14px; }
+:root { color-scheme: light; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
+  background: #fff; }
+h1 { font-size: 1.9rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #dee2e6; } h3 { margin: 1.2rem 0 .3rem; }
+figure { margin: 1.2rem 0; } figure, .wide { overflow-x: auto; }
+figcaption, .caption { color: #5c6370; font-size: .85rem; margin: 1rem 0 0; }
+table { border-collapse: collapse; font-size: .85rem; margin: .3rem 0 1rem; }
+th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; border-bottom: 1px solid #e9ecef; }
+th { border-bottom: 2px solid #adb5bd; } .dataframe td, td.number { text-align: right; white-space: nowrap; }
+.strong { font-weight: 600; } pre { background: #f8f9fa; padding: .8rem; font-size: .8rem; white-space: pre-wrap; }
+li { overflow-wrap: anywhere; }
+@page { size: A4; margin: 16mm 14mm; }
+@media print {
+  body { font-size: 10pt; max-width: none; margin: 0; padding: 0; } table { font-size: 8pt; }
+  h1, h2, h3, .caption { break-after: avoid; } figure, tr, li { break-inside: avoid; }
+  thead { display: table-header-group; } .wide, figure { overflow: visible; } figure > div { zoom: .72; }
+  p, li { orphans: 3; widows: 3; }
+}
 """
 
 
-def html_page(title: str, *sections: str, style: str = STYLE) -> str:
-    """A whole page that needs no network: plotly's script, then the sections."""
-    head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{style}</style>'
+def html_page(title: str, *sections: str) -> str:
+    """A whole page that needs no network and prints on A4: plotly's script, then the sections."""
+    head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{STYLE}</style>'
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
         f"<body>{''.join(sections)}</body></html>"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -18,7 +19,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
-from pages.shared import files, preview
+from pages.shared import preview
 from pages.shared.components import component
 from pages.shared.frame import Selection, address, links
 from pages.shared.memoize import memoize
@@ -78,6 +79,13 @@ def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], option
     return FigureSpec.of(build(*arguments, **dict(options)))
 
 
+def picture_name(*shows: str) -> str:
+    """File name of a picture without its suffix: what it shows, the model, of a path the folder's name, and the
+    corpora."""
+    model, corpora = st.session_state.get("files", ("", ""))
+    return exports.slug(*shows, Path(model).name, corpora)
+
+
 def choose_head(data: Sequence[Any]) -> None:
     """Choose the head that a clicked dot is of, in a callback."""
     address.choose(head=data[0])
@@ -107,7 +115,7 @@ def chart(
     spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
     spec["layout"]["height"] = height or spec["layout"]["height"]
     # Wide enough for every legend, at any width of the window.
-    picture = {"format": "svg", "filename": files.picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
+    picture = {"format": "svg", "filename": picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
     only_camera = {"modeBarButtons": [["toImage"]], "displaylogo": False}  # more buttons would cover the legend
     config = only_camera | {"toImageButtonOptions": picture}
     clicks: dict[str, Any] = {"on_select": clicked, "selection_mode": "points"} if head or choose else {}
@@ -132,7 +140,7 @@ def head_map(
         if head := st.session_state[key].get("head"):
             address.choose(head=head)
 
-    origin, name = st.session_state.get("origin", ""), files.picture_name(key)
+    origin, name = st.session_state.get("origin", ""), picture_name(key)
     data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "height": height}
     changing = json.dumps(data | {"link": link}).encode()
     # One JSON object a line: Streamlit would write and check lists for thousands of heads again with every run.
@@ -203,7 +211,7 @@ def drawings(items: Sequence[Drawing], key: str) -> None:
         {
             "title": item.title,
             "svg": item.svg,
-            "file": f"{files.picture_name(item.title.partition(':')[0])}.svg",
+            "file": f"{picture_name(item.title.partition(':')[0])}.svg",
             "link": links.viewer_address(item.target),
             "notes": [{"text": text, "link": links.viewer_address(target)} for text, target in item.notes],
         }
@@ -212,11 +220,19 @@ def drawings(items: Sequence[Drawing], key: str) -> None:
     component("drawings", html='<div class="drawings"></div>')(data=data, key=key)
 
 
+def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
+    """A button for each file: label -> its name, and what makes its bytes when the button is clicked."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        for text, (name, build) in files.items():
+            key, icon = f"download-{text}", ":material/download:"
+            st.download_button(text, data=build, file_name=name, on_click="ignore", icon=icon, key=key)
+
+
 def downloads(result: Result) -> None:
     """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
     builders = {suffix: build for suffix, build in exports.builders(result).items() if suffix != ".svg"}
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
-    files.offer(
+    offer_files(
         {
             titles.get(suffix, suffix[1:].upper()): (exports.file_name(result, suffix), build)
             for suffix, build in builders.items()

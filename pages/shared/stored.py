@@ -63,7 +63,7 @@ def result_or_stop(request: Request, result_class: type[R]) -> R:
     job = jobs.last_of(request)
     if offer(request) and job is not None and not job.finished:
         st.skeleton(height=420)
-    address.stop()
+    raise address.PageEnd
 
 
 def _warn_of_unknown(result: Result) -> None:

@@ -57,13 +57,20 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
 
 
-def test_pages_take_turns_in_the_order_of_their_coming() -> None:
-    turns, inside = serving.Turns(1, patience=60.0), []
-    threads = [threading.Thread(target=lambda n=n: _enter(turns, inside, n)) for n in range(3)]
-    with turns:
+def test_pages_take_turns_in_the_order_of_their_coming(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns, inside = threading.Semaphore(1), []
+    monkeypatch.setattr(serving, "_turns", turns)
+    monkeypatch.setattr(serving, "PATIENCE", 60.0)
+
+    def enter(number: int) -> None:
+        with serving.page_turn():
+            inside.append(number)
+
+    threads = [threading.Thread(target=enter, args=(number,)) for number in range(3)]
+    with serving.page_turn():
         for waiting, thread in enumerate(threads, 1):
             thread.start()
-            while len(turns._waiting) < waiting:
+            while len(turns._cond._waiters) < waiting:
                 pass
         assert not inside
     for thread in threads:
@@ -71,17 +78,13 @@ def test_pages_take_turns_in_the_order_of_their_coming() -> None:
     assert inside == [0, 1, 2]
 
 
-def test_no_page_waits_for_one_that_does_not_end() -> None:
-    turns = serving.Turns(1, patience=0.1)
-    with turns, turns:
+def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = threading.Semaphore(1)
+    monkeypatch.setattr(serving, "_turns", turns)
+    monkeypatch.setattr(serving, "PATIENCE", 0.1)
+    with serving.page_turn(), serving.page_turn():
         pass
-    with turns:  # and afterwards there is one turn again
-        assert turns._free == 0
-
-
-def _enter(turns: serving.Turns, inside: list[int], number: int) -> None:
-    with turns:
-        inside.append(number)
+    assert turns._value == 1
 
 
 def test_what_all_sessions_share_is_bounded_by_its_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,4 @@
-"""The frame around every page: navigation, header, uploads. Here, what the reader has chosen, model, corpora, mode and
-head: the header creates it, the pages read it."""
+"""The frame around every page. Here, what the reader has chosen: the header creates it, the pages read it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from bertviz_core.analyses.analysis import Analysis, Kind
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
-from bertviz_core.heads import Head, all_labels
+from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
 
@@ -48,11 +47,6 @@ class Selection:
     def analyses(self) -> list[Analysis]:
         """The analyses whose kind of corpus is chosen."""
         return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]
-
-
-def head_options(checkpoint: Checkpoint) -> tuple[str, ...]:
-    """Labels from 1, layer by layer: what the picker offers and the address bar holds."""
-    return all_labels(checkpoint.layers, checkpoint.heads)
 
 
 def neighbor(label: str, options: Sequence[str], step: int = 1) -> str:

@@ -1,22 +1,24 @@
 """The address bar: every choice on every page, so that a link, Back and Forward restore what was shown.
 
-A choice is drawn by the functions of `choices` in place of Streamlit's own widgets. On arrival (a link, a new tab, Back
-or Forward) it takes its value from the address; afterwards the address follows it. A choice at its default is not in
-the address.
-Streamlit's own binding of widgets to the address is not used: it replaces the history's entry and does not restore
-widgets on Back.
+A choice is drawn by the functions of `choices`. On arrival (a link, a new tab, Back or Forward) it takes its value from
+the address; afterwards the address follows it, without the choices at their defaults. Streamlit's own binding of
+widgets to the address replaces the history's entry, and does not restore widgets on Back.
 """
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from dataclasses import dataclass, field, fields
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bertviz_core.settings import Settings
 from pages.shared import messages
+
+# The choices that all pages share.
+HEADER = {"model", "corpus", "treebank", "coreference", "zero", "head"} | {each.name for each in fields(Settings)}
 
 
 @dataclass
@@ -29,7 +31,6 @@ class Address:
     defaults: dict[str, Any] = field(default_factory=dict)  # the last ones
     explicit: set[str] = field(default_factory=set)  # made by the reader: they stay when their default changes
     drawn: dict[str, str | None] = field(default_factory=dict)  # in this run, as text; None at the default
-    shared: set[str] = field(default_factory=set)  # choices that all pages have
     implied: dict[str, str] = field(default_factory=dict)  # parameters that follow from others of the address
     visited: dict[str, dict[str, str]] = field(default_factory=dict)  # own parameters of each page when last shown
     problems: dict[str, tuple[str, Any]] = field(default_factory=dict)  # why it is not restored, what stands for it
@@ -38,12 +39,7 @@ class Address:
 
 
 class PageEnd(Exception):
-    """The rest of a page is not drawn. Streamlit's own stop would let nothing be written to the address after it."""
-
-
-def stop() -> NoReturn:
-    """End the page here."""
-    raise PageEnd
+    """The page ends here. Streamlit's own stop would let nothing be written to the address after it."""
 
 
 def current() -> Address:
@@ -91,12 +87,6 @@ def fragment(work: Callable[..., None]) -> Callable[..., None]:
     return messages.fragment(run)
 
 
-def share() -> None:
-    """Mark the choices drawn so far as shared by all pages."""
-    address = current()
-    address.shared |= address.drawn.keys()
-
-
 def common() -> dict[str, str]:
     """The choices that all pages share, as parameters."""
     return _texts(shared=True)
@@ -106,7 +96,7 @@ def _texts(shared: bool) -> dict[str, str]:
     """The choices of all pages, or the others, as this run has drawn them, else as the address has them."""
     address = current()
     texts = (address.parameters | address.drawn).items()
-    return {key: text for key, text in texts if text is not None and (key in address.shared) == shared}
+    return {key: text for key, text in texts if text is not None and (key in HEADER) == shared}
 
 
 def here(**choices: str) -> str:

@@ -13,9 +13,9 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint, find, short_names
 from bertviz_core.models.sources import models as allowed_models
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
-from pages.shared import files, jobs, messages, services
+from pages.shared import jobs, messages, services
 from pages.shared.components import component
-from pages.shared.frame import ChosenModel, Selection, address, choices, corpora, head_options, links, neighbor
+from pages.shared.frame import ChosenModel, Selection, address, choices, corpora, links, neighbor
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
@@ -49,7 +49,6 @@ def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> N
         selection = Selection(checkpoint, sources, settings, Head(0, 0), base)
         with line:
             selection = replace(selection, head=_head(checkpoint, default_head(entry.name, selection), base))
-        address.share()
     finally:  # the menu's links carry the choices
         with menu:
             component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
@@ -90,7 +89,7 @@ def _name_after(entry: links.Page, selection: Selection) -> None:
     mode = "as in the paper" if settings.paper else "corrected"
     if settings.weights == "norms" and entry.reads_maps:
         mode += ", norms in place of weights"
-    files.name_after(model.label, names)
+    st.session_state["files"] = model.label, names
     st.session_state["origin"] = f"{model.label} ({model.fingerprint()[:8]}), {basis}, {mode}; after Clark et al. 2019"
     st.set_page_config(page_title=f"{entry.title}: {model.label} on {names}" if names else entry.title)
 
@@ -169,8 +168,8 @@ def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]
 
 def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
     """The picker with previous and next; it stands at the page's own head until the reader chooses."""
-    options = head_options(checkpoint)
-    labels = dict(zip(options, all_labels(checkpoint.layers, checkpoint.heads, base), strict=True))
+    options, shown = (all_labels(checkpoint.layers, checkpoint.heads, first) for first in (1, base))
+    labels = dict(zip(options, shown, strict=True))
     with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
         before = st.container(width="content")
         label = choices.selectbox(

@@ -2,9 +2,8 @@
 
 import gc
 import threading
-from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib import import_module
 from typing import cast
 
@@ -42,36 +41,20 @@ REMEMBERED = 32  # sessions whose browsers may come back; each takes three file 
 first_page_served = threading.Event()
 
 
-class Turns:
-    """Lets a few threads in at once, in the order in which they came; none waits longer than `patience` seconds.
-
-    Pages share one interpreter: of thirty at once each would take thirty times as long, the short ones too.
-    """
-
-    def __init__(self, count: int, patience: float) -> None:
-        self._free, self._patience = count, patience
-        self._waiting: deque[threading.Event] = deque()
-        self._lock = threading.Lock()
-
-    def __enter__(self) -> None:
-        turn = threading.Event()
-        with self._lock:
-            self._free -= 1
-            if self._free >= 0:
-                return
-            self._waiting.append(turn)
-        if not turn.wait(self._patience):  # a page before it may be loading a large model
-            with self._lock, suppress(ValueError):  # its turn may have come just now
-                self._waiting.remove(turn)
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._free += 1
-            if self._waiting:
-                self._waiting.popleft().set()
+_turns = threading.Semaphore(2)
+PATIENCE = 2.0  # seconds that a page waits: one before it may be loading a large model
 
 
-page_turns = Turns(2, patience=2.0)
+@contextmanager
+def page_turn() -> Iterator[None]:
+    """A page's turn, after those that came before it: pages share one interpreter, and of thirty at once each would
+    take thirty times as long, the short ones too."""
+    is_mine = _turns.acquire(timeout=PATIENCE)
+    try:
+        yield
+    finally:
+        if is_mine:
+            _turns.release()
 
 
 @asynccontextmanager

@@ -25,7 +25,7 @@ from bertviz_core.overview import ClearestHead, Relation, Segment, clearest, rel
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
-from pages.shared import files, jobs, page, services, stored
+from pages.shared import jobs, page, services, stored
 from pages.shared.frame import Selection, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
@@ -73,7 +73,7 @@ def stored_results(thresholds: Thresholds, results: Results, selection: Selectio
     def build(suffix: str) -> bytes:
         return summarized(results, thresholds).to_bytes(suffix)
 
-    files.offer({suffix[1:].upper(): (f"{name}{suffix}", partial(build, suffix)) for suffix in SUFFIXES})
+    page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", partial(build, suffix)) for suffix in SUFFIXES})
 
 
 def panel(selection: Selection) -> None:
@@ -114,7 +114,7 @@ def report(selection: Selection) -> None:
             st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=given)
         if some:
             name = exports.slug("report", selection.checkpoint.label)
-            files.offer({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
+            page.offer_files({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
 
 
 def gallery(results: Results, selection: Selection) -> None:

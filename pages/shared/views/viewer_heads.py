@@ -16,7 +16,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.viewer import ablated_heads, predictions_frame, shorten, switches
 from bertviz_core.viewer.files import input_html, input_origin, overlay
-from pages.shared import files, head_panel, stored
+from pages.shared import head_panel, page, stored
 from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -143,7 +143,7 @@ def downloads(
         tokens = shown.shown.layout.tokens
         build = partial(products.measured.to_csv, tokens, products.position, of_head)
         offered["CSV: query × key"] = (f"{name}.query-key.csv", build)
-    files.offer(offered)
+    page.offer_files(offered)
     pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
     st.caption(
         f"CSV: this head, as shown; heads: all heads from one token to the other{asked}. "

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from bertviz_core.heads import Head
+from bertviz_core.heads import Head, all_labels
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.models.labels import Layout
 from bertviz_core.models.model import AttentionModel
@@ -22,7 +22,7 @@ from bertviz_core.viewer import InputAttention, InputView, apply_view, shorten, 
 from bertviz_core.viewer.files import FOLDER, pack, sides
 from pages.shared import messages, page, preview, services
 from pages.shared.components import component
-from pages.shared.frame import Selection, address, choices, head_options, header, neighbor
+from pages.shared.frame import Selection, address, choices, header, neighbor
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import viewer_input
@@ -129,7 +129,7 @@ def _other_model(first: Pane, view: InputView, before: bool) -> Pane:
 
 def _with_head(selection: Selection) -> Selection:
     """Draw the choice of the second head: the one after the first, until another is chosen."""
-    options = head_options(selection.checkpoint)
+    options = all_labels(selection.checkpoint.layers, selection.checkpoint.heads)
     after = neighbor(selection.head.label(), options)
     chosen = choices.selectbox("Second head", options, key="head2", default=after, follows=True, width=120)
     return replace(selection, head=Head.parse(chosen))
