@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.sep_gradients import SepGradients, no_op_figure, shares_figure, sink, sinks
+from bertviz_core.analyses.sep_gradients import SepGradients, no_op_figure, sink
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import Selection, header
@@ -18,19 +18,18 @@ def numbers(result: SepGradients, selection: Selection) -> list[Metric]:
         (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
         ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
     ]
-    if ANALYSES["sep_gradients"].findings(result)[0].quantity:
-        token, peak, attention, ratio = sink(result)
-        name, highest = TOKENS[token][0], max(paper.LAYER_MEANS["to_sep"])
-        where = f"Attention to {name}, layer {peak + selection.base}, {result.input_name}"
-        entries.append((where, f"{attention:.2f}", f"paper: [SEP], {highest:.2f}"))
-        entries.append((f"Gradient, {name} / other", f"{ratio:.2f}", "paper: near 0"))
+    if found := sink(result):
+        name, highest = TOKENS[found.token][0], max(paper.LAYER_MEANS["to_sep"])
+        where = f"Attention to {name}, layer {found.layer + selection.base}, {result.input_name}"
+        entries.append((where, f"{found.attention:.2f}", f"paper: [SEP], {highest:.2f}"))
+        entries.append((f"Gradient, {name} / other", f"{found.ratio:.2f}", "paper: near 0"))
     return entries
 
 
 def no_op(result: SepGradients, selection: Selection) -> None:
-    if not sinks(result):
+    if (found := sink(result)) is None:
         return
-    name = TOKENS[sink(result).token][0]
+    name = TOKENS[found.token][0]
     if name == "[SEP]":
         header.retitle(plain(f"{name} gradients"))  # the paper's
     st.header(f"Is attention to {plain(name)} a no-op?")
@@ -38,13 +37,8 @@ def no_op(result: SepGradients, selection: Selection) -> None:
         "The gradient says how much the loss would change if a weight changed slightly. Much attention with a gradient "
         f"near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
     )
-    left, right = st.columns(2, gap="medium")
-    with left:
-        alt = f"Attention to {name} by layer, and under it the gradient to {name} and to other tokens"
-        page.chart(page.drawn(no_op_figure, result, selection.base), "no-op-figure", alt, head=selection.head)
-    with right:
-        alt = "Stacked bars by layer: the share of each class in attention, and in attention times gradient"
-        page.chart(page.drawn(shares_figure, result, selection.base), "shares-figure", alt)
+    alt = f"Attention to {name} by layer, and under it the gradient to {name} and to other tokens"
+    page.chart(page.drawn(no_op_figure, result, selection.base), "no-op-figure", alt, head=selection.head)
 
 
 TEXT = (

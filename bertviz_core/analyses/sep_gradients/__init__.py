@@ -5,7 +5,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
@@ -13,8 +12,9 @@ from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, 
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result
+from bertviz_core.analyses.surface_patterns import ranked_sinks
 from bertviz_core.heads import highest
-from bertviz_core.plotting import TOKENS, Series, finish_layers, layer_figure
+from bertviz_core.plotting import TOKENS, Series, layer_figure
 
 CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens of a segment
 GRADIENT, SENSITIVITY, ATTENTION = "to_{}", "to_{}_times_attention", "attention_to_{}"
@@ -33,15 +33,13 @@ COLUMNS = tuple(
     for form, title in LABELS.items()
     for token, (name, marker) in TOKENS.items()
 )
-SINKS = ("sep", "cls", "first")  # classes of special tokens, and the first token where it is none of them
 NO_OP = 0.5  # of the gradient to other tokens
-WRITTEN = 0.1  # colored bars from this share on carry it as text
 
 
 @dataclass(frozen=True)
 class LossAverages(HeadAverages):
-    """Averages that rest on the loss of a model that predicts words: the mean over segments, in nats, of the whole
-    model; of `predicted` tokens it predicts `right` ones right."""
+    """Averages that rest on the loss of a model that predicts words: its mean over segments, in nats; of `predicted`
+    tokens the whole model predicts `right` ones right."""
 
     loss: float
     right: int
@@ -49,7 +47,6 @@ class LossAverages(HeadAverages):
 
     @property
     def accuracy(self) -> float:
-        """The share of the tokens to predict that the model predicts right."""
         return self.right / self.predicted
 
     def counts(self) -> dict[str, Any]:
@@ -82,45 +79,34 @@ class SepGradients(LossAverages):
         """Class -> (layer, head) values of a quantity, without the classes that no segment has."""
         return {name: self[form.format(name)] for name in CLASSES if form.format(name) in self.present}
 
-    def shares(self, form: str) -> dict[str, np.ndarray]:
-        """Class -> (layer,) share, from 0 to 1, of a layer's ATTENTION or SENSITIVITY, summed over its heads."""
-        sums = {name: values.sum(1) for name, values in self.classes(form).items()}
-        total = np.sum(list(sums.values()), axis=0)
-        return {name: share(values, total) for name, values in sums.items()}
-
     def arrays(self) -> dict[str, Any]:
         return super().arrays() | {"loss": self.loss} | self.counts()
 
 
 class Sink(NamedTuple):
-    """The special token, or first token, that receives the most attention of a layer: its class, that layer (from 0),
-    the share of the layer's attention, and the mean gradient there over that to other tokens (NaN where no attention
-    has one)."""
+    """The special token, or first token, that receives the largest share of a layer's attention."""
 
-    token: str
-    layer: int
+    token: str  # its class
+    layer: int  # from 0
     attention: float
-    ratio: float
+    ratio: float  # the mean gradient there over that to other tokens; NaN where no attention has one
 
 
-def sinks(result: SepGradients) -> list[str]:
-    """The classes among which the sink is."""
-    return [name for name in SINKS if f"to_{name}" in result.present]
-
-
-def sink(result: SepGradients) -> Sink:
-    """Find the sink of a result; raises KeyError where no input has a special token."""
-    means = {name: result[ATTENTION.format(name)].mean(1) for name in sinks(result)}
-    if not means:
-        raise KeyError("special tokens")
-    token = max(means, key=lambda name: float(means[name].max()))
-    layer = int(means[token].argmax())
-    gradient, other = (present(result, name)[layer].mean() for name in (f"to_{token}", "to_other"))
-    return Sink(token, layer, float(means[token][layer]), float(share(gradient, other)))
+def sink(result: SepGradients) -> Sink | None:
+    """The sink of a result; None where no input has a special token."""
+    attention = {f"to_{name}": values for name, values in result.classes(ATTENTION).items()}
+    if not (ranked := ranked_sinks(attention)):
+        return None
+    means = attention[quantity := ranked[0]].mean(1)
+    layer = int(means.argmax())
+    gradient, other = (present(result, name)[layer].mean() for name in (quantity, "to_other"))
+    return Sink(quantity.removeprefix("to_"), layer, float(means[layer]), float(share(gradient, other)))
 
 
 def no_op(result: SepGradients, base: int) -> Answer:
-    token, layer, attention, ratio = sink(result)
+    if (found := sink(result)) is None:
+        raise KeyError("special tokens")
+    token, layer, attention, ratio = found
     there, other = (layer_intervals(result, quantity).at(layer) for quantity in (f"to_{token}", "to_other"))
     ends = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
     matters = f"the gradient there is {ratio:.2f} times that to other tokens"
@@ -142,7 +128,9 @@ def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
 def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Attention to the sink over its gradient, layer by layer: a no-op is high above and low below. The gradient to
     other tokens stands beside it, for all gradients may fall or rise from layer to layer."""
-    token = sink(result).token
+    found = sink(result)
+    assert found is not None, "drawn only where the inputs have a special token"
+    token = found.token
     shown = [name for name in (token, "other") if name in result.classes(GRADIENT)]
     titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
     gradients = [_series(result, GRADIENT, name) for name in shown]
@@ -168,41 +156,11 @@ def _log_axis(figure: go.Figure, row: int, series: list[Series]) -> go.Figure:
     return figure
 
 
-def shares_figure(result: SepGradients, base: int = 1) -> go.Figure:
-    """Of each layer's attention, and of its attention × gradient, the share of each class: stacked bars, to 100%."""
-    panels = {"Of the attention": ATTENTION, "Of the attention × gradient": SENSITIVITY}
-    gap = 0.255  # for legends of two lines
-    figure = make_subplots(2, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=list(panels))
-    for row, (panel, form) in enumerate(panels.items(), start=1):
-        for name, values in result.shares(form).items():
-            title, (color, _) = TOKENS[name]
-            figure.add_bar(
-                x=np.arange(1, len(values) + 1),
-                y=values,
-                name=title,
-                marker={"color": color, "opacity": 0.3 if name == "other" else 1},
-                text=[f"{value:.0%}" if value >= WRITTEN and name != "other" else "" for value in values],
-                textposition="inside",
-                insidetextanchor="middle",
-                insidetextfont={"color": "white", "size": 12},
-                textangle=0,
-                constraintext="none",
-                legendgroup=name,
-                legend=f"legend{row if row > 1 else ''}",
-                hovertemplate=f"layer %{{x}}: %{{y:.1%}} {panel.lower()} to {title}<extra></extra>",
-                row=row,
-                col=1,
-            )
-    figure.update_yaxes(range=[0, 1], tickformat=".0%").update_layout(barmode="stack", bargap=0.25)
-    return finish_layers(figure, len(result.mean[0]), 2, base=base, height=560, gap=gap)
-
-
 def more_figures(result: SepGradients) -> dict[str, go.Figure]:
-    """Attention to the sink over its gradient, and the shares of attention and of attention × gradient."""
-    shares = {"Shares by layer": shares_figure(result)}
-    if not sinks(result):
-        return shares
-    return {f"Is attention to {TOKENS[sink(result).token][0]} a no-op?": no_op_figure(result)} | shares
+    """Attention to the sink over its gradient."""
+    if (found := sink(result)) is None:
+        return {}
+    return {f"Is attention to {TOKENS[found.token][0]} a no-op?": no_op_figure(result)}
 
 
 class SepGradientsAnalysis(Analysis):
@@ -243,4 +201,4 @@ class SepGradientsAnalysis(Analysis):
     def default_column(self, result: Result) -> HeadColumn | None:
         """The gradient to the sink."""
         assert isinstance(result, SepGradients)
-        return self.column(f"to_{sink(result).token}") if sinks(result) else super().default_column(result)
+        return self.column(f"to_{found.token}") if (found := sink(result)) else super().default_column(result)

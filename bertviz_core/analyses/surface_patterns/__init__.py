@@ -72,7 +72,7 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
 
 def sinks(result: HeadAverages) -> list[str]:
     """`ranked_sinks` of a result."""
-    return ranked_sinks({name: result[name] for name in SINKS if name in result.present})
+    return ranked_sinks(dict(zip(result.quantities, result.mean, strict=True)))
 
 
 def ranked_sinks(values: Mapping[str, np.ndarray]) -> list[str]:

@@ -6,13 +6,11 @@ over the tokens of a segment, of that length with the mean attention weight that
 section 11).
 """
 
-from collections.abc import Sequence
-
 import plotly.graph_objects as go
 
 from bertviz_core import plotting
-from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
-from bertviz_core.plotting import NEUTRAL, TOKENS
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
+from bertviz_core.plotting import NEUTRAL, TOKENS, Marker
 
 QUANTITIES = (
     *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
@@ -23,45 +21,40 @@ NORM_LABELS = {
     "norm_correlation": "correlation of length and attention weight",
 }
 NORM_QUANTITIES = tuple(NORM_LABELS)
-NAMES = (  # in the order of the page's choice: quantity, "attention" and where it goes, short name, marker
-    ("previous", "to the previous token", "the previous token", plotting.PREVIOUS),
-    ("next", "to the next token", "the next token", plotting.NEXT),
-    ("current", "to the token itself", "the token itself", NEUTRAL),
-    ("to_cls", "to [CLS]", "[CLS]", plotting.CLS),
-    ("to_sep", "to [SEP]", "[SEP]", plotting.SEP),
-    ("to_punct", "to full stops and commas", "full stops and commas", plotting.PUNCTUATION),
-    ("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", plotting.SEP),
-    ("other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", plotting.OTHER_TO_SEP),
-    ("to_first", "from later tokens to the first token", "the first token", plotting.FIRST),
-)
-COLUMNS = tuple(
-    averaged_column(
-        key,
-        f"attention {where}",
-        name=name,
-        marker=marker,
-        overview=key not in ("sep_to_sep", "other_to_sep"),
-        maximum=1.0,
-    )
-    for key, where, name, marker in NAMES
+
+
+def _share(quantity: str, where: str, name: str, marker: Marker, overview: bool = True) -> HeadColumn:
+    return averaged_column(quantity, f"attention {where}", name=name, marker=marker, overview=overview, maximum=1.0)
+
+
+COLUMNS = (  # in the order of the page's choice
+    _share("previous", "to the previous token", "the previous token", plotting.PREVIOUS),
+    _share("next", "to the next token", "the next token", plotting.NEXT),
+    _share("current", "to the token itself", "the token itself", NEUTRAL),
+    _share("to_cls", "to [CLS]", "[CLS]", plotting.CLS),
+    _share("to_sep", "to [SEP]", "[SEP]", plotting.SEP),
+    _share("to_punct", "to full stops and commas", "full stops and commas", plotting.PUNCTUATION),
+    _share("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", plotting.SEP, overview=False),
+    _share(
+        "other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", plotting.OTHER_TO_SEP, overview=False
+    ),
+    _share("to_first", "from later tokens to the first token", "the first token", plotting.FIRST),
 )
 BY_QUANTITY = {column.quantity: column for column in COLUMNS}
 
-Panel = tuple[str, tuple[str, ...]]  # title, quantities
-PANELS: tuple[Panel, ...] = (
-    ("Attention to special tokens and punctuation", ("to_cls", "to_sep", "to_punct", "to_first")),
-    ("Attention to [SEP], by where it comes from", ("sep_to_sep", "other_to_sep")),
-    ("Attention to neighbors", ("current", "previous", "next")),
-)
+PANELS = {  # title -> quantities
+    "Attention to special tokens and punctuation": ("to_cls", "to_sep", "to_punct", "to_first"),
+    "Attention to [SEP], by where it comes from": ("sep_to_sep", "other_to_sep"),
+    "Attention to neighbors": ("current", "previous", "next"),
+}
 
 
 def paper_figure(
-    result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: Sequence[Panel] = PANELS
+    result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: int = len(PANELS)
 ) -> go.Figure:
-    """Average attention by layer, a dot for each head, lines for layer means; panels without data are left out. The
-    layer means of another result, `beside`, are added as dashed lines."""
+    """The first panels of Figure 2, without those that have no data; the layer means of `beside` are dashed lines."""
     drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
-    shown = {title: [key for key in keys if key in drawn] for title, keys in panels}
+    shown = {title: [key for key in keys if key in drawn] for title, keys in list(PANELS.items())[:panels]}
     shown = {title: keys for title, keys in shown.items() if keys}
     series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in shown.values()]
     figure = plotting.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)

@@ -19,7 +19,6 @@ from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.analyses.sep_gradients import no_op_figure
-from bertviz_core.analyses.surface_patterns.figure import PANELS
 from bertviz_core.analyses.surface_patterns.figure import paper_figure as surface_figure
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models.single_input import from_text
@@ -141,7 +140,7 @@ def _chart(name: str, results: Results, selection: Selection) -> FigureSpec:
         labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
         return page.drawn(by_layer, labeled, base)
     if name == "surface_patterns":
-        return page.drawn(surface_figure, result, base, panels=PANELS[:1])
+        return page.drawn(surface_figure, result, base, panels=1)
     return page.drawn(entropy_figure if name == "entropy" else no_op_figure, result, base)
 
 

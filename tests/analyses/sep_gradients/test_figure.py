@@ -11,7 +11,6 @@ from bertviz_core.analyses.sep_gradients import (
     SepGradients,
     no_op_figure,
     paper_figure,
-    shares_figure,
 )
 
 LAYERS, HEADS = 3, 2
@@ -58,14 +57,6 @@ def test_the_no_op_picture_has_attention_over_gradient(result: SepGradients) -> 
     assert list(dots["2-to_sep"].customdata[2]) == ["2-1", "1-0", dots["2-to_sep"].customdata[2][2]]
 
 
-def test_the_bars_of_a_layer_add_up_to_the_whole(result: SepGradients) -> None:
-    bars = shares_figure(result).data
-    assert len(bars) == 8
-    for row in (bars[:4], bars[4:]):
-        np.testing.assert_allclose(np.sum([bar.y for bar in row], axis=0), 1)
-    np.testing.assert_allclose(bars[0].y, result["attention_to_sep"].mean(1))
-
-
 def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -> None:
     """A model without SEP: its quantities are absent."""
     absent = [place for place, name in enumerate(QUANTITIES) if "sep" in name]
@@ -73,5 +64,4 @@ def test_a_class_that_no_segment_has_is_missing_not_zero(result: SepGradients) -
     mean[absent], segments[absent] = np.nan, 0
     without = _result(mean, segments)
     assert list(traces(paper_figure(without), "markers")) == ["1-to_punct", "1-to_cls", "1-to_other"]
-    assert [bar.name for bar in shares_figure(without).data[:3]] == ["full stops and commas", "[CLS]", "other tokens"]
     assert "to_sep" not in without.arrays()
