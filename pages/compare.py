@@ -88,15 +88,9 @@ if comparison.changes:
         table(comparison.changes[key])
 else:
     notes()
-    left, right = st.columns(2, gap="medium")
-    with left:
-        st.header("By relative depth")
-        alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
-        page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt)
-    with right:
-        st.header("All heads, sorted")
-        alt = f"Share of the heads of each model that have at most a value of {comparison.label(key)}"
-        page.chart(page.drawn(figure.distributions, comparison, key), "compare-heads", alt)
+    st.header("By relative depth")
+    alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
+    page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt)
 
 st.header("Best heads")
 best_heads()

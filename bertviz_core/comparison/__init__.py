@@ -1,7 +1,7 @@
 """Two runs of one analysis: every quantity of every head in A, in B, and its difference (docs/methods.md, section
 13)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
-from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differing, names
+from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differences, names
 from bertviz_core.engine.packing import pack
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
@@ -32,27 +32,18 @@ UNTESTED = {
 
 @dataclass(frozen=True)
 class Comparison(Result):
-    """The quantities that both runs have; made by `compare`.
-
-    Attributes:
-        compared: Name of the analysis.
-        a, b: Each run's estimates by quantity, in one order: first the one that the analysis's own page opens on.
-        other: Provenance of run B; `provenance` is that of run A.
-        missing: Quantities that only one of the runs has.
-        changes: By quantity; empty where the models have different shapes.
-    """
+    """The quantities that both runs have; `provenance` is that of run A."""
 
     analysis: ClassVar[str] = "comparison"
-    compared: str
-    a: dict[str, Estimate]
-    b: dict[str, Estimate]
-    other: dict[str, Any]
-    missing: list[str] = field(default_factory=list)
-    changes: dict[str, Change] = field(default_factory=dict)
+    compared: str  # name of the analysis
+    a: dict[str, Estimate]  # by quantity, first the one that the analysis's own page opens on
+    b: dict[str, Estimate]  # in the same order
+    other: dict[str, Any]  # provenance of run B
+    missing: list[str]  # quantities that only one of the runs has
+    changes: dict[str, Change]  # by quantity; empty where the models have different shapes
 
     @property
     def names(self) -> tuple[str, str]:
-        """Names of A and B: what differs between them, in a few words each."""
         return names(self.provenance, self.other)
 
     @property
@@ -84,7 +75,6 @@ class Comparison(Result):
         return {"the numbers of A": self.provenance, "the numbers of B": self.other}
 
     def file_parts(self) -> tuple[str, ...]:
-        """Parts of a file's name: also what is compared, and what differs."""
         kind, *inputs = Result.file_parts(self)
         return kind, self.compared, *inputs, *self.names
 
@@ -103,7 +93,11 @@ class Comparison(Result):
     def summary(self) -> dict[str, Any]:
         """The compared values under "a", "b", "difference", "p", "low" and "high": quantity -> (layer, head)."""
         values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in self._parts().items()}
-        about = {"compared": self.compared, "differing": differing(self.provenance, self.other), "notes": self.notes}
+        about = {
+            "compared": self.compared,
+            "differing": list(differences(self.provenance, self.other)),
+            "notes": self.notes,
+        }
         return values | about | {"other_provenance": self.other}
 
     def to_bytes(self) -> bytes:
@@ -145,11 +139,9 @@ class Comparison(Result):
         return next(iter(self.a))
 
     def label(self, key: str) -> str:
-        """Display name of a quantity."""
         return ANALYSES[self.compared].label(key)
 
     def change_sentence(self, key: str, base: int = 1) -> str:
-        """One sentence on how heads changed in one quantity."""
         change, name = self.changes[key], self.label(key)
         head = change.by_size()[0]
         if change.difference[head] == 0:

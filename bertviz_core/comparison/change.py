@@ -1,5 +1,5 @@
-"""One quantity in two runs, head by head: the difference, its interval and its test (docs/methods.md, section 13); and
-what differs between two runs: their names, and what may make their numbers hard to compare."""
+"""One quantity in two runs, head by head (docs/methods.md, section 13); and what differs between two runs: their names,
+and what may make their numbers hard to compare."""
 
 from __future__ import annotations
 
@@ -20,26 +20,20 @@ HALVINGS = 60
 
 @dataclass(frozen=True)
 class Change:
-    """One quantity in both runs, of the same shape. All (layer, head).
-
-    Attributes:
-        a, b: The quantity in each run.
-        difference: b - a.
-        low, high: 95% interval of the difference: Newcombe's for proportions, Welch's for averages; NaN where no error
-            is known.
-        p: Two-sided, adjusted over all heads by Holm; NaN where the error is not known, or rests on too few units.
-    """
+    """One quantity in two runs of the same shape and its difference, all (layer, head)."""
 
     a: np.ndarray
     b: np.ndarray
     difference: np.ndarray
+    # The difference's 95% interval: Newcombe's for proportions, Welch's for averages; NaN where no error is known.
     low: np.ndarray
     high: np.ndarray
-    p: np.ndarray
+    p: (
+        np.ndarray
+    )  # two-sided, adjusted over all heads by Holm; NaN where the error is unknown or rests on too few units
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> Change:
-        """The change of one quantity between the two runs' estimates."""
         difference, freedom = b.values - a.values, welch(a, b)
         quantile = t_quantile(freedom)
         if a.n and b.n:
@@ -119,7 +113,7 @@ def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
-SAID = {  # of differences, whatever the two values are
+WARNINGS = {  # of differences, whatever the two values are
     "mode": "The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.",
     "weights": "One run read attention weights, the other norms: the same quantities of other maps.",
     "corpus": "The runs read different corpora, so a difference may be one of the texts.",
@@ -133,38 +127,36 @@ CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
 )
+WORDS = {"mode": "mode ", "seed": "seed ", "max_length": "at most ", "limit": "limit "}  # before values, in names
 Provenance = dict[str, Any]
 
 
-def values_of(provenance: Provenance, files: str = "digest") -> dict[str, Any]:
-    """Model, corpus, settings and options that a run was computed with, by name; further files by "digest" or
-    "name"."""
-    settings = {"weights": "attention"} | provenance["settings"]
-    return {
-        "model": provenance["model"]["fingerprint"],
-        "corpus": provenance["corpus"]["digest"],
-        **{name: settings[name] for name in SETTINGS},
-        **provenance["options"],
-        **{role: other[files] for role, other in provenance.get("others", {}).items()},
-    }
+def differences(a: Provenance, b: Provenance) -> dict[str, list[tuple[Any, Any]]]:
+    """The parts of two provenances that differ, by name: model, corpus, settings, options and further files; of each
+    run what identifies the part, and what a reader knows it by (None for none)."""
+    first, second = _parts(a), _parts(b)
+    pairs = {name: [run.get(name, (None, None)) for run in (first, second)] for name in first | second}
+    return {name: pair for name, pair in pairs.items() if pair[0][0] != pair[1][0]}
 
 
-def differing(a: Provenance, b: Provenance) -> list[str]:
-    """Names of what differs between two provenances."""
-    first, second = values_of(a), values_of(b)
-    return [name for name in first | second if first.get(name) != second.get(name)]
+def _parts(run: Provenance) -> dict[str, tuple[Any, Any]]:
+    values = {"weights": "attention"} | run["settings"]
+    values = {name: values[name] for name in SETTINGS} | run["options"]
+    files = {"corpus": run["corpus"]} | run.get("others", {})
+    parts = {"model": (run["model"]["fingerprint"], run["model"]["name"])}
+    parts |= {role: (file["digest"], file["name"]) for role, file in files.items()}
+    return parts | {name: (value, value) for name, value in values.items()}
 
 
 def cautions(a: Provenance, b: Provenance) -> list[str]:
     """Sentences about what makes two runs hard to compare, then on how errors are combined."""
-    first, second, different = values_of(a, "name"), values_of(b, "name"), differing(a, b)
-    notes = []
-    for name in different:
-        pair = "({} and {})".format(*("none" if run.get(name) is None else run[name] for run in (first, second)))
+    notes, different = [], differences(a, b)
+    for name, parts in different.items():
+        pair = "({} and {})".format(*("none" if value is None else value for _, value in parts))
         if name in INPUTS:
             notes.append(f"The runs differ in {INPUTS[name]} {pair}: they did not read the same inputs alike.")
-        elif name in SAID:
-            notes.append(SAID[name])
+        elif name in WARNINGS:
+            notes.append(WARNINGS[name])
         elif name not in ("model", "seed"):
             notes.append(f"The runs differ in {name.replace('_', ' ')} {pair}: their numbers count different things.")
     causal = [bool(run["model"].get("causal")) for run in (a, b)]
@@ -177,19 +169,15 @@ def cautions(a: Provenance, b: Provenance) -> list[str]:
 
 def names(a: Provenance, b: Provenance) -> tuple[str, str]:
     """Names of the two runs: what differs between them, in a few words each."""
-    if not (different := differing(a, b)):
+    if not (different := differences(a, b)):
         return "A", "B"
-    models = short_names([run["model"]["name"] for run in (a, b)])
-    words = {"mode": "mode ", "seed": "seed ", "max_length": "at most ", "limit": "limit "}
-    named, digests = [], []
-    for run in (a, b):
-        shown = values_of(run, "name") | {
-            "model": models[run["model"]["name"]],
-            "corpus": run["corpus"]["name"],
-            "limit": run["settings"]["limit"] or "none",
-        }
-        named.append(", ".join(f"{words.get(name, '')}{shown.get(name, f'no {name}')}" for name in different))
-        digests.append(", ".join(values_of(run)[name][:8] for name in ("model", "corpus") if name in different))
+    models, named, digests = short_names([run["model"]["name"] for run in (a, b)]), [], []
+    for run in (0, 1):
+        parts = {name: pair[run] for name, pair in different.items()}
+        values = {name: models[value] if name == "model" else value for name, (_, value) in parts.items()}
+        texts = [f"no {name}" if value is None else f"{WORDS.get(name, '')}{value}" for name, value in values.items()]
+        named.append(", ".join(texts))
+        digests.append(", ".join(parts[name][0][:8] for name in ("model", "corpus") if name in parts))
     if named[0] == named[1]:  # files of one name
         named = [f"{name} ({digest})" for name, digest in zip(named, digests, strict=True)]
     return named[0], named[1]

@@ -1,6 +1,5 @@
 """A against B: heads as dots, and models of different shapes by relative depth."""
 
-from collections.abc import Iterator
 from textwrap import fill
 
 import numpy as np
@@ -44,22 +43,17 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
     return finish(figure, 380)
 
 
-def _runs(result: Comparison, key: str) -> Iterator[tuple[str, str, np.ndarray]]:
-    """(run, name in the legend, (layer, head) values) of A and B."""
-    for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
-        yield run, f"{run}: {name}", estimates[key].values
-
-
 def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
     """Dots for heads and a line through the layer means of both runs; across, the layer over the number of layers."""
     figure = go.Figure()
-    for run, name, values in _runs(result, key):
+    for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
+        values = estimates[key].values
         depths = np.arange(1, len(values) + 1) / len(values)
         figure.add_scatter(
             x=np.repeat(depths, values.shape[1]),
             y=values.reshape(-1),
             mode="markers",
-            name=name,
+            name=f"{run}: {name}",
             legendgroup=run,
             marker={"color": COLORS[run], "size": 7, "opacity": 0.5, "symbol": "circle" if run == "A" else "diamond"},
             customdata=all_labels(*values.shape, base),
@@ -69,27 +63,5 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
         look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
         figure.add_scatter(x=depths, y=means, hovertemplate=hover, **look)
     figure.update_xaxes(title="layer / number of layers")
-    figure.update_yaxes(title=_title(result, key))
+    figure.update_yaxes(title=fill(result.label(key), 44).replace("\n", "<br>"))
     return finish(figure, 380)
-
-
-def distributions(result: Comparison, key: str) -> go.Figure:
-    """All heads of each run, sorted: across, the share of heads that have at most the value."""
-    figure = go.Figure()
-    for run, name, values in _runs(result, key):
-        known = np.sort(values[~np.isnan(values)])
-        figure.add_scatter(
-            x=known,
-            y=np.arange(1, len(known) + 1) / len(known),
-            mode="lines",
-            line={"color": COLORS[run], "shape": "hv", "dash": "solid" if run == "A" else "dash"},
-            name=name,
-            hovertemplate="%{y:.0%} of the heads have at most %{x:.3~r}<extra></extra>",
-        )
-    figure.update_xaxes(title=_title(result, key))
-    figure.update_yaxes(title="share of heads", range=[0, 1.02], tickformat=".0%")
-    return finish(figure, 380)
-
-
-def _title(result: Comparison, key: str) -> str:
-    return fill(result.label(key), 44).replace("\n", "<br>")
