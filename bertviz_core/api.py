@@ -19,6 +19,7 @@ from bertviz_core.api_results import AnalysisResult, AttentionLines
 from bertviz_core.corpora.files import Corpus, source_of
 from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
+from bertviz_core.exports import check_path, write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.in_memory import Model, checkpoint_of, loaded_model, model_in_memory
@@ -26,7 +27,7 @@ from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text
 from bertviz_core.paper_report import ReportRequest
-from bertviz_core.paper_report.pages import check_out, write_report
+from bertviz_core.paper_report.pages import to_html
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import InputAttention, InputView, apply_view
 
@@ -163,21 +164,18 @@ def report(
         'demo-report.html'
     """
     path = Path(out)
-    check_out(path)
+    check_path(path, (".html",))
     given = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
     corpora = {kind: source_of(corpus, kind) for kind, corpus in given.items() if corpus is not False}
     request = ReportRequest(checkpoint_of(model), corpora, Settings(**settings))
     request.settings.check(request.checkpoint.max_length)
     folder = None if isinstance(store, bool) else Path(store)
     with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
-        failed = None
-        announcement = request.announcement(opened)
-        if announcement:
+        if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
-        if announcement or request.lacks_lines(opened):
-            load = _load_from_memory(model, request.checkpoint)
-            failed = request.compute(opened, Execution(device), load=load)
-        write_report(request.read(opened, failed), path)
+        load = _load_from_memory(model, request.checkpoint)
+        failed = request.compute(opened, Execution(device), load=load)
+        write_bytes(path, to_html(request.read(opened, failed)))
     return path
 
 

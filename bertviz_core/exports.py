@@ -99,9 +99,9 @@ def to_section(result: Result) -> str:
     origins = (f"<h2>Where {name} come from</h2>{bullets(described_origin(run))}" for name, run in result.runs.items())
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
     return (
-        f"<section><h1>{escape(title_of(result))}</h1><div class=findings>{bullets(sentences(result))}</div>"
+        f"<section><h1>{escape(title_of(result))}</h1>{bullets(sentences(result))}"
         f"{bullets(result.notes)}{''.join(shown)}<h2>Table</h2>"
-        f"<div class=scroll>{table}</div><h2>Skipped or modified</h2>{bullets(skipped or ['Nothing.'])}"
+        f"<div class=wide>{table}</div><h2>Skipped or modified</h2>{bullets(skipped or ['Nothing.'])}"
         f"{''.join(origins)}</section>"
     )
 

@@ -44,7 +44,7 @@ def test_every_result_as_every_file(results, name):
     page = builders[".html"]().decode()
     for part in ("<h1>", "<table", 'class="dataframe"', "arXiv:1906.04341", "plotly-graph-div"):
         assert part in page
-    assert re.search("<div class=findings><ul><li>[^<]*[0-9]", page)
+    assert re.search("</h1><ul><li>[^<]*[0-9]", page)
     limit = {"ablation": "64", "induction": "100"}.get(name, "all inputs")
     assert "limit: None" not in page and f"limit: {limit}" in page and 'src="http' not in page
     assert exports.file_name(result, ".csv").startswith(f"{name}-") and "/" not in exports.file_name(result, ".csv")

@@ -31,7 +31,7 @@ from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.overview import stored_results
 from bertviz_core.paper_report import ReportRequest
-from bertviz_core.paper_report.pages import check_out, write_report
+from bertviz_core.paper_report.pages import to_html
 
 COMMAND = "bertviz-core"  # as pyproject.toml installs it
 NOT_COMPUTED = (  # options that make no difference where nothing is computed
@@ -169,7 +169,7 @@ def report(
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     for path in console.out:
-        check_out(path)
+        exports.check_path(path, (".html",))
     named = {"text": text or ["encyclopedia"], "treebank": treebank or ["treebank"]}
     named |= {"coreference": coreference or ["coreference"], "random": ["random"]}
     corpora = {kind: find_sources(names) for kind, names in named.items() if names != [NONE]}
@@ -179,9 +179,9 @@ def report(
         if announcement := request.announcement(store):
             console.say(announcement)
         failed = request.compute(store, console.execution(), console.progress())
-        written = request.read(store, failed)
+        page = to_html(request.read(store, failed))
     for path in console.out:
-        write_report(written, path)
+        exports.write_bytes(path, page)
 
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")

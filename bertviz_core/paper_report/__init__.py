@@ -43,7 +43,6 @@ class ReportRequest:
     """Request for a report.
 
     Attributes:
-        checkpoint: The model.
         corpora: Kind of corpus -> the corpus; a kind may be missing.
         settings: That all results share.
         max_cost: Forward passes; an analysis that takes more is in the report where it is stored, and not computed.
@@ -71,14 +70,7 @@ class ReportRequest:
         """What is about to be computed, and about how long that takes; empty where all is stored."""
         missing = self.to_compute(partial(requests.find, store))
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
-        length = self.duration(store, missing)
-        return f"{len(missing)} analyses are not stored yet ({names}): {length}." if missing else ""
-
-    @staticmethod
-    def duration(store: Store, missing: list[Request]) -> str:
-        """About how long these requests and the lines take, as "about 40 s"."""
-        estimate = runtime_estimate.seconds(store, requests.passes(missing))
-        return runtime_estimate.text(estimate if estimate is None else max(estimate, runtime_estimate.LOADING))
+        return f"{len(missing)} analyses are not stored yet ({names}): {duration(store, missing)}." if missing else ""
 
     def lines_key(self, store: Store) -> str | None:
         """Store key of the lines, which changes with every result that chooses their heads; None without such a
@@ -113,13 +105,15 @@ class ReportRequest:
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
         """The report on what is stored; `failed` is what `compute` gave. Lines that cannot be read count as none."""
-        results, missing = self._results(store), {}
-        for request in self.requests():
-            if request.analysis not in results:
-                missing[request.analysis] = (failed or {}).get(request.analysis) or _reason(request)
-        for analysis in ANALYSES.values():
+        results = self._results(store)
+        missing = {
+            request.analysis: (failed or {}).get(request.analysis) or _reason(request)
+            for request in self.requests()
+            if request.analysis not in results
+        }
+        for name, analysis in ANALYSES.items():
             if analysis.corpus not in self.corpora:
-                missing[analysis.name] = f"No {analysis.corpus} was given."
+                missing[name] = f"No {analysis.corpus} was given."
         drawn: list[Lines] = []
         with suppress(ValueError, KeyError, TypeError, StoreError):
             key = self.lines_key(store)
@@ -136,6 +130,12 @@ class ReportRequest:
             elif result is not None:
                 results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
         return results
+
+
+def duration(store: Store, missing: list[Request]) -> str:
+    """About how long these requests of a report and its lines take, as "about 40 s"."""
+    estimate = runtime_estimate.seconds(store, requests.passes(missing))
+    return runtime_estimate.text(estimate if estimate is None else max(estimate, runtime_estimate.LOADING))
 
 
 def _reason(request: Request) -> str:

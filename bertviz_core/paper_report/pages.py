@@ -1,45 +1,36 @@
-"""A report: its contents (findings, a section for each analysis, clearest heads, what was skipped, origin, citation),
-as one HTML page that needs no network and prints on A4."""
+"""A report as one HTML page that needs no network and prints on A4: findings, a section for each analysis with this run
+beside the paper's numbers, clearest heads, what was skipped, origin, citation."""
 
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import DECIDED, MARKS
+from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.probes.figure import papers_scores, titles
+from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size, result_of
-from bertviz_core.exports import check_path, described_origin, write_bytes
+from bertviz_core.exports import described_origin
+from bertviz_core.heads import highest
 from bertviz_core.overview import clearest, relation_heads
 from bertviz_core.overview.findings import every_finding
-from bertviz_core.paper import CITATION
 from bertviz_core.paper_report import Report
-from bertviz_core.paper_report.tables import tables
 from bertviz_core.plotting.drawing import WIDTH, bullets, element, html_page, picture, table
 from bertviz_core.viewer.figure import lines_figure
 
-STYLE = """
-:root { color-scheme: light; }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1f2430;
-  background: #fff; }
-h1 { font-size: 1.9rem; } h2 { margin-top: 2.5rem; border-bottom: 1px solid #dee2e6; } h3 { margin: 1.2rem 0 .3rem; }
-figure { margin: 1.2rem 0; } figure, .wide { overflow-x: auto; }
-figcaption, .caption { color: #5c6370; font-size: .85rem; margin: 1rem 0 0; }
-table { border-collapse: collapse; font-size: .85rem; margin: .3rem 0 1rem; }
-th, td { padding: .2rem .5rem; text-align: left; vertical-align: top; border-bottom: 1px solid #e9ecef; }
-th { border-bottom: 2px solid #adb5bd; } td.number { text-align: right; white-space: nowrap; }
-.strong { font-weight: 600; } pre { background: #f8f9fa; padding: .8rem; font-size: .8rem; white-space: pre-wrap; }
-li { overflow-wrap: anywhere; }
-@page { size: A4; margin: 16mm 14mm; }
-@media print {
-  body { font-size: 10pt; max-width: none; margin: 0; padding: 0; } table { font-size: 8pt; }
-  h1, h2, h3, .caption { break-after: avoid; } figure, tr, li { break-inside: avoid; }
-  thead { display: table-header-group; } .wide, figure { overflow: visible; } figure > div { zoom: .72; }
-  p, li { orphans: 3; widows: 3; }
-}
-"""
+ABSENT = "–"
+BERT = "BERT-base in the paper"
+WITH_LAYER_MEANS = ("surface_patterns", "entropy")  # Figures 2 and 4, of attention itself
 CAPTIONS = {  # of the paper's figures, as lines between two columns
     1: "the stronger a line, the more the token on the left attends to the one on the right. Sentences from",
     5: "attention between words, those of the relation or mention in red. Sentences from",
@@ -57,24 +48,13 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 def to_html(report: Report) -> bytes:
     """The report as one self-contained page without links."""
     title = f"What does {report.checkpoint.label} look at?"
-    return html_page(title, *contents(report), style=STYLE).encode("utf-8", "replace")
-
-
-def check_out(path: Path) -> None:
-    """Raises SettingsError, ahead of any work, for a path that no report can be written to."""
-    check_path(path, (".html",))
-
-
-def write_report(report: Report, path: Path) -> None:
-    """Write the page; raises SettingsError where it cannot be written."""
-    write_bytes(path, to_html(report))
+    return html_page(title, element("h1", title), *contents(report)).encode("utf-8", "replace")
 
 
 def contents(report: Report) -> Iterator[str]:
-    """Every block of the report as HTML, in order."""
-    checkpoint, name = report.checkpoint, report.checkpoint.label
-    corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in report.results.values()))
-    yield element("h1", f"What does {name} look at?")
+    """Every block below the title, in order."""
+    checkpoint, results = report.checkpoint, report.results
+    corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values()))
     yield element(
         "p",
         f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
@@ -86,13 +66,19 @@ def contents(report: Report) -> Iterator[str]:
         yield element("p", f"About this model: {checkpoint.note}")
     yield from _findings(report)
     for analysis in ANALYSES.values():
-        if analysis.name in report.results:
-            yield from _section(analysis, report.results[analysis.name])
+        if analysis.name in results:
+            yield from _section(analysis, results[analysis.name])
     yield from _clearest(report)
-    yield from _skipped(report)
-    yield from _origin(report)
+    yield element("h2", "What was skipped or modified")
+    yield bullets(_skipped(report) or ["Nothing."])
+    yield element("h2", "Where these numbers come from")
+    for name, result in results.items():
+        lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
+        versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
+        yield element("h3", ANALYSES[name].title)
+        yield element("p", f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
     yield element("h2", "How to cite")
-    yield element("p", CITATION)
+    yield element("p", paper.CITATION)
     yield element("pre", BIBTEX)
 
 
@@ -107,28 +93,100 @@ def _findings(report: Report) -> Iterator[str]:
         f"Of {of_paper.total()} statements of the paper: {counts} for {name} on these corpora. Statements are "
         "undecided if their 95% interval contains the threshold, or if there is too little text.",
     )
-    rows = [
-        (
-            each.section,
-            each.statement or "beyond the paper",
-            each.rule,
-            each.sentence,
-            f"{MARKS[each.state]}\u00a0{each.state}",
-        )
-        for each in decided
-    ]
+    rows = []
+    for each in decided:
+        state = f"{MARKS[each.state]}\u00a0{each.state}"
+        rows.append((each.section, each.statement or "beyond the paper", each.rule, each.sentence, state))
     yield table("", ("section", "the paper, of BERT-base", "rule", name, "this run"), rows)
 
 
 def _section(analysis: Analysis, result: Result) -> Iterator[str]:
-    """One analysis; all of it follows from the analysis itself."""
+    """One analysis; all of it follows from the analysis itself, but for the paper's tables."""
     yield element("h2", f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
     found = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(found or [analysis.summary])
     for title, figure in analysis.figures(result).items():
         caption = f"{title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
         yield picture(figure.update_layout(width=WIDTH), caption)
-    yield from tables(analysis, result)
+    if analysis.name in PAPER_TABLES:
+        yield PAPER_TABLES[analysis.name](result)
+    elif analysis.columns:
+        yield from _column_tables(analysis, result)
+
+
+def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
+    """Of each column the highest head with its interval, the highest layer, and the paper's; then the layer means that
+    the paper's figures show, beside them."""
+    rows, header, by_layer = [], ["layer"], list[list[str]]()
+    for column in analysis.columns:
+        values = column.read(result)
+        if values is None or np.isnan(values).all():
+            continue
+        head, means = highest(values), np.nanmean(values, axis=1)
+        layer, baseline = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}", ABSENT
+        if column.baseline:
+            value, name = column.baseline(result)
+            baseline = f"{name}: {column.text(value)}"
+        bert, papers = paper.LAYER_MEANS.get(column.quantity), ABSENT
+        if bert and analysis.name in WITH_LAYER_MEANS:
+            papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
+            header += [column.short, "paper"]
+            by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
+        rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, baseline))
+    over = f"; intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
+    columns = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
+    yield table(f"The highest head and layer of each quantity{over}", columns, rows)
+    if by_layer:
+        lines = [[str(layer), *cells] for layer, cells in enumerate(zip_longest(*by_layer, fillvalue=""), start=1)]
+        caption = f"Means of each layer's heads; {BERT} has {len(by_layer[1])} layers ({paper.READ_OFF})"
+        yield table(caption, header, lines)
+
+
+def _dependency_table(result: RelationCounts) -> str:
+    frame = relation_table(result)
+    cells = frame.astype(object).where(frame.notna(), ABSENT)
+    rows = [[f"{cell:g}" if isinstance(cell, float) else str(cell) for cell in row] for row in cells.to_numpy()]
+    note = f"The paper's columns: {paper.TITLE}, Table 1 (WSJ, Stanford Dependencies)"
+    return table(f"Table 1: the best head of each relation, percent. {note}", list(frame.columns), rows)
+
+
+def _coreference_table(result: AntecedentCounts) -> str:
+    """Systems and the best head by type of mention, and the paper's rows."""
+    rows = []
+    for system, part in result.to_frame().groupby("system", sort=False):
+        cells = {row.type: _share(row) for row in part.rename(columns={"accuracy": "score"}).itertuples()}
+        rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
+    for name, numbers in paper.TABLE_2.items():
+        rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
+    header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
+    title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
+    return table(f"{title}; the paper's rows on CoNLL-2012", header, rows)
+
+
+def _probe_table(result: Probes) -> str:
+    rows = []
+    for title, row, *papers in zip(titles(result), result.to_frame().itertuples(), *papers_scores(result), strict=True):
+        bert = next((f"{score:g}" for score in papers if score), ABSENT)
+        cells = (title, row.metric, _share(row), _percent(row.with_punctuation), bert, f"{row.parameters:,}")
+        rows.append(cells)
+    header = ("probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters")
+    return table("Table 3: percent with the 95% interval", header, rows)
+
+
+PAPER_TABLES: dict[str, Callable[..., str]] = {
+    "dependency_heads": _dependency_table,
+    "coreference_heads": _coreference_table,
+    "probes": _probe_table,
+}
+
+
+def _share(row: Any) -> str:
+    """The score of a row, with its interval where it has one."""
+    return _percent(row.score) + ("" if np.isnan(row.low) else f" ({100 * row.low:.1f} to {100 * row.high:.1f})")
+
+
+def _percent(value: float) -> str:
+    return ABSENT if np.isnan(value) else f"{100 * value:.1f}"
 
 
 def _clearest(report: Report) -> Iterator[str]:
@@ -136,15 +194,10 @@ def _clearest(report: Report) -> Iterator[str]:
     yield element("h2", "The clearest heads")
     rows = [(each.head.label(), each.name, each.text, "") for each in clearest(report.results)]
     if "dependency_heads" in report.results:
-        rows += [
-            (
-                each.choice.head.label(),
-                f"{each.name}, {each.counted}" if each.counted else each.name,
-                f"{each.accuracy:.1%}",
-                f"best fixed offset {each.baseline:.1%}",
-            )
-            for each in relation_heads(result_of(report.results, RelationCounts))
-        ]
+        for each in relation_heads(result_of(report.results, RelationCounts)):
+            name = f"{each.name}, {each.counted}" if each.counted else each.name
+            baseline = f"best fixed offset {each.baseline:.1%}"
+            rows.append((each.choice.head.label(), name, f"{each.accuracy:.1%}", baseline))
     yield table("", ("head", "what it does", "this run", "baseline"), rows)
     for figure, explained in CAPTIONS.items():
         if lines := [each for each in report.lines if each.figure == figure]:
@@ -153,23 +206,13 @@ def _clearest(report: Report) -> Iterator[str]:
             yield picture(lines_figure([each.panel for each in lines], across=3), caption)
 
 
-def _skipped(report: Report) -> Iterator[str]:
-    yield element("h2", "What was skipped or modified")
-    lines = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
-    listed = set()
+def _skipped(report: Report) -> list[str]:
+    """What each analysis skipped, once where several skipped the same of one corpus."""
+    missing = [f"{ANALYSES[name].title}: not computed. {reason}" for name, reason in report.missing.items()]
+    skipped: dict[tuple[str, str], str] = {}
     for name, result in report.results.items():
+        corpus = result.provenance["corpus"]
         for entry in result.provenance["skipped"]:
             line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:MAX_LOCATIONS])})"
-            if (result.provenance["corpus"]["digest"], line) not in listed:
-                listed.add((result.provenance["corpus"]["digest"], line))
-                lines.append(f"{ANALYSES[name].title}, {result.provenance['corpus']['name']}: {line}")
-    yield bullets(lines or ["Nothing."])
-
-
-def _origin(report: Report) -> Iterator[str]:
-    yield element("h2", "Where these numbers come from")
-    for name, result in report.results.items():
-        yield element("h3", ANALYSES[name].title)
-        lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
-        versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
-        yield element("p", f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
+            skipped.setdefault((corpus["digest"], line), f"{ANALYSES[name].title}, {corpus['name']}: {line}")
+    return [*missing, *skipped.values()]

@@ -23,7 +23,7 @@ from bertviz_core.models.tokens import SPACE_MARKS
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, Relation, Segment, clearest, relation_heads
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
-from bertviz_core.paper_report import ReportRequest
+from bertviz_core.paper_report import ReportRequest, duration
 from bertviz_core.paper_report.pages import to_html
 from pages.shared import jobs, page, services, stored
 from pages.shared.frame import Selection, links
@@ -109,7 +109,7 @@ def report(selection: Selection) -> None:
         st.write(f"The report lacks: {titles}." + (" The download is without them." if some else ""))
     with st.container(horizontal=True, vertical_alignment="center"):
         if lacking:
-            label = f"Compute the report ({request.duration(services.store(), missing)})"
+            label = f"Compute the report ({duration(services.store(), missing)})"
             given = key, "Report", partial(tasks.report, request, services.store())
             st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=given)
         if some:
