@@ -27,7 +27,7 @@ from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
 from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.checkpoint import find
-from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership
+from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.loading import load_tokens
 from bertviz_core.settings import Settings
 
@@ -140,7 +140,7 @@ def same_maps(source: Source, count: int, turns: int) -> None:
 
     def ours() -> None:
         for batch, values in groups:
-            member = membership(batch.examples, "cpu", special=True)
+            member = membership([word_of(example, special=True) for example in batch.examples], "cpu")
             for layer in range(LAYERS):
                 member.maps(values[layer])
 
@@ -159,7 +159,7 @@ def same_maps(source: Source, count: int, turns: int) -> None:
 
 def word_level(batch: Batch, maps: torch.Tensor, special: bool) -> torch.Tensor:
     """(layer, batch, head, word, word)"""
-    member = membership(batch.examples, "cpu", special=special)
+    member = membership([word_of(example, special=special) for example in batch.examples], "cpu")
     return torch.stack([member.maps(layer) for layer in maps])
 
 

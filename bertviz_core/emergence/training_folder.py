@@ -12,7 +12,8 @@ from pathlib import Path
 from bertviz_core.corpora import Skipped
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import sources
-from bertviz_core.models.checkpoint import TOKENIZERS, Checkpoint, find, local_folder
+from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
+from bertviz_core.models.model_files import TOKENIZERS
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access
 

@@ -120,7 +120,8 @@ def extract(
             begins = _write_header(stream, model, sizes, metadata)
             for group in buckets(examples, batch_tokens or model.batch_tokens):
                 first = word_level == "paper"
-                words = membership(group, model.device, first_piece=first, special=True) if word_level else None
+                owners = [word_of(example, special=True) for example in group] if word_level else []
+                words = membership(owners, model.device, first_piece=first) if word_level else None
 
                 def write(attention: LayerAttention, group: list[Encoded] = group, words: Any = words) -> None:
                     maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()

@@ -1,13 +1,11 @@
-"""Predictions of a model whose heads are switched off (docs/methods.md, section 12).
-
-The layers below a head that is switched off do not change, so a pass may begin at any layer, from the input that the
-layer had in the whole model.
-"""
+"""Predictions of a model whose heads are switched off (docs/methods.md, section 12). The layers below such a head do
+not change, so a pass may begin at any layer, from the input that the layer had in the whole model."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 import torch
@@ -51,65 +49,57 @@ class SwitchedOff:
 
 
 class Restart:
-    """Runs a model that predicts words from the input of any of its layers.
+    """Runs a model that predicts words from the input of any of its layers: the encoder's first list of modules that
+    call attention once each, as many as the model has layers (ALBERT calls few modules several times).
 
-    While a pass runs, the forward functions of the model's layers are replaced: no other thread may use the model.
+    While a pass runs, their forward functions are replaced: no other thread may use the model.
 
     Raises:
-        ModelError: The model has no list of layers with one attention each, or ignores the attention function.
+        ModelError: The model has no such list, or ignores the attention function.
     """
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model
-        self.modules = _layers(model)
+        batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
+        for entry in model.encoder.modules() if model.observable else ():
+            self.modules = list(dict.fromkeys(entry)) if isinstance(entry, torch.nn.ModuleList) else []
+            if self.modules and self._attentions(batch) == [1] * model.layers:
+                return
+        raise ModelError(
+            f"The heads of {model.checkpoint.name!r} cannot be switched off: its family of models computes attention in"
+            " a way of its own.",
+            hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
+        )
+
+    def _attentions(self, batch: Batch) -> list[int]:
+        """How many attentions each call of one of the modules computes, in the order of the calls."""
+        counts: list[int] = []
+        attentions: list[Any] = []
+
+        def count_calls(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
+            before, output = len(attentions), forward(*args, **kwargs)
+            counts.append(len(attentions) - before)
+            return output
+
+        with torch.inference_mode(), self._layers_run_by(count_calls):
+            self.model.encoder(**batch.inputs(self.model), observer=attentions.append)
+        return counts
 
     def logits(self, batch: Batch, selected: Tensor, combine: Any, run_layer: RunLayer) -> Tensor:
         """(selected token, vocabulary), of a pass in which `run_layer` runs the layers."""
-        with _replaced(self.modules, run_layer), selecting(self.model, selected):
+        with self._layers_run_by(run_layer), selecting(self.model, selected):
             output = self.model.language_model(**batch.inputs(self.model), combine=combine)
         return logits_at(selected, output)
 
-
-@contextmanager
-def _replaced(modules: Sequence[Any], run_layer: RunLayer) -> Iterator[None]:
-    """Every module run by `run_layer`, for a while."""
-    for module in modules:
-        module.forward = partial(run_layer, module.forward)
-    try:
-        yield
-    finally:
-        for module in modules:
-            del module.forward  # the class's own shows again
-
-
-def _layers(model: AttentionModel) -> list[Any]:
-    """The encoder's list of layers: the first list of modules that call attention once each, as many as the model
-    has layers (ALBERT calls few modules several times)."""
-    batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
-    for entry in model.encoder.modules() if model.observable else ():
-        modules = list(dict.fromkeys(entry)) if isinstance(entry, torch.nn.ModuleList) else []
-        if modules and _attentions(model, modules, batch) == [1] * model.layers:
-            return modules
-    raise ModelError(
-        f"The heads of {model.checkpoint.name!r} cannot be switched off: its family of models computes attention in a"
-        " way of its own.",
-        hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
-    )
-
-
-def _attentions(model: AttentionModel, modules: Sequence[Any], batch: Batch) -> list[int]:
-    """How many attentions each call of one of the modules computes, in the order of the calls."""
-    counts: list[int] = []
-    attentions: list[Any] = []
-
-    def count(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
-        before, output = len(attentions), forward(*args, **kwargs)
-        counts.append(len(attentions) - before)
-        return output
-
-    with torch.inference_mode(), _replaced(modules, count):
-        model.encoder(**batch.inputs(model), observer=attentions.append)
-    return counts
+    @contextmanager
+    def _layers_run_by(self, run_layer: RunLayer) -> Iterator[None]:
+        for module in self.modules:
+            module.forward = partial(run_layer, module.forward)
+        try:
+            yield
+        finally:
+            for module in self.modules:
+                del module.forward  # the class's own shows again
 
 
 @dataclass(frozen=True)
@@ -166,29 +156,27 @@ def predict_without(
         keys, mean: As in `SwitchedOff`, of the batch.
         batch_tokens: As many sets go through the model together as fit into so many tokens, one at least.
     """
-    first = int(heads.any(0).any(-1).nonzero()[0])
+    first, names = int(heads.any(0).any(-1).nonzero()[0]), ("ids", "types", "mask", "cls", "sep", "punctuation")
     with torch.inference_mode():
         for chosen in heads.split(max(1, batch_tokens // labels.numel())):
-            count = len(chosen)
-            names = ("ids", "types", "mask", "cls", "sep", "punctuation")
-            repeated = replace(batch, **{name: getattr(batch, name).repeat(count, 1) for name in names})
+            size = len(chosen)
+            repeated = replace(batch, **{name: getattr(batch, name).repeat(size, 1) for name in names})
             off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
-            combine = SwitchedOff(off, None if keys is None else keys.repeat(count, 1), mean, first)
-            wanted, skip = labels.repeat(count, 1), _skipping(first, inputs[first].repeat(count, 1, 1))
+            combine = SwitchedOff(off, None if keys is None else keys.repeat(size, 1), mean, first)
+            wanted, skip = labels.repeat(size, 1), _skipping(first, inputs[first].repeat(size, 1, 1))
             predictions = predictions_of(restart.logits(repeated, wanted != IGNORED, combine, skip), wanted)[1]
-            for parts in zip(*(value.chunk(count) for value in vars(predictions).values()), strict=True):
+            for parts in zip(*(value.chunk(size) for value in vars(predictions).values()), strict=True):
                 yield Predictions(*parts)
 
 
 def _skipping(first: int, hidden: Tensor) -> RunLayer:
     """Runs no layer below the `first`, and gives that one the input `hidden`."""
-    layer = 0
+    layers = count()
 
     def run(forward: RunLayer, hidden_states: Tensor, *args: Any, **kwargs: Any) -> Any:
-        nonlocal layer
-        layer += 1
-        if layer <= first:
+        layer = next(layers)
+        if layer < first:
             return hidden_states
-        return forward(hidden if layer == first + 1 else hidden_states, *args, **kwargs)
+        return forward(hidden if layer == first else hidden_states, *args, **kwargs)
 
     return run

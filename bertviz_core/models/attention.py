@@ -1,19 +1,17 @@
-"""Attention observed inside the layer, while it is still on the device.
-
-transformers lets a model use a registered attention function and hands it the model's keyword arguments, so an
-`observer` given to the forward pass is called once a layer, in order, with what that layer's weights are computed from.
-Families that ignore registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead.
-"""
+"""Attention observed inside the layer, while it is still on the device: transformers hands a registered attention
+function the model's keyword arguments, so an `observer` given to the forward pass is called once a layer, in order.
+Families that ignore registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from bertviz_core.models.encoding import Batch
-from bertviz_core.models.model import AttentionModel, norm_logits, vector_norms
+from bertviz_core.models.model import AttentionModel, norm_logits
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -46,10 +44,8 @@ class Scores:
 
 @dataclass(frozen=True)
 class LayerAttention:
-    """One layer's maps for one batch.
-
-    Padding keys hold exactly 0; padding QUERY rows are full distributions and must be masked by the reader.
-    """
+    """One layer's maps for one batch. Padding keys hold exactly 0; padding QUERY rows are full distributions and must
+    be masked by the reader."""
 
     layer: int
     weights: Tensor  # (batch, head, query, key) float32
@@ -59,6 +55,7 @@ class LayerAttention:
     causal: bool
     vector_norms: Tensor | None = None  # (batch, head, key), the length |f(x_j)| of what each token passes on
     attention: Tensor | None = None  # the attention weights where `weights` are norms
+    scores: Scores | None = None  # None where the model returns its maps
 
 
 def observed_attention(
@@ -145,15 +142,16 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
     """
     import torch
 
-    captured = 0
+    layers = count()
+
+    def show(attention: LayerAttention) -> None:
+        for observe in observers:
+            observe(attention)
 
     def observer(scores: Scores) -> None:
-        nonlocal captured
-        layer = _layer(model, captured, scores)
-        for observe in observers:
-            observe(layer)
-        captured += 1
-        if captured == model.layers:
+        layer = next(layers)
+        show(_layer(model, layer, scores))
+        if layer == model.layers - 1:
             raise _AllSeen
 
     with torch.inference_mode(), suppress(_AllSeen):
@@ -161,34 +159,17 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
             model.encoder(**batch.inputs(model), observer=observer)
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
-                for observe in observers:
-                    observe(LayerAttention(captured, at_least_float32(weights), None, model.causal))
-                captured += 1
-    if captured != model.layers:
+                show(LayerAttention(next(layers), at_least_float32(weights), None, model.causal))
+    if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 
 
 def _layer(model: AttentionModel, layer: int, scores: Scores) -> LayerAttention:
     """What observers get of one layer: attention weights, or norms if the model is observed through them."""
     if model.factors is None:
-        return LayerAttention(layer, scores.weights, scores.logits if scores.sink is None else None, model.causal)
-    norms = vector_norms(scores.value, model.factors[layer])
+        logits = scores.logits if scores.sink is None else None
+        return LayerAttention(layer, scores.weights, logits, model.causal, scores=scores)
+    factor = model.factors[layer]
+    norms = (scores.value.to(factor.dtype) @ factor).norm(dim=-1)
     shifted = norm_logits(scores.logits, norms)
-    return LayerAttention(layer, shifted.softmax(-1), shifted, model.causal, norms, scores.weights)
-
-
-def scores_of(model: AttentionModel, batch: Batch, layer: int) -> Scores:
-    """What one layer's weights are computed from, in a model that is observed inside its layers."""
-    import torch
-
-    observed: list[Scores] = []
-    layers = iter(range(model.layers))
-
-    def observer(scores: Scores) -> None:
-        if next(layers) == layer:
-            observed.append(scores)
-            raise _AllSeen
-
-    with torch.inference_mode(), suppress(_AllSeen):
-        model.encoder(**batch.inputs(model), observer=observer)
-    return observed[0]
+    return LayerAttention(layer, shifted.softmax(-1), shifted, model.causal, norms, scores.weights, scores)

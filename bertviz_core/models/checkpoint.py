@@ -1,21 +1,17 @@
-"""A model's files, found and fingerprinted without importing torch or transformers."""
+"""Models by name, without importing torch or transformers."""
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError, SettingsError
-from bertviz_core.models import sources
-from bertviz_core.models.model_files import HEADS, LAYERS, check_sizes, longest_input, number, read_config, read_header
+from bertviz_core.models import model_files, sources
 from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
-TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
 LONGEST_NOTE = 300  # characters
 PAPER_MODEL, PAPER_LENGTH = "bert-base-uncased", 512  # tokens
 PAPER_CONFIG = {
@@ -44,16 +40,16 @@ class Checkpoint:
 
     @property
     def layers(self) -> int:
-        return number(self.config, LAYERS) or 0
+        return model_files.number(self.config, model_files.LAYERS) or 0
 
     @property
     def heads(self) -> int:
-        return number(self.config, HEADS) or 0
+        return model_files.number(self.config, model_files.HEADS) or 0
 
     @property
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
-        return longest_input(self.config)
+        return model_files.longest_input(self.config)
 
     @property
     def note(self) -> str:
@@ -63,20 +59,15 @@ class Checkpoint:
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
-        described = [path for pattern in ("*.json", "*.txt", "*.model") for path in _files(self.folder, pattern)]
-        total = hashlib.sha256()
-        for path in (*weight_files(self.folder), *described):
-            status = path.stat()
-            total.update(f"{path.name}:{_file_digest(path, status.st_size, status.st_mtime_ns)}\n".encode())
-        return total.hexdigest()
+        return model_files.fingerprint(self.folder)
 
     def parameters(self) -> int:
         """Number of weights."""
         return sum(math.prod(entry["shape"]) for entry in self.weights().values())
 
     def weights(self) -> dict[str, Any]:
-        """Name -> type and shape of every array, read from the headers of the safetensors files."""
-        return {name: entry for path in weight_files(self.folder) for name, entry in read_header(path).items()}
+        """Name -> type and shape of every array."""
+        return model_files.read_weights(self.folder)
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
@@ -107,15 +98,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
 
 def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
     """A checkpoint whose folder is known; raises ModelError where its files are gone or cannot be used."""
-    checkpoint = Checkpoint(name, folder, revision, read_config(folder))
-    weights = checkpoint.weights()
-    if not any((folder / file).is_file() for file in TOKENIZERS):
-        raise ModelError(
-            f"The model folder {str(folder)!r} has no tokenizer.",
-            hint="Save the tokenizer into it with tokenizer.save_pretrained.",
-        )
-    check_sizes(folder, checkpoint.config, weights)
-    return checkpoint
+    return Checkpoint(name, folder, revision, model_files.read_config(folder))
 
 
 def local_folder(name: str) -> Path | None:
@@ -161,31 +144,6 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
         tails = [label_of(name) if longer else name, *longer]
         shown[name] = next((tail for tail in tails if tail and tail not in shown.values()), name)
     return shown
-
-
-def weight_files(folder: Path) -> list[Path]:
-    """The safetensors files; raises ModelError where there is none (pickled weights are never opened)."""
-    files = _files(folder, "*.safetensors")
-    if not files:
-        pickled = any(path.suffix in (".bin", ".pt", ".ckpt") for path in folder.iterdir())
-        what = "only pickled weights, which are never opened here" if pickled else "no weights (*.safetensors)"
-        raise ModelError(
-            f"The model folder {folder.name!r} holds {what}.",
-            hint="Save the model with save_pretrained, which writes model.safetensors.",
-        )
-    return files
-
-
-def _files(folder: Path, pattern: str) -> list[Path]:
-    """Regular files only: a folder or a broken link may have such a name too."""
-    return sorted(path for path in folder.glob(pattern) if path.is_file())
-
-
-@lru_cache(maxsize=1 << 14)  # a training has hundreds of checkpoints of several files each
-def _file_digest(path: Path, _size: int, _modified: int) -> str:
-    """Hashed once for each state of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 class PlannedModel(Checkpoint):

@@ -1,9 +1,4 @@
-"""From text to model inputs: encoded examples, batches of examples of like length, and which tokens are whose words.
-
-Word-level attention is the sum over a split word's pieces to it, and the mean from it (section 4.1). With C the (piece,
-word) membership and R its transpose, each row divided by the word's number of pieces, the word-level map of A is R A C:
-two products for all heads and sentences of a batch. Rows still sum to 1. Definitions: docs/methods.md, section 5.
-"""
+"""From text to model inputs: encoded examples, batches of examples of like length, and which tokens are whose words."""
 
 from __future__ import annotations
 
@@ -63,13 +58,6 @@ class Batch:
         """(batch, token): 1/N for each real token, 0 for padding; a sum over rows becomes a mean."""
         return self.mask / self.mask.sum(1, keepdim=True)
 
-    @cached_property
-    def key_classes(self) -> Tensor:
-        """(batch, token, class) float32: CLS, SEP, and "." or ","."""
-        import torch
-
-        return torch.stack([self.cls, self.sep, self.punctuation], -1).float()
-
     def inputs(self, model: AttentionModel) -> dict[str, Any]:
         """Keyword arguments for the encoder."""
         inputs = {"input_ids": self.ids, "attention_mask": self.mask.long()}
@@ -100,11 +88,8 @@ def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
 
 
 def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
-    """Groups of like length whose padded size stays within `batch_tokens` (one example at least).
-
-    Sorting within a window makes the short sentences share batches; longest first, so that a device without room
-    says so at once.
-    """
+    """Groups of like length whose padded size stays within `batch_tokens` (one example at least); of each WINDOW the
+    longest first, so that a device without room says so at once."""
     stream = iter(examples)
     while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
         while window:
@@ -153,10 +138,11 @@ def count_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) 
 
 @dataclass(frozen=True)
 class Membership:
-    """Assignment of tokens to words, for one batch."""
+    """Assignment of tokens to words, for one batch. Attention to a split word is the sum over its pieces, attention
+    from it their mean: the map between words is R A C, whose rows still sum to 1 (docs/methods.md, section 5)."""
 
-    to_word: Tensor  # (batch, token, word) 1 where the token is a piece of the word: weights TO a word are summed
-    from_word: Tensor  # (batch, word, token) a token's weight in a word's mean, or 1 for its first piece
+    to_word: Tensor  # C, (batch, token, word) 1 where the token is a piece of the word
+    from_word: Tensor  # R, (batch, word, token) a token's weight in a word's mean, or 1 for its first piece
     mask: Tensor  # (batch, word) bool, which words are real
 
     def maps(self, weights: Tensor) -> Tensor:
@@ -168,24 +154,9 @@ class Membership:
         return of.view(batch, words, heads, words).transpose(1, 2)
 
 
-def membership(
-    examples: Sequence[Encoded], device: str, *, first_piece: bool = False, special: bool = False
-) -> Membership:
-    """The membership of a padded batch of examples whose words are known. From a split word, `first_piece` takes its
-    first piece alone, as the release does; with `special`, each special token is a word."""
-    return _membership([word_of(example, special) for example in examples], device, first_piece)
-
-
-def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
-    """One input's maps between tokens (layer, head, query, key), float32, as maps between words, from `owner` (token,):
-    word numbers from 0, none left out."""
-    import torch
-
-    return _membership([owner], "cpu", first_piece).maps(torch.from_numpy(maps)).numpy()  # layers share the words
-
-
-def _membership(owners: Sequence[np.ndarray], device: str, first_piece: bool) -> Membership:
-    """From (token,) the word of each token of each input, -1 for none."""
+def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool = False) -> Membership:
+    """The membership of a padded batch, from (token,) the word of each token of each input, -1 for none. From a split
+    word, `first_piece` takes its first piece alone, as the release does."""
     import torch
 
     owned = torch.from_numpy(_padded(owners, -1)).to(device)
@@ -199,9 +170,15 @@ def _membership(owners: Sequence[np.ndarray], device: str, first_piece: bool) ->
     return Membership(to_word, from_word, pieces > 0)
 
 
-def word_of(example: Encoded, special: bool) -> np.ndarray:
-    """(token,) the word of each token, from 0, -1 for none; with `special`, the special tokens count as words, in
-    order."""
+def maps_of_one(maps: np.ndarray, owner: np.ndarray, *, first_piece: bool = False) -> np.ndarray:
+    """One input's float32 maps between tokens (layer, head, query, key), as maps between words; layers share those."""
+    import torch
+
+    return membership([owner], "cpu", first_piece=first_piece).maps(torch.from_numpy(maps)).numpy()
+
+
+def word_of(example: Encoded, *, special: bool = False) -> np.ndarray:
+    """(token,) the word of each token, from 0, -1 for none; with `special`, special tokens count as words, in order."""
     if example.words is None:
         raise ValueError(f"{example.where}: the words of this example are not known")
     if not special:

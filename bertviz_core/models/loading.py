@@ -1,6 +1,7 @@
 """From a checkpoint to a model that can be observed; models that stay loaded for the next request."""
 
 import threading
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -155,9 +156,7 @@ def choose_device(device: str) -> str:
 
 def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
     """Raises ModelError, before a weight is read, where the weights alone are more than the memory that is free."""
-    import torch
-
-    needed = checkpoint.parameters() * getattr(torch, dtype).itemsize
+    needed = checkpoint.parameters() * BYTES[dtype]
     for memory, free in _free_memory(device).items():
         if needed > free:
             raise ModelError(
@@ -186,27 +185,24 @@ class LoadedModels:
 
     def __init__(self, room: int = ROOM, device: str = "auto") -> None:
         self.room, self.device = room, device
-        self._models: dict[tuple[str, str], tuple[AttentionModel, int]] = {}  # the one longest unused first
-        self._lock, self._loading = threading.Lock(), threading.Lock()
+        self._models: OrderedDict[tuple[str, str], tuple[AttentionModel, int]] = OrderedDict()
+        self._loading = threading.Lock()  # one at a time: two at once take twice the memory and no less time
 
     def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
-        """A loaded model; models are loaded one at a time, since two at once take twice the memory and no less time."""
+        """A loaded model."""
         key = (checkpoint.fingerprint(), dtype)
-        with suppress(KeyError):
-            return self._used(key)
-        with self._loading:
-            with suppress(KeyError):  # another thread may have loaded it meanwhile
-                return self._used(key)
-            size = checkpoint.parameters() * BYTES[dtype]
-            with self._lock:
-                while self._models and size + sum(taken for _, taken in self._models.values()) > self.room:
-                    del self._models[next(iter(self._models))]
-            model = load_to_view(checkpoint, self.device, dtype)
-            self._models[key] = model, size
-            return model
+        loaded = self._models.get(key)
+        if loaded is None:
+            with self._loading:
+                loaded = self._models.get(key) or self._load(checkpoint, dtype)  # another thread may have loaded it
+                self._models[key] = loaded
+        with suppress(KeyError):  # another thread may have dropped it
+            self._models.move_to_end(key)
+        return loaded[0]
 
-    def _used(self, key: tuple[str, str]) -> AttentionModel:
-        """The model, now the one used last; raises KeyError where it is not loaded."""
-        with self._lock:
-            self._models[key] = self._models.pop(key)
-            return self._models[key][0]
+    def _load(self, checkpoint: Checkpoint, dtype: str) -> tuple[AttentionModel, int]:
+        """The model and its size, after making room for it."""
+        size = checkpoint.parameters() * BYTES[dtype]
+        while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.room:
+            self._models.popitem(last=False)
+        return load_to_view(checkpoint, self.device, dtype), size

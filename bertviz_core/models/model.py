@@ -1,10 +1,5 @@
-"""A model that can be observed, through its attention weights or through norms, and what its checkpoint allows: norms
-and a loss of words are known for some families only.
-
-Norm-based attention says how much of what a token receives comes from where (Kobayashi et al. 2020): through a head,
-token j passes A[i, j] f(x_j) to token i, with f(x) = (x W_V + b_V) W_O^h and W_O^h the head's own rows of the output
-projection, whose bias is left out. Definitions: docs/methods.md, section 11.
-"""
+"""A model that can be observed, through its attention weights or through norms (docs/methods.md, section 11), and what
+its checkpoint allows: norms and a loss of words are known for some families only."""
 
 from __future__ import annotations
 
@@ -33,7 +28,6 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
     "gpt2": "h.{}.attn.c_proj",
     **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), LLAMA),
 }
-
 
 # How the names of the weights of the head that predicts words begin in each family.
 HEAD_WEIGHTS = {
@@ -68,9 +62,7 @@ class AttentionModel:
     has_types: bool
     observable: bool = True  # the family calls the registered attention function; else maps come the ordinary way
     causal: bool = False  # a token sees only itself and what stands before it
-    # The model with the head that predicts masked or next words, of which `encoder` is the base; None where it was not
-    # asked for.
-    language_model: Any = None
+    language_model: Any = None  # with the head that predicts words, `encoder` its base; None where not asked for
     factors: tuple[Tensor, ...] | None = None  # what norms need of each layer; None where weights are observed
 
     @property
@@ -123,7 +115,8 @@ def observing(model: AttentionModel, weights: Weights) -> AttentionModel:
 
 
 def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
-    """R^T of every layer, (head, width, width), with W_O^hT = Q R: |v W_O^h| = |v R^T| for any v."""
+    """R^T of every layer, (head, width, width): with W_O^h a head's own rows of the output projection, and its
+    transpose Q R, |v W_O^h| = |v R^T| for any v."""
     import torch
 
     factors = []
@@ -136,14 +129,9 @@ def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
     return tuple(factors)
 
 
-def vector_norms(value: Tensor, factor: Tensor) -> Tensor:
-    """(batch, head, key): |f(x_j)|, from the values (batch, head, key, width) and one layer's factors."""
-    return (value.to(factor.dtype) @ factor).norm(dim=-1)
-
-
 def norm_logits(logits: Tensor, norms: Tensor) -> Tensor:
     """Scores (batch, head, query, key) whose softmax is N[i, j] = A[i, j] |f(x_j)| / sum_k A[i, k] |f(x_k)|: those of A
-    and log |f(x_j)|. A masked score, the lowest number that there is, stays as it is."""
+    and log |f(x_j)|, from `norms` (batch, head, key). A masked score, the lowest number that there is, stays."""
     import torch
 
     return logits + norms.clamp(min=torch.finfo(norms.dtype).tiny).log()[:, :, None]

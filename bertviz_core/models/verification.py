@@ -1,9 +1,5 @@
-"""Verification that the maps read from a model are the model's own, done when it is loaded.
-
-Two short inputs go through the model one by one, and in one padded batch, as in an analysis. Where the maps of each
-alone are those of the model's own eager attention, and padding changes none, maps are read inside the layers; else
-those that the model returns are used, where they pass the same test; else the model is refused.
-"""
+"""Verification that the maps read from a model are the model's own, done when it is loaded: inside the layers, else as
+the model returns them, else the model is refused (docs/models.md)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,8 +22,9 @@ ROUNDED, MOVED = 2.0**-5, 0.05
 
 
 def verify(model: AttentionModel) -> AttentionModel:
-    """The model with the way in which its maps can be read, to which `model.encoder` is set, and with their shape.
-    Raises ModelError where there is none; a model that cannot be run at all raises what it raises."""
+    """The model with the way in which its maps can be read, to which `model.encoder` is set, and with their shape: two
+    short inputs go through it one by one, and in one padded batch, as in an analysis. Raises ModelError where there is
+    none; a model that cannot be run at all raises what it raises."""
     examples = _examples(model)
     model.encoder.set_attn_implementation("eager")
     has_both = model.encoder.config.is_encoder_decoder and hasattr(model.encoder, "decoder")
@@ -103,7 +100,7 @@ def _problem_of_layer(model: AttentionModel, layer: LayerAttention, own: Tensor,
         return "weights are not finite numbers"
     if weights.min() < 0:
         return f"weights are as low as {weights.min():.3g}"
-    low, high = (float(end) for end in weights.sum(-1).aminmax())
+    low, high = map(float, weights.sum(-1).aminmax())
     has_sink = model.observable and layer.logits is None  # which takes a part of each row
     if high > 1 + tolerance or (low < 1 - tolerance and not has_sink):
         return f"rows sum to {low:.3g} to {high:.3g}, not to 1"

@@ -13,7 +13,7 @@ import pandas as pd
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
-from bertviz_core.models.attention import scores_of
+from bertviz_core.models.attention import LayerAttention, Scores, forward
 from bertviz_core.models.encoding import Batch, Encoded, collate
 from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
@@ -98,7 +98,14 @@ def measure(model: AttentionModel, example: Encoded, head: Head, position: int) 
             hint="Choose a model whose maps are read inside its layers; docs/models.md has a table.",
         )
     batch = collate([example], model.tokens, model.device)
-    scores = scores_of(model, batch, head.layer)
+    observed: list[Scores] = []
+
+    def observe(attention: LayerAttention) -> None:
+        if attention.layer == head.layer and attention.scores is not None:
+            observed.append(attention.scores)
+
+    forward(model, batch, observe)
+    scores = observed[0]
     products = QueryKey(
         query=_array(scores.query)[0, head.head, position],
         keys=_array(scores.key)[0, head.head],

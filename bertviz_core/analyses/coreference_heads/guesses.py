@@ -26,7 +26,7 @@ import numpy as np
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Features, Item, mention_type
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.annotated import Window
-from bertviz_core.models.encoding import Membership, membership
+from bertviz_core.models.encoding import Membership, membership, word_of
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -141,7 +141,7 @@ class Questions:
                 right[row, column, index[list(item.antecedents)]] = True
         allowed = np.stack([mention >= 0, others], 1)[:, None]
         tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-        return cls(membership(windows, device, first_piece=first_piece), mention, *tensors)
+        return cls(membership(list(map(word_of, windows)), device, first_piece=first_piece), mention, *tensors)
 
     def scores(self, weights: Tensor) -> Tensor:
         """(batch, head, query, key) over tokens to (batch, direction, head, item, word): word-level attention from an

@@ -30,7 +30,7 @@ from bertviz_core.corpora.treebank import POSSESSIVES, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, membership
+from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.model import AttentionModel
 
 UNIT = 1 << 32  # a right guess of a random word is counted in so many parts
@@ -96,7 +96,7 @@ class Guesses:
         """Read the trees of a batch, whose layers follow; count its words and the guesses of every fixed offset o:
         min(max(p + o, 0), n), 0 being the root."""
         examples: Sequence[Any] = batch.examples
-        self.words = membership(examples, self.device, first_piece=self.rules.first_piece)
+        self.words = membership(list(map(word_of, examples)), self.device, first_piece=self.rules.first_piece)
         size = self.words.mask.shape[1]
         self.last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
         self.trees = [self._trees(view, examples, size) for view in self.rules.views]

@@ -119,7 +119,8 @@ class WordMaps:
         """Take in a layer of the one batch that the accumulator sees."""
         model = self.model
         if not self.features:
-            self._membership = membership(batch.examples, model.device, first_piece=self.first_piece, special=True)
+            owners = [word_of(example, special=True) for example in batch.examples]
+            self._membership = membership(owners, model.device, first_piece=self.first_piece)
             self._places = [_places(example, model) for example in batch.examples]
             for example, (words, _, _) in zip(batch.examples, self._places, strict=True):
                 shape = (len(words) + ROOT_ROWS, len(words), model.layers * model.heads)

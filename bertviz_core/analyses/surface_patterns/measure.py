@@ -20,7 +20,8 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     other = batch.mask & ~batch.sep
     roles = torch.stack([rows, mean_over(batch.sep), mean_over(other)], 1)  # (batch, role, query)
     received = roles[:, None] @ weights  # (batch, head, role, key)
-    pooled = received @ batch.key_classes[:, None]  # (batch, head, role, class)
+    classes = torch.stack([batch.cls, batch.sep, batch.punctuation], -1).to(weights)  # (batch, key, class)
+    pooled = received @ classes[:, None]  # (batch, head, role, class)
     has_cls, has_sep = _present(batch.cls), _present(batch.sep)  # (batch, 1)
     current = (weights.diagonal(0, -2, -1) * rows[:, None]).sum(-1)
     previous = (weights.diagonal(-1, -2, -1) * rows[:, None, 1:]).sum(-1)
