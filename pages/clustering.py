@@ -4,13 +4,11 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from bertviz_core import paper
 from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES, label
-from bertviz_core.heads import all_labels
 from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import choices, header
@@ -31,17 +29,8 @@ def choose_thresholds(present: list[str]) -> Thresholds:
     return Thresholds(**chosen)
 
 
-def named_heads() -> dict[str, str]:
-    """The linguistic heads of the stored results, or those that the paper names where the reader asks for them."""
-    is_papers_model = "bert-base" in selection.checkpoint.name
-    has_them = set(paper.LINGUISTIC_HEADS) <= set(all_labels(selection.checkpoint.layers, selection.checkpoint.heads))
-    if is_papers_model and has_them and choices.toggle("Mark the paper's linguistic heads", key="marked"):
-        return paper.LINGUISTIC_HEADS
-    return memoize(linguistic, stored.results(selection))
-
-
 def metrics() -> list[Metric]:
-    ratio, pair = result.layer_divergence.ratio, memoize(Clustering.closest_pair, result)
+    ratio, pair = result.closeness, memoize(Clustering.closest_pair, result)
     similar = ("–", "this model has one head")
     if pair:
         similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
@@ -79,7 +68,7 @@ with st.container(horizontal=True, vertical_alignment="center"):
     about = "Embed √JS, a metric, instead of JS as in the paper."
     root = choices.toggle("Square-root distance", key="root", help=about)
     limits = choose_thresholds(computed.present)
-    named = named_heads()
+    named = memoize(linguistic, stored.results(selection))
 with st.spinner("Computing the embedding"):
     embedded = memoize(Clustering.embedded, computed, computed.mds_seed, root)
 result = memoize(Clustering.labeled, embedded, limits, named)

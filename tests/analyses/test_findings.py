@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.clustering.result import LayerDivergence
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import ABSENT, NOT_SHOWN, SHOWN, STATES, UNDECIDED, Interval, decide
 from bertviz_core.analyses.head_averages import averages_of
@@ -183,11 +182,9 @@ def test_probes_differ_where_their_intervals_are_apart():
     assert found("probes.words", result).state == ABSENT
 
 
-def clusters(divergence, behaviors, closeness, summed=False):
-    shape = behaviors.shape
-    result = SimpleNamespace(
-        divergence=divergence, behaviors=behaviors, layer_divergence=closeness, summed=summed, shape=shape
-    )
+def clusters(divergence, behaviors, nats="nats"):
+    layers = np.indices(behaviors.shape)[0].reshape(-1)
+    result = SimpleNamespace(divergence=divergence, behaviors=behaviors, layers=layers, nats=nats)
     result.default_view = lambda: result
     return result
 
@@ -202,33 +199,18 @@ def grouped(groups: int, size: int, within: float) -> np.ndarray:
 
 def test_clusters_are_decided_by_permutations_of_the_heads():
     behaviors = np.array([["next"] * 4, ["to_sep"] * 4, ["previous"] * 4])
-    close = clusters(grouped(3, 4, 1.5), behaviors, LayerDivergence(1.5, 5.0))
+    close = clusters(grouped(3, 4, 1.5), behaviors)
     assert found("clustering.layers", close).state == SHOWN
     finding = found("clustering.behaviors", close)
     assert finding.state == SHOWN and "1.5 nats" in finding.sentence and "by 5." in finding.sentence
-    apart = clusters(grouped(3, 4, 9.0), behaviors, LayerDivergence(9.0, 5.0))
+    apart = clusters(grouped(3, 4, 9.0), behaviors)
     assert found("clustering.layers", apart).state == found("clustering.behaviors", apart).state == NOT_SHOWN
-    few = clusters(grouped(2, 2, 1.5), behaviors[:2, :2], LayerDivergence(1.5, 5.0))
+    few = clusters(grouped(2, 2, 1.5), behaviors[:2, :2])
     assert found("clustering.layers", few).state == UNDECIDED  # 4 heads have 3 partitions
-    summed = clusters(grouped(3, 4, 1.5), behaviors, LayerDivergence(1.5, 5.0), summed=True)
+    summed = clusters(grouped(3, 4, 1.5), behaviors, "nats in all")
     assert all("1.5 nats in all" in found(f"clustering.{name}", summed).sentence for name in ("layers", "behaviors"))
-    one = clusters(grouped(3, 4, 1.5), np.full((3, 4), "other"), LayerDivergence(1.5, 5.0))
+    one = clusters(grouped(3, 4, 1.5), np.full((3, 4), "other"))
     assert found("clustering.behaviors", one).state == ABSENT
-
-
-@pytest.mark.parametrize(
-    ("shape", "within", "between", "sentence"),
-    [
-        ((2, 1), np.nan, 0.4, "no two heads of one layer, two heads of different layers that differ by 0.4"),
-        ((1, 2), 0.4, np.nan, "two heads of one layer that differ by 0.4 nats on average, no two heads of"),
-        ((1, 1), np.nan, np.nan, "no two heads of one layer, no two heads of different layers."),
-    ],
-)
-def test_a_model_without_pairs_of_heads_decides_nothing(shape, within, between, sentence):
-    size = shape[0] * shape[1]
-    result = clusters(np.zeros((size, size)), np.full(shape, "next"), LayerDivergence(within, between))
-    finding = found("clustering.layers", result)
-    assert finding.state == UNDECIDED and sentence in finding.sentence and "nan" not in finding.sentence
 
 
 def counts(n, right, offset, mode="corrected"):

@@ -10,7 +10,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic_heads
 from bertviz_core.analyses.clustering.figure import more_figures, paper_figure
-from bertviz_core.analyses.clustering.result import Clustering, layers_of_heads, nats, within_and_between
+from bertviz_core.analyses.clustering.result import Clustering, within_and_between
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
@@ -20,57 +20,30 @@ PERMUTATIONS = 199
 
 
 def layers(result: Clustering, base: int) -> Answer:
-    state = decide(closer(result.divergence, layers_of_heads(result.shape)))
-    return Answer(state, f"{result.layer_divergence.text(nats(result.summed))}.")
+    return alike(result, result.layers.astype(str), "of one layer", "of different layers")
 
 
 def behaviors(result: Clustering, base: int) -> Answer:
-    labels = result.behaviors.reshape(-1)
+    return alike(result, result.behaviors.reshape(-1), "with the same behavior", "with different behaviors")
+
+
+def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> Answer:
+    """How much closer two heads with the same label are than others, less what 95% of the permutations of the labels
+    give; heads labeled OTHER are left out."""
     chosen = labels != OTHER
     divergence, labels = result.divergence[np.ix_(chosen, chosen)], labels[chosen]
     within, between = within_and_between(divergence, labels)
     if np.isnan([within, between]).any():
-        raise KeyError("behaviors")
+        raise KeyError(same)
+    chance, gains = np.random.default_rng(0), []
+    for _ in range(PERMUTATIONS):
+        permuted = within_and_between(divergence, chance.permutation(labels))
+        gains.append(permuted[1] - permuted[0])
+    low, high = np.quantile(gains, (0.025, 0.975))
     return Answer(
-        decide(closer(divergence, labels)),
-        f"Two heads with the same behavior differ by {within:.3g} {nats(result.summed)} on average, two with different "
-        f"behaviors by {between:.3g}.",
+        decide(Interval(between - within - high, between - within - low)),
+        f"Two heads {same} differ by {within:.3g} {result.nats} on average, two heads {different} by {between:.3g}.",
     )
-
-
-def closer(divergence: np.ndarray, labels: np.ndarray) -> Interval:
-    """How much closer heads with the same label are, less what 95% of the permutations of the labels give."""
-
-    def gain(labels: np.ndarray) -> float:
-        within, between = within_and_between(divergence, labels)
-        return between - within
-
-    if np.isnan(observed := gain(labels)):
-        return Interval(np.nan, np.nan)
-    chance = np.random.default_rng(0)
-    low, high = np.quantile([gain(chance.permutation(labels)) for _ in range(PERMUTATIONS)], (0.025, 0.975))
-    return Interval(observed - high, observed - low)
-
-
-STATEMENTS = (
-    Statement(
-        "layers",
-        "6",
-        "Heads of one layer are often fairly close to each other, perhaps because dropout makes several learn the "
-        "same.",
-        "The mean divergence of two heads of one layer is below that of two of different layers by more than in 95% of "
-        f"{PERMUTATIONS} permutations of the heads.",
-        layers,
-    ),
-    Statement(
-        "behaviors",
-        "6",
-        "Heads with the same behavior form clusters.",
-        "The mean divergence of two heads with the same behavior is below that of two with different ones by more than "
-        f"in 95% of {PERMUTATIONS} permutations of these heads.",
-        behaviors,
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -106,7 +79,25 @@ class ClusteringAnalysis(Analysis):
         "to_own_layer": "mean divergence from the heads of its layer, nats",
         "to_other_layers": "mean divergence from the heads of other layers, nats",
     }
-    statements = STATEMENTS
+    statements = (
+        Statement(
+            "layers",
+            "6",
+            "Heads of one layer are often fairly close to each other, perhaps because dropout makes several learn the "
+            "same.",
+            "The mean divergence of two heads of one layer is below that of two of different layers by more than in "
+            f"95% of {PERMUTATIONS} permutations of the heads.",
+            layers,
+        ),
+        Statement(
+            "behaviors",
+            "6",
+            "Heads with the same behavior form clusters.",
+            "The mean divergence of two heads with the same behavior is below that of two with different ones by more "
+            f"than in 95% of {PERMUTATIONS} permutations of these heads.",
+            behaviors,
+        ),
+    )
     main_figure = staticmethod(paper_figure)
     more_figures = staticmethod(more_figures)
     overhead = 2.0

@@ -11,13 +11,13 @@ from plotly.subplots import make_subplots
 
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.plotting import BEHAVIORS, COLORBAR, RING, SEQUENTIAL, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
-SIZE, PLANE = 11, 340  # pixels, of a marker and of the longer side
+SIZE = 11  # pixels, of a marker
 LAYER = "layer"
 CLEAR = 0.08  # of the height, of the lines that say what a figure was made from
 TICKED = 56  # heads whose labels still fit beside the matrix
@@ -74,10 +74,7 @@ def _behavior_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
             yield go.Scatter(**texts, text=[letter] * len(points), textfont_color="#ffffff")
         if behavior == "linguistic":
             names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in data[chosen, 0]]
-            beside = [_clear_side(*each, result.embedding) for each in zip(names, points, strict=True)]
-            pairs = zip(names, beside, strict=True)  # an empty line moves a name clear of its cross
-            lines = [f"{name}<br> " if "top" in side else f" <br>{name}" for name, side in pairs]
-            yield go.Scatter(**texts, text=lines, textposition=beside)
+            yield go.Scatter(**texts, text=names, textposition="top center", cliponaxis=False)
 
 
 def _layer_trace(result: Clustering, base: int) -> go.Scatter:
@@ -93,20 +90,6 @@ def _layer_trace(result: Clustering, base: int) -> go.Scatter:
     x, y = result.embedding.T
     data = hover_data(result, base)
     return go.Scatter(x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False)
-
-
-def _clear_side(name: str, head: np.ndarray, plane: np.ndarray) -> str:
-    """Where the name of the head at (x, y) stays within the picture and covers the fewest other heads."""
-    low, high = plane.min(0), plane.max(0)
-    pixel, length = (high - low).max() / PLANE, 6 * len(name)  # in pixels
-
-    def covered(side: str) -> tuple[bool, int]:
-        signs = np.array([-1 if "left" in side else 1, -1 if "bottom" in side else 1])
-        across, up = ((plane - head) / pixel * signs).T
-        inside = (across > 0) & (across < length) & (up > 6) & (up < 28)  # the name's box, and half a dot around it
-        return not low[0] <= head[0] + signs[0] * length * pixel <= high[0], int(inside.sum())
-
-    return min(("top right", "top left", "bottom right", "bottom left"), key=covered)
 
 
 def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
@@ -126,7 +109,7 @@ def matrix(result: Clustering, base: int = 1) -> go.Figure:
     means over neighbors.
     """
     figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
-    count, labels = len(result.order), [Head(*divmod(int(i), result.shape[1])).label(base) for i in result.order]
+    count, labels = len(result.order), [all_labels(*result.shape, base)[i] for i in result.order]
     squares = {
         "symbol": "square",
         "size": max(4, min(14, 800 // count)),
@@ -201,7 +184,7 @@ def hover_data(result: Clustering, base: int) -> np.ndarray:
 
 def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
     """Shapes round a head's row and column of the matrix."""
-    index = result.order.tolist().index(head.layer * result.shape[1] + head.head)
+    index = result.order.tolist().index(all_heads(*result.shape).index(head))
     line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
     return [
         line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": index - 0.5, "y1": index + 0.5},

@@ -16,7 +16,6 @@ from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns.figure import QUANTITIES as SURFACE_QUANTITIES
-from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
@@ -25,49 +24,47 @@ from bertviz_core.models.segments import Segments
 SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 
 
-class DivergenceSums:
-    """The sum over real tokens of JS between all pairs of heads, float64 on the device, and the averages behind
-    behaviors. The maps of one batch are kept from its first layer to its last, and no longer."""
+class DivergenceSums(SegmentAverages):
+    """The averages behind behaviors, and the sum over real tokens of JS between all pairs of heads, float64 on the
+    device. The maps of one batch are kept from its first layer to its last, and no longer."""
 
-    def __init__(self, averages: SegmentAverages, smoothed: bool) -> None:
-        self.averages, self.smoothed = averages, smoothed
-        layers, heads, _ = averages.count.shape
-        self.sum = torch.zeros(layers * heads, layers * heads, dtype=torch.float64, device=averages.device)
-        self.tokens = 0
+    def __init__(self, smoothed: bool, *args: Any) -> None:
+        super().__init__(*args)
+        self.smoothed, self.tokens = smoothed, 0
+        layers, heads, _ = self.count.shape
+        self.divergence = torch.zeros(layers * heads, layers * heads, dtype=torch.float64, device=self.device)
         self.maps: Tensor | None = None  # (head, position) of the batch in progress
 
     def new_empty(self) -> Self:
-        return type(self)(self.averages.new_empty(), self.smoothed)
+        return type(self)(self.smoothed, self.quantities, self.measure, *self.count.shape[:2], self.device)
 
-    def update(self, batch: Batch, attention: LayerAttention) -> None:
-        self.averages.update(batch, attention)
-        layers, heads, _ = self.averages.count.shape
-        weights = attention.weights
+    def update(self, batch: Batch, layer: LayerAttention) -> None:
+        super().update(batch, layer)
+        layers, heads, _ = self.count.shape
+        weights = layer.weights
         if self.smoothed:
             weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
         weights = (weights * batch.mask[:, None, :, None]).transpose(0, 1).flatten(1)  # nothing in rows of padding
         if self.maps is None:
             positions = LANES * -(-weights.shape[1] // LANES)  # whole vectors
             self.maps = weights.new_zeros(layers * heads, positions)
-        self.maps[attention.layer * heads : (attention.layer + 1) * heads, : weights.shape[1]] = weights
-        if attention.layer == layers - 1:
-            self.sum += divergences(self.maps, batch.tokens())
+        self.maps[layer.layer * heads : (layer.layer + 1) * heads, : weights.shape[1]] = weights
+        if layer.layer == layers - 1:
+            self.divergence += divergences(self.maps, batch.tokens())
             self.tokens += batch.tokens()
             self.maps = None
 
     def merge(self, other: Self) -> None:
-        self.averages.merge(other.averages)
-        self.sum += other.sum
+        super().merge(other)
+        self.divergence += other.divergence
         self.tokens += other.tokens
 
-    def to_bytes(self) -> bytes:
-        return pack({"averages": self.averages.to_bytes(), "sum": self.sum, "tokens": self.tokens})
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"divergence": self.divergence, "tokens": self.tokens}
 
-    def from_bytes(self, data: bytes) -> Self:
-        state, empty = unpack(data), self.new_empty()
-        empty.averages = self.averages.from_bytes(state["averages"])
-        empty.sum, empty.tokens = torch.from_numpy(state["sum"]).to(self.sum.device), state["tokens"]
-        return empty
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self.divergence, self.tokens = torch.from_numpy(state["divergence"]).to(self.device), state["tokens"]
 
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
@@ -78,22 +75,20 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
 def accumulator(model: AttentionModel, request: Request) -> DivergenceSums:
     """The accumulator for one pass. Mode "as in the paper" compares 0.001 / N + 0.999 A, as the release does."""
     smoothed, known = request.settings.paper, SURFACE_QUANTITIES + ENTROPY_QUANTITIES
-    averages = SegmentAverages(known, partial(measure, smoothed=smoothed), model.layers, model.heads, model.device)
-    return DivergenceSums(averages, smoothed)
+    values = partial(measure, smoothed=smoothed)
+    return DivergenceSums(smoothed, known, values, model.layers, model.heads, model.device)
 
 
-def finish(accumulator: DivergenceSums, segments: Segments, provenance: dict[str, Any]) -> Clustering:
+def finish(sums: DivergenceSums, segments: Segments, provenance: dict[str, Any]) -> Clustering:
     """The mean per token (mode "as in the paper": the sum), its embedding by the run's seed, and its dendrogram."""
-    divergence = accumulator.sum.cpu().numpy() / (1 if accumulator.smoothed else accumulator.tokens)
+    divergence = sums.divergence.cpu().numpy() / (1 if sums.smoothed else sums.tokens)
     seed = provenance["settings"]["seed"]
     (embedding, stress), (linkage, order) = embed(divergence, seed), dendrogram(divergence)
-    averages = accumulator.averages
-    rows = [averages.quantities.index(name) for name in QUANTITIES]
     return Clustering(
         provenance=provenance,
         divergence=divergence,
-        averages=averages.result()["mean"][rows],
-        tokens=accumulator.tokens,
+        averages=sums.result()["mean"][[sums.quantities.index(name) for name in QUANTITIES]],
+        tokens=sums.tokens,
         embedding=embedding,
         stress=stress,
         linkage=linkage,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -62,44 +62,12 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return tree, leaves_list(tree).astype(np.int64)
 
 
-class LayerDivergence(NamedTuple):
-    """Mean divergence of two heads of one layer, and of two heads of different layers; NaN where there are none."""
-
-    within: float
-    between: float
-
-    @property
-    def ratio(self) -> float:
-        """Under 1 heads of one layer are closer than others; NaN also where heads of different layers do not differ."""
-        return self.within / self.between if self.between else float("nan")
-
-    def text(self, unit: str) -> str:
-        """Both means in a sentence, or what the model lacks."""
-        one, others = "two heads of one layer", "two heads of different layers"
-        if not np.isnan(self).any():
-            return f"{one.capitalize()} differ by {self.within:.3g} {unit} on average, {others} by {self.between:.3g}"
-        return "This model has " + ", ".join(
-            f"no {name}" if np.isnan(mean) else f"{name} that differ by {mean:.3g} {unit} on average"
-            for name, mean in ((one, self.within), (others, self.between))
-        )
-
-
-def layers_of_heads(shape: tuple[int, int]) -> np.ndarray:
-    """(head,) the layer of each head of a model of (layers, heads)."""
-    return np.repeat(np.arange(shape[0]), shape[1])
-
-
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
     first, second = np.triu_indices(len(labels), 1)
     pairs, same = divergence[first, second], labels[first] == labels[second]
     within, between = (float(part.mean()) if part.size else float("nan") for part in (pairs[same], pairs[~same]))
     return within, between
-
-
-def nats(summed: bool) -> str:
-    """Unit of a divergence in a sentence: of the mean per token, or of the sum over tokens."""
-    return "nats in all" if summed else "nats"
 
 
 @dataclass(frozen=True)
@@ -149,8 +117,13 @@ class Clustering(Result):
 
     @property
     def unit(self) -> str:
-        """On axes and in tables."""
+        """Of a divergence on axes and in tables."""
         return "nats, summed over tokens" if self.summed else "nats per token"
+
+    @property
+    def nats(self) -> str:
+        """Unit of a divergence in a sentence."""
+        return "nats in all" if self.summed else "nats"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -174,14 +147,21 @@ class Clustering(Result):
         return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
-    def layer_divergence(self) -> LayerDivergence:
-        return LayerDivergence(*within_and_between(self.divergence, layers_of_heads(self.shape)))
+    def layers(self) -> np.ndarray:
+        """(head,) the layer of each head."""
+        return np.repeat(np.arange(self.shape[0]), self.shape[1])
+
+    @property
+    def closeness(self) -> float:
+        """Mean divergence of two heads of one layer over that of two heads of different layers: under 1 where heads of
+        one layer are closer; NaN where there are no such pairs, or heads of different layers do not differ."""
+        within, between = within_and_between(self.divergence, self.layers)
+        return within / between if between else float("nan")
 
     def estimates(self) -> dict[str, Estimate]:
         """Mean divergence of each head to the other heads of its layer, and to the heads of other layers, in nats a
         token; without standard errors."""
-        layers = layers_of_heads(self.shape)
-        same = layers[:, None] == layers
+        same = self.layers[:, None] == self.layers
         means = self.divergence / (self.tokens if self.summed else 1)
         chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
         return {
@@ -192,20 +172,17 @@ class Clustering(Result):
 
     def nearest(self, head: Head, count: int = NEAREST) -> list[tuple[Head, float]]:
         """The heads most like this one, the nearest first, with their divergences; equal ones in order."""
-        heads_of_layer = self.shape[1]
-        own = head.layer * heads_of_layer + head.head
-        row = self.divergence[own]
-        others = [i for i in np.argsort(row, kind="stable")[: count + 1].tolist() if i != own]
-        return [(Head(*divmod(i, heads_of_layer)), float(row[i])) for i in others[:count]]
+        heads = all_heads(*self.shape)
+        row = self.divergence[heads.index(head)]
+        nearest = [(heads[i], float(row[i])) for i in np.argsort(row, kind="stable")[: count + 1]]
+        return [pair for pair in nearest if pair[0] != head][:count]
 
     def closest_pair(self) -> tuple[Head, Head, float] | None:
         """The two heads most alike, with their divergence; None for a model of one head."""
-        first, second = np.triu_indices(len(self.divergence), 1)
-        if not len(first):
-            return None
-        pair = self.divergence[first, second].argmin()
-        one, other = (Head(*divmod(int(heads[pair]), self.shape[1])) for heads in (first, second))
-        return one, other, float(self.divergence[first[pair], second[pair]])
+        heads = all_heads(*self.shape)
+        apart = self.divergence + np.diag(np.full(len(heads), np.inf))
+        first, second = divmod(int(apart.argmin()), len(heads))
+        return (heads[first], heads[second], float(apart[first, second])) if len(heads) > 1 else None
 
     def arrays(self) -> dict[str, Any]:
         return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}

@@ -11,11 +11,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
 from bertviz_core.analyses.clustering import divergence
 from bertviz_core.analyses.clustering.measure import DivergenceSums, measure
-from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.clustering.result import Clustering, within_and_between
 from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -53,7 +52,7 @@ def accumulate(
 ) -> DivergenceSums:
     """Feed the segments in the given batches; padding rows hold full distributions, as they do in a model."""
     known = [f"quantity {i}" for i in range(len(SURFACE_QUANTITIES + ENTROPY_QUANTITIES))]
-    total = DivergenceSums(SegmentAverages(known, measure, LAYERS, HEADS, "cpu"), smoothed)
+    total = DivergenceSums(smoothed, known, measure, LAYERS, HEADS, "cpu")
     for group in groups:
         part = total.new_empty()
         feed(part, [segments[i] for i in group], width)
@@ -80,7 +79,7 @@ def feed(part: DivergenceSums, maps: list[np.ndarray], width: int = 0) -> None:
 
 
 def mean(sums: DivergenceSums) -> np.ndarray:
-    return sums.sum.numpy() / sums.tokens
+    return sums.divergence.numpy() / sums.tokens
 
 
 @pytest.fixture(params=["native", "torch"])
@@ -119,7 +118,7 @@ def test_as_in_the_paper_smooths_as_the_release_does(way: None) -> None:
     segments = made([7, 10], sharpness=12.0)
     found = accumulate(segments, [[0, 1]], smoothed=True)
     wanted, _ = reference.sums(segments, smoothed=True)
-    assert np.abs(found.sum.numpy() - wanted).max() < 1e-5
+    assert np.abs(found.divergence.numpy() - wanted).max() < 1e-5
     assert np.abs(wanted - reference.sums(segments)[0]).max() > 1e-3
 
 
@@ -208,10 +207,9 @@ def test_thresholds_and_names_change_labels_alone(result: Clustering) -> None:
 
 
 def test_closeness_of_layers(result: Clustering) -> None:
-    assert tuple(result.layer_divergence) == pytest.approx(reference.closeness(result.divergence, result.shape[1]))
-    assert result.layer_divergence.ratio == pytest.approx(
-        result.layer_divergence.within / result.layer_divergence.between
-    )
+    within, between = reference.closeness(result.divergence, result.shape[1])
+    assert within_and_between(result.divergence, result.layers) == pytest.approx((within, between))
+    assert result.closeness == pytest.approx(within / between)
 
 
 def test_without_a_compiler_or_with_a_broken_source_there_is_no_kernel(monkeypatch, tmp_path) -> None:
