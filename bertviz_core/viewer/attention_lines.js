@@ -1,6 +1,8 @@
-// One head's attention as lines between two columns of tokens; elements.js and attention_lines_drawing.js come before this.
+// The attention of a head, or of several in color, as lines between two columns of tokens; elements.js comes before this.
 
 const FAINT = 0.005; // a line this light cannot be seen
+const LEVELS = 48; // lines of like darkness are one path
+const INK = "#1f2430", RED = "#e03131"; // in files; a page has its theme's
 
 class Lines {
   constructor() {
@@ -11,20 +13,18 @@ class Lines {
     this.mask = button("Mask", () => this.send("mask", this.current.start));
     this.clear = button("Clear pins", () => this.setPins([]));
     const paper = { title: "The current drawing, dark on white, for print" };
-    const svgFile = button("SVG", () => saveSvg(this.data.name, onPaper(this)), paper);
-    const pngFile = button("PNG", () => savePng(this.data.name, onPaper(this)), paper);
+    const svgFile = button("SVG", () => saveSvg(this.data.name, this.onPaper()), paper);
+    const pngFile = button("PNG", () => savePng(this.data.name, this.onPaper()), paper);
     const full = () => (document.fullscreenElement ? document.exitFullscreen() : this.root.requestFullscreen());
     const bar = html("div", { class: "bar" }, this.mask, this.clear, svgFile, pngFile, button("Full screen", full));
     this.status = html("div", { class: "status", role: "status" });
     this.legend = html("div", { class: "legend" });
-    this.columns = {};
-    for (const side of ["from", "to"]) {
-      const roles = { role: "listbox", "aria-multiselectable": "true", "aria-label": side };
-      this.columns[side] = html("ul", { class: `column ${side}`, ...roles });
-    }
-    this.canvas = html("canvas", { "aria-hidden": "true" });
+    const roles = { role: "listbox", "aria-multiselectable": "true" };
+    const column = (side) => html("ul", { class: `column ${side}`, "aria-label": side, ...roles });
+    this.columns = { from: column("from"), to: column("to") };
+    this.drawing = svg("svg", { class: "drawing", "aria-hidden": "true", fill: "none", preserveAspectRatio: "none" });
     const heads = [html("div", { class: "head from" }, "from"), html("div"), html("div", { class: "head" }, "to")];
-    const stage = html("div", { class: "stage" }, ...heads, this.columns.from, this.canvas, this.columns.to);
+    const stage = html("div", { class: "stage" }, ...heads, this.columns.from, this.drawing, this.columns.to);
     this.root = html("div", { class: "lines" }, this.status, this.legend, stage, bar);
     stage.addEventListener("pointerover", (event) => this.point(rowOf(event)));
     stage.addEventListener("pointerleave", () => this.point(null));
@@ -32,28 +32,22 @@ class Lines {
     stage.addEventListener("focusin", (event) => this.focused(rowOf(event)));
     stage.addEventListener("focusout", () => this.show());
     stage.addEventListener("keydown", (event) => this.key(event));
-    this.canvas.addEventListener("transitionend", () => onCanvas(this));
-    this.watcher = new ResizeObserver(() => this.rows && this.show());
-    this.watcher.observe(this.canvas);
-  }
-
-  close() {
-    this.watcher.disconnect();
   }
 
   update(data) {
     const before = this.data;
     this.data = data;
-    this.heads = (data.overlay?.length ? data.overlay : [{ weights: data.weights }]).map(unpacked);
+    this.heads = data.heads.map(unpacked);
+    this.several = this.heads.length > 1;
     const entry = ({ label, color }) => html("span", { style: `--head: ${color}` }, html("i", { class: "square" }), label);
-    this.legend.replaceChildren(...this.named().map(entry));
+    this.legend.replaceChildren(...(this.several ? this.heads.map(entry) : []));
     // Pins come from the address too: of another drawing of the same sentence. What this reader has just pinned stays
     // until the address has it.
     if (before?.text !== data.text || this.pending === null || this.pending === String(data.pins)) {
       this.pending = null;
       this.pins = new Set(data.pins);
     }
-    const shown = (given) => JSON.stringify([given?.from, given?.to, given?.overlay?.map((head) => head.color)]);
+    const shown = (given) => JSON.stringify([given?.from, given?.to, given?.heads.map((head) => head.color)]);
     if (shown(before) !== shown(data)) this.fill();
     this.show();
   }
@@ -62,15 +56,15 @@ class Lines {
     const active = this.root.getRootNode().activeElement?.row;
     this.rows = { from: [], to: [] };
     const count = Math.max(this.data.from.length, this.data.to.length);
-    const [height, size] = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
+    const [height, letters] = count <= 26 ? [26, 14] : count <= 50 ? [21, 13] : [16, 11.5];
     this.root.style.setProperty("--row", `${height}px`);
-    this.root.style.setProperty("--size", `${size}px`);
-    this.root.style.setProperty("--room", `${this.named().length ? this.named().length * 0.65 + 0.6 : 2.5}em`);
-    this.canvas.style.height = `${height * count}px`;
-    this.height = height;
+    this.root.style.setProperty("--size", `${letters}px`);
+    this.root.style.setProperty("--room", `${this.several ? this.heads.length * 0.65 + 0.6 : 2.5}em`);
+    this.high = height * count;
+    set(this.drawing, { height: this.high, viewBox: `0 0 1 ${this.high}`, "stroke-width": height > 16 ? 2 : 1.4 });
     for (const side of ["from", "to"]) {
       this.columns[side].replaceChildren();
-      this.data[side].forEach((unit, at) => this.addRow(side, unit, at));
+      this.data[side].forEach((unit, at) => this.addRow(side, unit, at, (at + 0.5) * height));
     }
     const all = [...this.rows.from, ...this.rows.to];
     const same = (row) => row.side === active?.side && row.start === active?.start;
@@ -79,13 +73,13 @@ class Lines {
     this.current = all.find((row) => row.start === this.current?.start) ?? null;
   }
 
-  addRow(side, unit, at) {
+  addRow(side, unit, at, middle) {
     const kind = (unit.special ? "special " : "") + (unit.masked ? "masked" : "");
-    const colored = this.named().map(({ color }) => html("i", { class: "square", style: `--head: ${color}` }));
-    const squares = html("span", { class: "squares", "aria-hidden": "true" }, ...colored);
+    const square = ({ color }) => html("i", { class: "square", style: `--head: ${color}` });
+    const squares = html("span", { class: "squares", "aria-hidden": "true" }, ...(this.several ? this.heads.map(square) : []));
     const roles = { role: "option", tabindex: at ? "-1" : "0", title: unit.label };
     const element = html("li", { class: kind, ...roles }, html("bdi", {}, unit.label), squares);
-    element.row = { side, at, element, ...unit };
+    element.row = { side, at, middle, element, pin: side + (unit.start + 1), ...unit };
     this.columns[side].append(element);
     this.rows[side].push(element.row);
   }
@@ -106,8 +100,8 @@ class Lines {
 
   toggle(row) {
     row.element.focus({ preventScroll: true });
-    const name = row.side + (row.start + 1);
-    this.setPins(this.pins.has(name) ? [...this.pins].filter((pin) => pin !== name) : [...this.pins, name]);
+    const others = [...this.pins].filter((pin) => pin !== row.pin);
+    this.setPins(this.pins.has(row.pin) ? others : [...others, row.pin]);
   }
 
   setPins(pins) {
@@ -151,26 +145,17 @@ class Lines {
     return this.hover ?? (element?.matches?.("li:focus-visible") ? element.row : null);
   }
 
-  // of several heads, those that have a color
-  named() {
-    return this.heads.filter((head) => head.color);
-  }
-
-  pinned(row) {
-    return this.pins.has(row.side + (row.start + 1));
-  }
-
   show() {
     const alone = this.alone();
     for (const side of ["from", "to"]) {
       for (const row of this.rows[side]) {
         const weights = this.heads.map((head) => (alone && alone.side !== side ? this.between(alone, row, head) : 0));
-        const weight = this.named().length ? 0 : weights[0]; // squares say those of several heads
+        const weight = this.several ? 0 : weights[0]; // squares say those of several heads
         row.element.style.setProperty("--weight", weight >= this.data.minWeight ? weight.toFixed(3) : 0);
         row.element.dataset.weight = weight >= FAINT ? weight.toFixed(2) : "";
         [...row.element.lastChild.children].forEach((square, index) => (square.style.opacity = weights[index]));
         row.element.classList.toggle("here", row === alone);
-        row.element.setAttribute("aria-selected", this.pinned(row));
+        row.element.setAttribute("aria-selected", this.pins.has(row.pin));
       }
     }
     this.mask.disabled = !this.canMask(this.current);
@@ -178,8 +163,9 @@ class Lines {
       ? `${this.current.masked ? "Unmask" : "Mask"} “${isolated(this.current.label.slice(0, 20))}”`
       : "Mask a token";
     this.clear.disabled = !this.pins.size;
-    this.status.textContent = alone ? this.sentence(alone) : this.hint();
-    onCanvas(this);
+    const hint = "Hover: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
+    this.status.textContent = alone ? this.sentence(alone) : hint;
+    this.drawing.replaceChildren(...this.paths(0, 1));
   }
 
   between(row, other, head) {
@@ -188,8 +174,8 @@ class Lines {
   }
 
   sentence(row) {
-    const several = this.named().length;
-    const parts = this.heads.map((head) => (several ? `${head.label.replace("Head ", "")}: ` : "") + this.best(row, head, several ? 1 : 4));
+    const named = (head) => `${head.label.replace("Head ", "")}: ${this.best(row, head, 1)}`;
+    const parts = this.several ? this.heads.map(named) : [this.best(row, this.heads[0], 4)];
     return `${isolated(row.label.slice(0, 30))} ${row.side === "from" ? "→" : "←"} ${parts.join("; ")}`;
   }
 
@@ -200,26 +186,46 @@ class Lines {
     return seen.map(([weight, other]) => `${isolated(other.label.slice(0, 20))} ${weight.toFixed(2)}`).join(", ");
   }
 
-  hint() {
-    return "Hover: one token's lines. Click or Enter: pin." + (this.data.canMask ? " M: mask." : "");
-  }
-
-  // [from, to, weight, red, color] of every line to be drawn now; of several heads each has its color, and pins dim the rest
-  *lines() {
-    const alone = this.alone();
+  // The lines to be drawn now, from x = left to right, those of like darkness as one path, red ones on top. Of several
+  // heads each has its color, and pins dim the rest.
+  paths(left, right, top = 0) {
+    const alone = this.alone(), paths = new Map();
     for (const head of this.heads)
-      for (const a of this.rows.from)
-        for (const b of this.rows.to) {
-          const weight = head.weights[a.at * this.data.to.length + b.at];
+      for (const from of this.rows.from)
+        for (const to of this.rows.to) {
+          const weight = this.between(from, to, head);
           if (weight < Math.max(this.data.minWeight, FAINT)) continue;
-          if (alone && alone !== a && alone !== b) continue;
-          const pinned = this.pinned(a) || this.pinned(b);
-          yield [a.at, b.at, pinned || alone || !this.pins.size ? weight : weight * 0.15, pinned && !head.color, head.color];
+          if (alone && alone !== from && alone !== to) continue;
+          const pinned = this.pins.has(from.pin) || this.pins.has(to.pin), red = pinned && !head.color;
+          const level = Math.max(1, Math.ceil((pinned || alone || !this.pins.size ? weight : weight * 0.15) * LEVELS));
+          const stroke = head.color ?? (red ? RED : "currentColor"), key = `${stroke} ${level}`;
+          if (!paths.has(key)) paths.set(key, { red, level, stroke, d: "" });
+          paths.get(key).d += `M${left} ${top + from.middle}L${right} ${top + to.middle}`;
         }
+    const sorted = [...paths.values()].sort((a, b) => a.red - b.red || a.level - b.level);
+    const look = ({ red, level, ...drawn }) => ({ ...drawn, class: red ? "red" : "", "stroke-opacity": level / LEVELS });
+    return sorted.map((path) => svg("path", look(path)));
   }
 
-  middle(at) {
-    return (at + 0.5) * this.height;
+  // The lines that are drawn now, as an SVG that stands by itself.
+  onPaper() {
+    const [column, between] = [190, 260], [width, top] = [2 * column + between, this.several ? 42 : 24];
+    const height = this.high + top + 10;
+    const look = { color: INK, "stroke-width": 1.6, "font-family": "sans-serif", "font-size": 13 };
+    const text = (x, y, anchor, fill, label) =>
+      svg("text", { x, y, "text-anchor": anchor, fill, "unicode-bidi": "isolate" }, label);
+    const drawn = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, ...look });
+    drawn.append(svg("rect", { width, height, fill: "#fff" }), text(width / 2, 16, "middle", INK, this.data.title));
+    const step = width / (this.heads.length + 1);
+    const legend = ({ label, color }, index) => text(step * (index + 1), 34, "middle", color, label);
+    drawn.append(...(this.several ? this.heads.map(legend) : []), ...this.paths(column, column + between, top));
+    for (const row of [...this.rows.from, ...this.rows.to]) {
+      const [x, anchor] = row.side === "from" ? [column - 8, "end"] : [column + between + 8, "start"];
+      const label = row.label.length > 24 ? row.label.slice(0, 23) + "…" : row.label;
+      const color = this.pins.has(row.pin) ? RED : row.special ? "#6b7280" : INK;
+      drawn.append(text(x, top + row.middle + 4, anchor, color, label));
+    }
+    return drawn;
   }
 }
 
@@ -233,4 +239,9 @@ function unpacked({ label, color, weights }) {
 
 function rowOf(event) {
   return event.target.closest?.("li")?.row ?? null;
+}
+
+// Letters that run from right to left would else take the numbers beside them along.
+function isolated(text) {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(text) ? `\u2068${text}\u2069` : text;
 }

@@ -36,6 +36,18 @@ function saveSvg(name, drawn) {
   save(`${name}.svg`, new Blob([new XMLSerializer().serializeToString(drawn)], { type: "image/svg+xml" }));
 }
 
+function savePng(name, drawn) {
+  const image = new Image();
+  image.onload = () => {
+    const canvas = html("canvas");
+    const scale = Math.min(3, 8000 / image.height);
+    [canvas.width, canvas.height] = [image.width * scale, image.height * scale];
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => save(`${name}.png`, blob));
+  };
+  image.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(new XMLSerializer().serializeToString(drawn));
+}
+
 // A component whose view, in `root`, stays from one run of the page to the next: `update` is given the data of each run.
 function mounting(View) {
   const views = new WeakMap();
@@ -49,7 +61,7 @@ function mounting(View) {
     view.send = setTriggerValue;
     view.update(data);
     return () => {
-      view.close();
+      view.close?.();
       view.root.remove();
       views.delete(parentElement);
     };

@@ -23,7 +23,7 @@ from bertviz_core.version import __version__
 from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.figure import Panel, lines_figure
 
-SCRIPTS = ("elements", "attention_lines_drawing", "attention_lines", "lines_page")  # in this order
+SCRIPTS = ("elements", "attention_lines", "lines_page")  # in this order
 FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws one head into an element
 MAX_CHARACTERS = 200  # of a label that travels
 MAX_BYTES = 30_000_000  # of packed weights
@@ -80,20 +80,15 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
             f"The lines of {len(heads):,} heads on this input take {size / 1e6:,.0f} MB.",
             hint="Name fewer heads, or give a shorter text.",
         )
-    weights: dict[str, dict[str, str]] = {}
-    for each in heads:
-        weights.setdefault(str(each.layer + 1), {})[str(each.head + 1)] = pack(attention.weights[each])
-    data = {
-        "input": sides(attention), "weights": weights, "layers": list(weights), "layer": str(head.layer + 1),
-        "head": str(head.head + 1), "minWeight": MIN_WEIGHT, "model": model,
-    }  # fmt: skip
+    weights = {each.label(): pack(attention.weights[each]) for each in heads}
+    opening = {"head": head.label(), "minWeight": MIN_WEIGHT}
+    data = {"input": sides(attention), "weights": weights, "model": model, **opening}
     scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in SCRIPTS)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width"><title>{escape(f"Attention of {model}")}</title>
 <style>{STYLE}{text_of(FOLDER / "attention_lines.css")}</style></head><body>
-<div class="choice"><label>Layer <select id="layer"></select></label>
-<label>Head <select id="head"></select></label>
+<div class="choice"><label>Head <select id="head"></select></label>
 <label>Minimum weight <input id="weight" type="range" min="0" max="0.95" step="0.01"></label>
 <output id="minimum"></output></div>
 <div id="lines"></div><p class="caption">{escape(caption)}</p>

@@ -35,8 +35,7 @@ def test_hover_pin_and_choose(chromium: Any, lines: bv.AttentionLines, tmp_path:
     weights = lines.weights[1, 2, cat]
     assert f"{lines.tokens[int(weights.argmax())]} {weights.max():.2f}" in tab.locator(".status").inner_text()
     rows.nth(cat).click()
-    tab.select_option("#layer", "5")
-    tab.select_option("#head", "8")
+    tab.select_option("#head", "5-8")
     tab.mouse.move(1, 1)
     assert tab.locator("li[aria-selected=true]").all_inner_texts() == ["cat"]
     rows.nth(cat).hover()

@@ -39,11 +39,11 @@ def test_the_page_holds_every_head_asked_for(tiny_folder, tmp_path):
     page = lines.to_html(tmp_path / "lines.html")
     assert (tmp_path / "lines.html").read_text("utf-8") == page
     data = data_of(page)
-    assert (data["layer"], data["head"], data["layers"]) == ("2", "1", ["1", "2"])
-    packed = np.frombuffer(base64.b64decode(data["weights"]["2"]["1"]), "<u2").reshape(5, 5) / 65535
+    assert data["head"] == "2-1" and list(data["weights"]) == [head.label() for head in lines.heads]
+    packed = np.frombuffer(base64.b64decode(data["weights"]["2-1"]), "<u2").reshape(5, 5) / 65535
     np.testing.assert_allclose(packed, lines.weights[1, 0], atol=1e-4)
     few = bv.attention(tiny_folder, "the cat sat", heads=["1-2"])
-    assert data_of(few.to_html())["weights"].keys() == {"1"} and few.head == bv.Head(0, 1)
+    assert data_of(few.to_html())["weights"].keys() == {"1-2"} and few.head == bv.Head(0, 1)
     with pytest.raises(bv.BertvizError, match="no head 3-1"):
         bv.attention(tiny_folder, "the cat sat", head="3-1")
 

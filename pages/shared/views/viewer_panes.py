@@ -175,8 +175,7 @@ def lines(shown: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Se
             viewer_input.toggle_mask(set(unit))
 
     data = sides(attention, shown.masked) | {
-        "weights": pack(attention.weights[shown.selection.head]),
-        "overlay": overlaid,
+        "heads": overlaid or [{"weights": pack(attention.weights[shown.selection.head])}],
         "minWeight": min_weight,
         "title": shown.title,
         "name": shown.name,
