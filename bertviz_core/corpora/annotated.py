@@ -19,7 +19,7 @@ Kind = Literal["treebank", "coreference"]
 @dataclass(frozen=True)
 class Format:
     """One way to write a corpus; the first format that recognizes the first lines of a file counts. `read` takes the
-    number of a sentence and its lines to a Sentence, or a source and what it skips to documents with coreference."""
+    number of a sentence and its lines to a Sentence, or a source and what it skips to Drafts of documents."""
 
     kind: Kind
     name: str
@@ -35,13 +35,13 @@ FORMATS = (
     Format("treebank", CONLLU, conll.is_universal, conll.read_universal),
     Format("treebank", "CoNLL-X", conll.has_rows, conll.read_x),
     Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
-    Format("coreference", "CorefUD", columns.is_corefud, columns.corefud_documents),
-    Format("coreference", "jsonlines", _any_begins("{"), spans.jsonlines_documents),
-    Format("coreference", "GAP", _any_begins(spans.GAP_HEADER), spans.gap_documents),
-    Format("coreference", "LitBank", columns.recognizer(13, 13, blank=True), columns.documents),
-    Format("coreference", "CoNLL-2012", columns.recognizer(11), columns.documents),
-    Format("coreference", "3 columns (index, token, chains)", columns.recognizer(3, 3), columns.documents),
-    Format("coreference", "5 columns", columns.recognizer(5, 5), columns.documents),
+    Format("coreference", "CorefUD", columns.is_corefud, columns.corefud_drafts),
+    Format("coreference", "jsonlines", _any_begins("{"), spans.jsonlines_drafts),
+    Format("coreference", "GAP", _any_begins(spans.GAP_HEADER), spans.gap_drafts),
+    Format("coreference", "LitBank", columns.recognizer(13, 13, blank=True), columns.drafts),
+    Format("coreference", "CoNLL-2012", columns.recognizer(11), columns.drafts),
+    Format("coreference", "3 columns (index, token, chains)", columns.recognizer(3, 3), columns.drafts),
+    Format("coreference", "5 columns", columns.recognizer(5, 5), columns.drafts),
 )
 
 
@@ -108,8 +108,8 @@ class CoreferenceCorpus:
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
         """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
-        documents: Iterator[CoreferenceDocument] = self.form.read(self.source, skipped)
-        return documents
+        drafts = (draft for draft in self.form.read(self.source, skipped) if draft.words)
+        return (draft.finished(number) for number, draft in enumerate(drafts))
 
     def check(self) -> None:
         """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""

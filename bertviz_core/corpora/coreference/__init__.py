@@ -1,7 +1,7 @@
-"""Coreference: documents with words, sentences and mentions, which every reader gives, and how they are drafted."""
+"""Coreference: documents with words, sentences and mentions, and their drafts, which every reader gives."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from bertviz_core.corpora import Skipped
@@ -146,7 +146,7 @@ class Draft:
             where=f"line {self.line}",
             words=tuple(self.words),
             sentences=tuple(self.sentences),
-            mentions=ordered(self.mentions),
+            mentions=tuple(sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))),
             tags=None if NONE.issuperset(self.tags) else tuple(self.tags),
             governors=tuple(governors) if governors and len(governors) == len(self.words) else None,
             parse=tuple(self.parse) if any("(" in piece for piece in self.parse) else None,
@@ -162,11 +162,6 @@ def brackets(cell: str) -> list[Bracket] | None:
     if "".join(match[0] for match in parts) != cell.replace("|", "") or not all(m[1] or m[3] for m in parts):
         return None
     return [(bool(match[1]), match[2], bool(match[3])) for match in parts]
-
-
-def ordered(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """By (start, -end), chains in the order of the file."""
-    return tuple(sorted(mentions, key=lambda mention: (mention.start, -mention.end)))
 
 
 def sentence_starts(words: Sequence[str]) -> list[int]:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, Span, brackets, sentence_starts
+from bertviz_core.corpora.coreference import Draft, Span, brackets, sentence_starts
 from bertviz_core.corpora.source import Line, Source
 from bertviz_core.numbers import small_int
 
@@ -34,31 +34,14 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
         return is_wide and brackets(fields[-1].strip()) is not None and (not blank or set(fields[4:12]) == {"_"})
 
     def recognize(lines: Sequence[Line]) -> bool:
-        rows = [text for _, text in lines if not text.startswith("#")]
-        return sum(map(fits, rows)) * 2 >= len(rows)
+        rows = [fits(text) for _, text in lines if not text.startswith("#")]
+        return sum(rows) * 2 >= len(rows)
 
     return recognize
 
 
-def documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
+def drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
-    return _numbered(_drafts(source, skipped))
-
-
-def corefud_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
-    """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    return _numbered(_corefud_drafts(source, skipped))
-
-
-def _numbered(drafts: Iterator[Draft]) -> Iterator[CoreferenceDocument]:
-    number = 0
-    for draft in drafts:
-        if draft.words:
-            yield draft.finished(number)
-            number += 1
-
-
-def _drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
     draft, headed, width = Draft(source, skipped, "", 1), False, 0
     for line, text in source.lines():
         begins = BEGIN.match(text) if text.startswith("#") else None
@@ -125,7 +108,8 @@ def is_corefud(lines: Sequence[Line]) -> bool:
     return comments or any(text.count("\t") == COLUMNS - 1 for _, text in lines)
 
 
-def _corefud_drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
+def corefud_drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
+    """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
     draft, order = Draft(source, skipped, "", 1), DEFAULT_ORDER
     for line, text in source.lines():
         if text.startswith("#"):

@@ -1,11 +1,5 @@
 """Mentions: their head words, whether they are pronouns, proper names or nominals (4.3), and the items: mentions that
-have an antecedent, with what each may choose from in its window (docs/methods.md, section 7).
-
-The head word, with trees: the first of the mention's words whose governor lies outside it. With a bracketed parse and
-tags: where a noun phrase spans just the mention, its head by Collins' rules (1999, appendix A). Else the rule: the last
-word before the first preposition, comma or relative pronoun (BREAKS) that is not the mention's first word, where marks
-without a letter or digit and a possessive 's at the end of what is left are passed over.
-"""
+have an antecedent, with what each may choose from in its window. Definitions: docs/methods.md, section 7."""
 
 from __future__ import annotations
 
@@ -13,8 +7,9 @@ import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple
+
+import numpy as np
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, Mention, Span
@@ -86,7 +81,7 @@ def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     """The head word of each mention, by its index among the document's words."""
     source, head = head_word_source(document), _rule(document.words)
     if source == "trees":
-        head = _first_outside(document.governors or (), otherwise=head)
+        head = _first_outside(np.array(document.governors), otherwise=head)
     elif source == "parse":
         head = _by_phrase(document.parse or (), document.tags or (), otherwise=head)
     return tuple(map(head, document.mentions))
@@ -106,42 +101,25 @@ def mention_type(document: CoreferenceDocument, head: int) -> int:
         return 0 if tag in PRONOUN_TAGS else 1 if tag in PROPER_TAGS else 2
     if document.words[head].lower() in PRONOUNS:
         return 0
-    return 1 if document.words[head][:1].isupper() and head not in _starts(document.sentences) else 2
+    begins = document.sentences[bisect_right(document.sentences, head) - 1] == head
+    return 1 if document.words[head][:1].isupper() and not begins else 2
 
 
-@lru_cache(maxsize=2)
-def _starts(sentences: tuple[int, ...]) -> frozenset[int]:
-    return frozenset(sentences)
-
-
-# Mentions may nest thousands deep: neither way below looks at every word of every mention.
-
-
-def _first_outside(governors: Sequence[int], otherwise: Choice) -> Choice:
-    """The first word of a mention whose governor lies outside it, by the extremes of ever longer blocks."""
-    levels: list[tuple[Sequence[int], Sequence[int]]] = [(governors, governors)]  # blocks of 1, 2, 4, ... words
-    while len(levels[-1][0]) > 1:
-        low, high = levels[-1]
-        pairs = range(0, len(low), 2)
-        levels.append(([min(low[i : i + 2]) for i in pairs], [max(high[i : i + 2]) for i in pairs]))
+def _first_outside(governors: np.ndarray, otherwise: Choice) -> Choice:
+    """The first word of a mention whose governor lies outside it."""
 
     def first(mention: Mention) -> int:
-        word, level = mention.start, 0
-        while word < mention.end:
-            low, high = levels[level]
-            if low[word >> level] < mention.start or high[word >> level] >= mention.end:
-                if not level:
-                    return word
-                level -= 1
-            else:
-                word += 1 << level
-                level += level + 1 < len(levels) and not (word >> level) & 1
-        return otherwise(mention)
+        own = governors[mention.start : mention.end]
+        is_outside = (own < mention.start) | (own >= mention.end)
+        word = int(is_outside.argmax())
+        return mention.start + word if is_outside[word] else otherwise(mention)
 
     return first
 
 
 def _rule(words: Sequence[str]) -> Choice:
+    """The last word before the first of BREAKS that is not the mention's first word, where marks without a letter or
+    digit and a possessive 's at the end of what is left are passed over; mentions may nest thousands deep."""
     breaks = [index for index, word in enumerate(words) if word.lower() in BREAKS]
     heads = [i for i, word in enumerate(words) if any(map(str.isalnum, word)) and word.lower() not in POSSESSIVES]
 
@@ -163,8 +141,8 @@ class Child(NamedTuple):
 
 
 def _by_phrase(parse: Sequence[str], tags: Sequence[str], otherwise: Choice) -> Choice:
-    """The head of the noun phrase that spans just a mention's words, from one piece of brackets for each word. Pieces
-    that do not bracket a tree give the phrases that did close; words outside them have none."""
+    """The head of the noun phrase that spans just a mention's words, by Collins' rules (1999, appendix A), from one
+    piece of brackets for each word. Pieces that do not bracket a tree give the phrases that did close."""
     heads: dict[Span, int] = {}
     unclosed: list[tuple[str, int, list[Child]]] = []  # label, first word, children
     for word, piece in enumerate(parse):

@@ -11,27 +11,28 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.coreference import CoreferenceDocument, Draft, Mention, ordered, sentence_starts
+from bertviz_core.corpora.coreference import Draft, sentence_starts
 from bertviz_core.corpora.source import Source, whole
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int
 
 
-def jsonlines_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
+def jsonlines_drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """A document a line."""
-    lines = ((line, text) for line, text in source.lines() if text.strip())
-    for number, (line, text) in enumerate(lines):
+    for line, text in source.lines():
+        if not text.strip():
+            continue
         value = _object(text, source, line)
         key = value.get("doc_key")
         draft = Draft(source, skipped, whole(str(key)) if key and isinstance(key, str | int) else "", line)
         draft.words = [whole(word) for sentence in value["sentences"] for word in sentence]
         lengths = [len(sentence) for sentence in value["sentences"] if sentence]
-        draft.sentences = list(accumulate(lengths[:-1], initial=0)) if lengths else []
+        draft.sentences = list(accumulate(lengths[:-1], initial=0))
         for label, cluster in enumerate(value.get("clusters") or []):
             for span in cluster:
                 start, end = _span(span, len(draft.words), source, line)
                 draft.add(start, end + 1, str(label), line)
-        yield draft.finished(number)
+        yield draft
 
 
 def _object(text: str, source: Source, line: int) -> dict[str, Any]:
@@ -68,15 +69,17 @@ NAMES = ("Pronoun", "A", "B")
 WORD = re.compile(r"\w+|[^\w\s]")
 
 
-def gap_documents(source: Source, skipped: Skipped) -> Iterator[CoreferenceDocument]:
+def gap_drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """A document a row; raises InputError naming the line of a row that does not fit its own text."""
-    header, number = "", 0
+    header: list[str] = []
     for line, text in source.lines():
         if not header:
-            header = text
+            header = text.split("\t")
         elif text.strip():
-            yield _gap_document(number, _row(header.split("\t"), text, source, line), source, line)
-            number += 1
+            row = _row(header, text, source, line)
+            draft = Draft(source, skipped, row["ID"], line)
+            _read_gap(draft, row)
+            yield draft
 
 
 def _row(names: list[str], text: str, source: Source, line: int) -> dict[str, str]:
@@ -88,24 +91,22 @@ def _row(names: list[str], text: str, source: Source, line: int) -> dict[str, st
     return dict(zip(names, fields, strict=True))
 
 
-def _gap_document(number: int, row: dict[str, str], source: Source, line: int) -> CoreferenceDocument:
+def _read_gap(draft: Draft, row: dict[str, str]) -> None:
     text, spans = row["Text"], {}  # of each name, in characters
     for name in NAMES:
         surface, start = row[name], small_int(row[f"{name}-offset"])
         if start is None or not surface.strip() or not text.startswith(surface, start):
             what = f"{shorten(surface, 80)!r} is not at {shorten(row[f'{name}-offset'], 80)} in the text."
-            raise source.error(what, "Fix the offset.", line)
+            raise draft.source.error(what, "Fix the offset.", draft.line)
         spans[name] = start, start + len(surface)
     extents: list[tuple[int, int]] = []  # of words, which are cut where a name begins or ends
     cuts = sorted({index for span in spans.values() for index in span})
     for match in WORD.finditer(text):
         inner = [cut for cut in cuts if match.start() < cut < match.end()]
         extents += pairwise([match.start(), *inner, match.end()])
-    mentions = []
-    for cluster, (name, (start, end)) in enumerate(spans.items()):
+    draft.words = [text[start:end] for start, end in extents]
+    draft.sentences = sentence_starts(draft.words)
+    for name, (start, end) in spans.items():
         inside = [i for i, (first, _) in enumerate(extents) if start <= first < end]
-        same = name != "Pronoun" and row[f"{name}-coref"].upper() == "TRUE"
-        mentions.append(Mention(inside[0], inside[-1] + 1, 0 if same else cluster))
-    words = tuple(text[start:end] for start, end in extents)
-    starts = tuple(sentence_starts(words))
-    return CoreferenceDocument(number, row["ID"], f"line {line}", words, starts, ordered(mentions))
+        corefers = name != "Pronoun" and row[f"{name}-coref"].upper() == "TRUE"
+        draft.add(inside[0], inside[-1] + 1, "Pronoun" if corefers else name, draft.line)
