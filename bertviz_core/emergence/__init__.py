@@ -10,10 +10,11 @@ import pandas as pd
 
 from bertviz_core.analyses.behaviors import LINGUISTIC, QUANTITIES, Thresholds, behaviors, clear_relations, joined
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
-from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, UAS, RelationCounts
+from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.proportions import best_heads, counts_of_best, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.analyses.surface_patterns import SINKS, ranked_sinks
+from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_labels
 
 TABLE_RELATIONS = 2  # relations that have columns in the table
@@ -96,7 +97,7 @@ class Emergence(Result):
 
     def heldout(self) -> np.ndarray:
         """(step, relation) of the best head of each half of the treebank, scored on the other half."""
-        return np.stack([self.dependency(index).heldout() for index in range(len(self.steps))])
+        return np.stack([self.dependency(index).held_out()[0] for index in range(len(self.steps))])
 
     @property
     def finally_best(self) -> np.ndarray:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.model_pass import LastModelCache, Load
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
@@ -125,9 +124,7 @@ class ReportRequest:
         find = partial(requests.find, store)
         results: dict[str, Result] = {}
         for request in self.requests():
-            if isinstance(result := find(request), DependencyHeads):
-                results[request.analysis] = result.show_default()
-            elif result is not None:
+            if (result := find(request)) is not None:
                 results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
         return results
 

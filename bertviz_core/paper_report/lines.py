@@ -15,7 +15,7 @@ import numpy as np
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.result import ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.results import Result, Results, result_of
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.packing import pack, unpack
@@ -85,7 +85,7 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[L
     run = partial(_run, model, paper)
     yield from _behaviors(results, model.tokens, run)
     if "dependency_heads" in results:
-        yield from _relations(result_of(results, ShownRelations), model.tokens, run)
+        yield from _relations(result_of(results, RelationCounts), model.tokens, run)
     if "coreference_heads" in results:
         yield from _antecedent(result_of(results, AntecedentCounts), model.tokens, run)
 
@@ -118,12 +118,12 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     return beginning
 
 
-def _relations(result: ShownRelations, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+def _relations(result: RelationCounts, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
     """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
     the relation and their lines are red."""
     for each in relation_heads(result, RELATIONS):
         sentences = examples(result, each.choice, each.name)
-        surest = sorted(sentences, key=lambda one: (one.right / one.words, one.weight), reverse=True)
+        surest = sorted(sentences, key=lambda one: (one.right / len(one.chosen), one.weight), reverse=True)
         inputs = ((one.sentence["words"], one.where, one.chosen) for one in surest)
         if fitting := _first_that_fits(inputs, tokens, result):
             what = f"{each.name}, {each.accuracy:.1%}"

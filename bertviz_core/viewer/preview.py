@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.result import ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import DirectedHead
 from bertviz_core.models.model import AttentionModel, observing
@@ -51,19 +51,18 @@ class Preview:
         return cls(list(labels[first]), _bytes(attention.weights[:, :, first, first]), f"Lines on {about}")
 
     @classmethod
-    def of_guesses(cls, result: ShownRelations, choice: DirectedHead, relation: str) -> Preview | None:
+    def of_guesses(cls, result: RelationCounts, choice: DirectedHead, relation: str) -> Preview | None:
         """Each head's guesses in the sentence with a relation of which one head is surest, stored with the result, with
         their weights, all others 0; None where every such sentence is too long."""
-        longest = min(MAX_TOKENS, _most_tokens(*result.guesses.shape[1:3]))
+        longest = min(MAX_TOKENS, _most_tokens(*result.accuracy.shape[2:]))
         short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
         if not short:
             return None
         surest = max(short, key=lambda each: each.weight)
-        index, size = result.sentences.index(surest.sentence), len(surest.sentence["words"])
-        start = sum(len(each["words"]) for each in result.sentences[:index])
-        guesses, weights = (
-            values[choice.direction, ..., start : start + size] for values in (result.guesses, result.weights)
-        )
+        stored, number, size = result.stored, surest.sentence["number"], len(surest.sentence["words"])
+        start = sum(len(each["words"]) for each in stored.sentences if each["number"] < number)
+        own = slice(start, start + size)
+        guesses, weights = (values[choice.direction, ..., own] for values in (stored.guesses, stored.weights))
         maps = np.zeros((*guesses.shape, size), np.uint8)
         np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
         maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word

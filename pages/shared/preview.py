@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.result import ShownRelations
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.errors import BertvizError
 from bertviz_core.heads import DirectedHead
 from bertviz_core.viewer import InputAttention
@@ -40,7 +40,7 @@ def of_input(attention: InputAttention) -> bytes:
     return _encoded(Preview.of(attention))
 
 
-def of_guesses(result: ShownRelations, choice: DirectedHead, relation: str) -> bytes:
+def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
     """The preview of all heads' guesses in an example of a relation as JSON; empty where none is short enough."""
     return _encoded(Preview.of_guesses(result, choice, relation))
 

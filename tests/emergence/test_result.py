@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.dependency_heads.relations import UAS
+from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import course_figure, head_figure, relations_figure
 from bertviz_core.emergence.series import shipped

@@ -10,10 +10,10 @@ import torch
 
 from bertviz_core.analyses import model_pass, requests
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import head_figure, relations_figure
 from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
@@ -88,7 +88,7 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
         relations = alone["dependency_heads"].default_view()
         assert emergence.relations == relations.relations and len(emergence.relations) > 5
         np.testing.assert_array_equal(emergence.accuracy[index], relations.accuracy)
-        np.testing.assert_array_equal(emergence.heldout()[index], relations.heldout())
+        np.testing.assert_array_equal(emergence.heldout()[index], relations.held_out()[0])
         np.testing.assert_array_equal(emergence.baseline, relations.offset_accuracy().max(0))
         np.testing.assert_array_equal(emergence.n, relations.n)
         overview = behavior_labels(alone, Thresholds(), linguistic(alone))  # one model, one number on both pages

@@ -3,6 +3,7 @@ import base64
 import numpy as np
 import pytest
 
+from bertviz_core.corpora.treebank import function_heads, sentence_of
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
@@ -27,23 +28,23 @@ def test_a_preview_is_the_models_attention_and_norms_have_one_of_their_own(tiny)
 
 @pytest.mark.parametrize("direction", [0, 1])
 def test_guesses_are_drawn_in_the_short_sentence_of_which_the_head_is_surest(direction: int) -> None:
-    result, head = shipped.result("dependency_heads").show_default(), Head(2, 0)
-    preview = Preview.of_guesses(result, DirectedHead(direction, head), "dobj")
+    result, head = shipped.result("dependency_heads").default_view(), Head(2, 0)
+    preview, stored = Preview.of_guesses(result, DirectedHead(direction, head), "dobj"), result.stored
     surest, start = (-1, "", 0, 0), 0
-    for sentence in result.sentences:
-        size = len(sentence["words"])
-        for word, relation in enumerate(sentence["relations"]):
-            weight = int(result.weights[direction, head.layer, head.head, start + word])
+    for sentence in map(function_heads, map(sentence_of, stored.sentences)):
+        size = len(sentence)
+        for word, relation in enumerate(sentence.relations):
+            weight = int(stored.weights[direction, head.layer, head.head, start + word])
             if relation == "dobj" and size <= MAX_TOKENS and weight > surest[0]:
-                surest = (weight, f"sentence {sentence['number'] + 1}, line {sentence['line']}", start, size)
+                surest = (weight, f"sentence {sentence.number + 1}, line {sentence.line}", start, size)
         start += size
     _, where, start, size = surest
     assert preview.about == f"Guesses in {where}" and len(preview.tokens) == size
     drawn = 0
-    for layer, number, word in np.ndindex(*result.guesses.shape[1:3], size):
-        guess = int(result.guesses[direction, layer, number, start + word])
+    for layer, number, word in np.ndindex(*stored.guesses.shape[1:3], size):
+        guess = int(stored.guesses[direction, layer, number, start + word])
         line = (guess, word) if direction else (word, guess)
-        weight = int(result.weights[direction, layer, number, start + word])
+        weight = int(stored.weights[direction, layer, number, start + word])
         assert preview.maps[layer, number, *line] == weight
         drawn += weight
     assert preview.maps.sum(dtype=int) == drawn  # and no other line

@@ -8,10 +8,8 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from bertviz_core import paper
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample, SentenceQuery
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.dependency_heads.result import ShownRelations
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample, SentenceQuery
 from bertviz_core.analyses.details import page
 from bertviz_core.corpora.treebank import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
@@ -113,9 +111,10 @@ def accuracy_map(values: np.ndarray, relation: str, base: int = 1) -> HeadMap:
     return value_map(values, base=base, unit="accuracy", texts=texts)
 
 
-def examples(result: ShownRelations, choice: DirectedHead, relation: str) -> list[SentenceExample]:
+def examples(result: RelationCounts, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
-    query = SentenceQuery(choice, minimum=-1.0, order="file order", relation=relation, causal=result.is_causal)
+    view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
+    query = SentenceQuery(choice, "all", -1.0, (), "file order", relation, view, is_merged, result.is_causal)
     return page(result, query)[1]
 
 

@@ -1,4 +1,5 @@
-"""What is guessed and counted (docs/methods.md, section 6; section 4.2), and a sentence as results keep it.
+"""What is guessed and counted (docs/methods.md, section 6), and sentences with one head's guesses, a page at a time.
+Guesses in the first sentences are in the result, those in all on disk; words are read from the treebank.
 
 A head's guess for word w is the other word with the most word-level attention. `dependent->governor` reads row w,
 `governor->dependent` column w (which word attends most to w).
@@ -6,14 +7,18 @@ A head's guess for word w is the other word with the most word-level attention. 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bertviz_core.corpora.treebank import Sentence, function_heads
+from bertviz_core.analyses.details import GuessQuery, StoredParts, picked
+from bertviz_core.corpora import Skipped
+from bertviz_core.corpora.annotated import Treebank
+from bertviz_core.corpora.treebank import ALL, UAS, Sentence, function_heads, sentence_of
+from bertviz_core.corpora.word_search import has
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -76,16 +81,127 @@ def base_of(relation: str) -> str:
     return relation.partition(":")[0]
 
 
-def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
-    """The distinct names by falling total of their numbers, then by name."""
-    totals = Counter[str]()
-    for name, count in zip(names, n.tolist(), strict=True):
-        totals[name] += count
-    return sorted(totals, key=lambda name: (-totals[name], name))
-
-
 def sentence_record(sentence: Sentence, merge_subtypes: bool = False) -> dict[str, Any]:
     """A sentence as a dict of JSON values, as results store it."""
     if merge_subtypes:
         sentence = replace(sentence, relations=tuple(map(base_of, sentence.relations)))
     return {name: list(v) if isinstance(v, tuple) else v for name, v in asdict(sentence).items()}
+
+
+@dataclass(frozen=True)
+class SentenceExample:
+    """One sentence as a record, with a head's guesses (word,), from 0, their weights in steps of 1/255, and the words
+    that count, from 0."""
+
+    sentence: dict[str, Any]
+    guesses: np.ndarray
+    weights: np.ndarray
+    chosen: list[int]
+
+    @property
+    def where(self) -> str:
+        return f"sentence {self.sentence['number'] + 1:,}, line {self.sentence['line']}"
+
+    @property
+    def right(self) -> int:
+        """Number of the words that count and are guessed right."""
+        return sum(int(self.guesses[i]) == self.sentence["governors"][i] - 1 for i in self.chosen)
+
+    @property
+    def weight(self) -> float:
+        """The highest weight of a word that counts."""
+        return float(self.weights[self.chosen].max()) / 255
+
+
+@dataclass(frozen=True)
+class SentenceQuery(GuessQuery[SentenceExample]):
+    """A selection of sentences, of a RelationCounts or of StoredParts; see GuessQuery. A sentence's highest weight is
+    above `minimum`, and it contains the relation, "all" or "UAS", under the view. `causal`: only words count whose arc
+    the direction of a causal model can see."""
+
+    relation: str = ALL
+    view: str = DEFAULT_VIEW
+    merge_subtypes: bool = False
+    causal: bool = False
+
+    def listing(self, collection: Any) -> GuessedSentences:
+        at = self.choice.at
+        if isinstance(collection, StoredParts):
+            parts, source = list(collection.read(("guesses", "weights"), at)), collection.source
+            return GuessedSentences(self, parts, lambda skipped: Treebank(source).sentences(skipped))
+        stored = collection.stored
+        sentences = list(map(sentence_of, stored.sentences))
+        arrays = {"guesses": stored.guesses[at], "weights": stored.weights[at]}
+        return GuessedSentences(self, [arrays | trees_of(sentences, [self.view])], lambda skipped: iter(sentences))
+
+
+def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, Any]:
+    """Numbers and lengths (sentence,); under each view, (word,) for all words one after the other, governors, from 1, 0
+    being the root, and relations, numbered in the order of `names`."""
+    values: dict[str, Any] = {
+        "number": np.array([sentence.number for sentence in sentences], dtype=np.int64),
+        "length": np.array([len(sentence) for sentence in sentences], dtype=np.int64),
+    }
+    for view in views:
+        viewed = list(map(VIEWS[view], sentences))
+        relations = list(chain.from_iterable(sentence.relations for sentence in viewed))
+        names = {name: index for index, name in enumerate(dict.fromkeys(relations))}
+        governors = list(chain.from_iterable(sentence.governors for sentence in viewed))
+        values[f"{view}/names"] = list(names)
+        values[f"{view}/relations"] = np.array([names[name] for name in relations], dtype=np.uint16)
+        values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
+    return values
+
+
+class GuessedSentences:
+    """Consecutive sentences with one head's guesses, from parts as `Guesses.take_detail` stores them; `read` gives
+    their words."""
+
+    def __init__(
+        self, query: SentenceQuery, parts: list[dict[str, Any]], read: Callable[[Skipped], Iterator[Sentence]]
+    ) -> None:
+        self.query, self.read = query, read
+        names = ("number", "length", f"{query.view}/governors", "guesses", "weights")
+        self.numbers, self.lengths, governors, self.guesses, self.weights = (
+            np.concatenate([part[name] for part in parts]) for name in names
+        )
+        counted = [self._counted(part[f"{query.view}/names"])[part[f"{query.view}/relations"]] for part in parts]
+        self.governors, self.chosen = governors.astype(np.int64), np.concatenate(counted)
+        self.starts = np.cumsum(self.lengths) - self.lengths
+        if query.causal:  # only governors on the side that the direction finds
+            words = 1 + np.arange(len(governors)) - np.repeat(self.starts, self.lengths)
+            self.chosen &= (self.governors > 0) & ((self.governors > words) == bool(query.choice.direction))
+
+    def _counted(self, relations: Sequence[str]) -> np.ndarray:
+        """Whether words of these relations count."""
+        asked, is_merged = self.query.relation, self.query.merge_subtypes or self.query.relation == UAS
+        names = [base_of(name) if is_merged else name for name in relations]
+        return np.array([name != "punct" if asked == UAS else asked in (ALL, name) for name in names], dtype=bool)
+
+    def confidence(self) -> np.ndarray:
+        if not len(self.lengths):
+            return np.zeros(0, dtype=np.int64)
+        highest = np.maximum.reduceat(np.where(self.chosen, self.weights.astype(np.int64), -1), self.starts)
+        is_listed = highest / 255 > self.query.minimum
+        if self.query.which != "all":
+            is_right = self.guesses.astype(np.int64) == self.governors - 1
+            is_listed &= np.logical_or.reduceat(self.chosen & (is_right == (self.query.which == "right")), self.starts)
+        return np.where(is_listed, highest, -1)
+
+    def having(self, indices: np.ndarray) -> np.ndarray:
+        sentences = self._sentences(indices.tolist())
+        return np.array([i for i, sentence in sentences if has(sentence.words, self.query.searched)], dtype=np.int64)
+
+    def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
+        sentences, examples = dict(self._sentences(indices)), []
+        for index in indices:
+            own = slice(self.starts[index], self.starts[index] + self.lengths[index])
+            record = sentence_record(VIEWS[self.query.view](sentences[index]), self.query.merge_subtypes)
+            chosen = np.flatnonzero(self.chosen[own]).tolist()
+            examples.append(SentenceExample(record, self.guesses[own], self.weights[own], chosen))
+        return examples
+
+    def _sentences(self, indices: Iterable[int]) -> Iterator[tuple[int, Sentence]]:
+        """The sentences with these indices, in file order."""
+        wanted = {int(self.numbers[i]): i for i in indices}
+        return ((wanted[sentence.number], sentence) for sentence in picked(self.read, wanted))

@@ -1,11 +1,8 @@
-"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1).
-
-Counts are integers, so that merging is exact. Definitions: docs/methods.md, section 6.
-"""
+"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1; docs/methods.md, section 6).
+Counts are integers, so that merging is exact."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -19,14 +16,17 @@ from bertviz_core.analyses.dependency_heads.guesses import (
     OFFSETS,
     SIDES,
     VIEWS,
+    base_of,
     best_words,
     sentence_record,
+    trees_of,
     view_of_side,
 )
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads, rows_of
-from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, WordClasses
+from bertviz_core.analyses.dependency_heads.relations import by_size
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses, classes_of
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank import POSSESSIVES, Sentence, sentence_of
+from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.attention import LayerAttention
@@ -49,8 +49,8 @@ class Rules(NamedTuple):
 
 
 class Trees(NamedTuple):
-    """Trees of a batch under one view; axes (batch, word), words counted from 0. The root's governor is -1, a bucket is
-    relation * FOLDS + fold, and `ruled` says whether the `poss` rule applies."""
+    """Trees of a batch under one view, (batch, word), words counted from 0: the governor, -1 for the root; the bucket,
+    relation * FOLDS + fold; and whether the `poss` rule applies."""
 
     governor: Tensor
     bucket: Tensor
@@ -58,14 +58,14 @@ class Trees(NamedTuple):
 
 
 class Guesses:
-    """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines, int64.
+    """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
 
     Attributes:
         names: (view, relation) -> row, shared by the accumulators of one pass; of a causal model's words the views are
             those of `view_of_side`, of its roots, which have no side, the view itself.
         by_sentence: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the
             first MAX_SENTENCES of the corpus. The arrays have axes (direction, layer, head, word).
-        sums: Counts (relation, fold, ...), int64: "correct" by direction, layer and head, "offsets" by offset, "n", and
+        sums: (relation, fold, ...) int64: "correct" by direction, layer and head, "offsets" by offset, "n", and
             "random", what a word drawn at random among those that a causal head sees would find, in parts of UNIT.
     """
 
@@ -86,8 +86,9 @@ class Guesses:
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if attention.layer == 0:
+            examples: Sequence[Any] = batch.examples
             self.open(batch)
-            self.classes.open(list(map(self._classes, batch.examples)), attention.causal)
+            self.classes.open([classes_of(each.sentence, self.rules.views) for each in examples], attention.causal)
         maps = self.words.maps(attention.weights)
         self.classes.update(attention.layer, maps.sum(2).cpu().numpy())
         self.score(attention.layer, maps)
@@ -133,20 +134,11 @@ class Guesses:
         self.classes.merge(other.classes)
 
     def take_detail(self) -> dict[str, Any]:
-        """The guesses of a chunk in file order, as `sentences.SentenceQuery` reads them; without its words, so that a
+        """The guesses of a chunk in file order, as `guesses.SentenceQuery` reads them; without its words, so that a
         corpus that is deleted is gone. Only the first MAX_SENTENCES of the corpus stay here."""
         numbers = sorted(self.by_sentence)
         sentences = [self.by_sentence[number][0] for number in numbers]
-        values = self.joined(numbers) | {"number": np.array(numbers, dtype=np.int64)}
-        values["length"] = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
-        for view, of in self.rules.views.items():
-            viewed = list(map(of, sentences))
-            relations = list(chain.from_iterable(sentence.relations for sentence in viewed))
-            names = {name: index for index, name in enumerate(dict.fromkeys(relations))}
-            governors = list(chain.from_iterable(sentence.governors for sentence in viewed))
-            values[f"{view}/names"] = list(names)
-            values[f"{view}/relations"] = np.array([names[name] for name in relations], dtype=np.uint16)
-            values[f"{view}/governors"] = np.array(governors, dtype=np.uint16)
+        values = self.joined(numbers) | trees_of(sentences, self.rules.views)
         self.by_sentence = {number: entry for number, entry in self.by_sentence.items() if number < MAX_SENTENCES}
         return values
 
@@ -157,10 +149,9 @@ class Guesses:
         return dict(zip(("guesses", "weights"), joined, strict=True))
 
     def to_bytes(self) -> bytes:
-        self._make_room_for_new_relations()
-        numbers = list(self.by_sentence)
+        numbers, names = list(self.by_sentence), list(self.names)[: len(self.sums["n"])]
         sentences = [asdict(self.by_sentence[number][0]) for number in numbers]
-        records = {"names": list(self.names), "kept": numbers, "sentences": sentences}
+        records = {"names": names, "kept": numbers, "sentences": sentences}
         return pack(self.sums | records | self.joined(numbers) | self.classes.values())
 
     def from_bytes(self, data: bytes) -> Self:
@@ -188,13 +179,6 @@ class Guesses:
             cells[:, row, : len(sentence)] = np.array(of_words).T
         governors, buckets, ruled = torch.from_numpy(cells).to(self.device)
         return Trees(governors, buckets, ruled.bool())
-
-    def _classes(self, example: Any) -> list[list[tuple[str, str]]]:
-        """The classes of every word of a sentence."""
-        labels = {view: of(example.sentence).relations for view, of in self.rules.views.items()}
-        if example.sentence.tags:
-            labels[PART_OF_SPEECH] = example.sentence.tags
-        return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
 
     def _right(self, trees: Trees, guess: Tensor) -> Tensor:
         """(real word, ...) whether guesses (batch, ..., word) are right, for the real words of the batch alone."""
@@ -248,3 +232,19 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         **accumulator.classes.values(),
         random_correct=random if accumulator.rules.causal else None,
     )
+
+
+def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> dict[tuple[str, str], list[int]]:
+    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each. Of a causal
+    model the words of each of SIDES have views of their own, with the same relations."""
+    rows: dict[tuple[str, str], list[int]] = {}
+    for view in VIEWS:
+        parts = (view, *(view_of_side(view, side) for side in SIDES if causal))
+        members = [row for row, (part, _) in enumerate(names) if part in parts]
+        order = by_size([names[row][1] for row in members], n[members])
+        for part in parts:
+            own = [row for row in members if part in (view, names[row][0])]
+            rows[part, ALL] = own
+            rows[part, UAS] = [row for row in own if base_of(names[row][1]) != "punct"]
+            rows |= {(part, name): [row for row in own if names[row][1] == name] for name in order}
+    return rows

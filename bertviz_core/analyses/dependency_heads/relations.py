@@ -1,5 +1,6 @@
 """Right guesses by relation, as tables, figures and pages show them: one view of what the analysis has counted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -7,23 +8,29 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import CAUSAL, COUNTED, DIRECTIONS, SIDES, VIEW_NAMES
+from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
 from bertviz_core.analyses.proportions import MIN_SCORED, Estimate, best_heads, counts_of_best, scored, share, wilson
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.corpora.treebank import TOTALS
+from bertviz_core.corpora.treebank import ALL, UAS
 from bertviz_core.heads import DirectedHead, Head, all_heads
 
-ALL, UAS = TOTALS  # every word, as in the release; every word whose relation is not `punct`
 ROOT = "root"  # in any case; no head can find the governor of a root, so it has no row
 NO_RELATION = (ALL, UAS, ROOT, "punct")  # rows that say nothing of a relation
 
 
+def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
+    """The distinct names by falling total of their numbers, then by name."""
+    totals = pd.Series(n, names).groupby(level=0).sum()
+    return list(totals.sort_values(ascending=False, kind="stable").index)
+
+
 @dataclass(frozen=True)
 class RelationCounts(Result):
-    """Right guesses for every relation and head, counted in words.
+    """Right guesses for every relation and head, counted in words, under one view of the trees.
 
     Attributes:
-        relations: Name the relation axis: "all" and "UAS" first, then by falling number of words.
+        relations: "all" and "UAS" first, then by falling number of words.
         n: (fold, relation) words.
         correct: (fold, direction, relation, layer, head) guesses that are right.
         offsets: (offset,) the fixed offsets that compete as baselines.
@@ -33,6 +40,7 @@ class RelationCounts(Result):
             where every word is counted.
         random_correct: (direction, relation) of a causal model, the mean right guesses of a word drawn at random among
             those before, or after, the dependent.
+        stored: The DependencyHeads that they are a view of, with its sentences.
     """
 
     analysis: ClassVar[str] = "dependency_heads"
@@ -43,6 +51,7 @@ class RelationCounts(Result):
     offset_correct: np.ndarray
     visible: np.ndarray | None = field(default=None, kw_only=True)
     random_correct: np.ndarray | None = field(default=None, kw_only=True)
+    stored: Any = field(default=None, kw_only=True)
 
     @property
     def trees(self) -> str:
@@ -73,8 +82,7 @@ class RelationCounts(Result):
 
     @property
     def better(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(relation, layer, head) accuracy in each head's better direction, that with more right guesses; how many
-        words are counted there; and the direction."""
+        """(relation, layer, head) accuracy in each head's better direction, the words counted there, the direction."""
         direction = self.correct.sum(0).argmax(0)
         accuracy = np.take_along_axis(self.accuracy, direction[None], 0)[0]
         return accuracy, self.counted.sum(0)[direction, np.arange(len(self.relations))[:, None, None]], direction
@@ -105,7 +113,6 @@ class RelationCounts(Result):
 
     @property
     def best_offset(self) -> np.ndarray:
-        """(relation,) that offset."""
         return self.offsets[self._of_best(self._by_offset).argmax(0)]
 
     @property
@@ -131,13 +138,9 @@ class RelationCounts(Result):
         """(..., relation) of (direction, ..., relation) counts, in the direction of the best head."""
         return np.asarray(counts[self.best()[:, 0], ..., np.arange(len(self.relations))].T)
 
-    def heldout(self) -> np.ndarray:
-        """(relation,) accuracy where each half's best head, picked on it, is scored on the other half; both pooled.
-        NaN where a half has no such word."""
-        return self._held_out()[0]
-
-    def _held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """(relation,) that accuracy, and the words of both halves."""
+    def held_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """(relation,) accuracy where each half's best head, picked on it, is scored on the other half, both pooled, and
+        the words of both halves. NaN where a half has no such word."""
         best = [best_heads(self.correct[other]) for other in (1, 0)]
         right = sum(counts_of_best(self.correct[fold], each) for fold, each in enumerate(best))
         rows = np.arange(len(self.relations))
@@ -147,7 +150,7 @@ class RelationCounts(Result):
     def gain(self, comparisons: int | None = None) -> Interval:
         """(relation,) how far the best heads' held-out accuracies are above `control`, corrected for the number of
         relations unless `comparisons` says another."""
-        (heldout, n), control = self._held_out(), self.control
+        (heldout, n), control = self.held_out(), self.control
         count = comparisons or len(self.relations)
         held_out = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
         return gain_interval(heldout, held_out, control, share_interval(control, self.best_n, count))
@@ -163,7 +166,7 @@ class RelationCounts(Result):
     def by_gain(self) -> list[int]:
         """Rows of the relations, those first with a verdict, then those furthest above `control` on held-out text;
         where no relation is in both halves, on the whole treebank."""
-        heldout_gain = np.nan_to_num(self.heldout() - self.control, nan=-np.inf)
+        heldout_gain = np.nan_to_num(self.held_out()[0] - self.control, nan=-np.inf)
         keys = list(zip(self.above(), heldout_gain, self.best_accuracy - self.control, strict=True))
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
@@ -183,14 +186,8 @@ class RelationCounts(Result):
 
     def arrays(self) -> dict[str, Any]:
         counted, n = self.counted.sum(0), self.n.sum(0)
-        arrays = {
-            "accuracy": to_lists(self.accuracy),
-            "directions": list(DIRECTIONS),
-            "relations": self.relations,
-            "n": n.tolist(),
-            "offset_accuracy": to_lists(self.offset_accuracy()),
-            "offsets": self.offsets.tolist(),
-        }
+        arrays: dict[str, Any] = {"accuracy": to_lists(self.accuracy), "directions": list(DIRECTIONS)}
+        arrays |= {"relations": self.relations, "n": n.tolist(), "offset_accuracy": to_lists(self.offset_accuracy())}
         if self.is_causal:  # "n" by direction, beside all words, and the offsets' accuracy in both directions
             arrays |= {
                 "counted": [COUNTED.format(side) for side in SIDES],
@@ -200,25 +197,21 @@ class RelationCounts(Result):
                 "offset_accuracy": to_lists(share(self.offset_correct, counted[:, None])),
                 "random_accuracy": to_lists(self.random),
             }
-        return arrays
+        return arrays | {"offsets": self.offsets.tolist()}
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
-        n, best, (heldout, heldout_n) = self.best_n, self.best(), self._held_out()
+        n, best, (heldout, heldout_n) = self.best_n, self.best(), self.held_out()
         right = counts_of_best(self.correct.sum(0), best)
-        low, high = wilson(right, n)
-        heldout_low, heldout_high = wilson(heldout * heldout_n, heldout_n)
         columns = {
             "relation": self.relations,
             "n": n,
-            "head": [Head(int(layer), int(head)).label() for _, layer, head in best],
+            "head": [Head(*each).label() for each in best[:, 1:].tolist()],
             "direction": [DIRECTIONS[direction] for direction in best[:, 0]],
             "accuracy": share(right, n),
-            "low": low,
-            "high": high,
+            **dict(zip(("low", "high"), wilson(right, n), strict=True)),
             "heldout_accuracy": heldout,
-            "heldout_low": heldout_low,
-            "heldout_high": heldout_high,
+            **dict(zip(("heldout_low", "heldout_high"), wilson(heldout * heldout_n, heldout_n), strict=True)),
             "baseline_offset": self.best_offset,
             "baseline_accuracy": self.baseline,
             "above_baseline": self.above(),
@@ -230,17 +223,21 @@ class RelationCounts(Result):
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Every head on every relation in both directions, and every fixed offset on every relation."""
+        """Every head on every relation in both directions, every fixed offset on every relation, and how every head's
+        attention to words divides."""
         n, right = self.counted.sum(0), self.correct.sum(0)
         names = [head.label() for head in all_heads(*right.shape[2:])]
         right = right.reshape(*right.shape[:2], -1)
-        heads, axes = scored(right, n[:, :, None]), {"offset": self.offsets.tolist(), "relation": self.relations}
-        of_offsets = np.broadcast_to(n[:, None] if self.is_causal else n[0], self.offset_correct.shape)
+        heads = scored(right, n[:, :, None])
+        by_offset, axes = self.offset_correct, {"offset": self.offsets.tolist(), "relation": self.relations}
         if self.is_causal:
             heads["accuracy_of_all_words"] = share(right, self.n.sum(0)[:, None])
             axes = {"direction": list(DIRECTIONS)} | axes
-        offsets = {"n": of_offsets, "right": self.offset_correct, "accuracy": share(self.offset_correct, of_offsets)}
-        return {
+        n = np.broadcast_to(n[:, None] if self.is_causal else n[0], by_offset.shape)
+        tables = {
             "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, heads),
-            "offsets": tidy(axes, offsets),
+            "offsets": tidy(axes, {"n": n, "right": by_offset, "accuracy": share(by_offset, n)}),
         }
+        if self.stored is not None:
+            tables["attended"] = WordClasses.of(self.stored).frame(self.provenance["options"]["view"])
+        return tables

@@ -1,29 +1,17 @@
 """The result of the dependency analysis: right guesses by relation, head, direction and half of the treebank."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from typing_extensions import Doc
 
-from bertviz_core.analyses.dependency_heads.guesses import (
-    DEFAULT_VIEW,
-    OFFSETS,
-    SIDES,
-    VIEWS,
-    base_of,
-    by_size,
-    sentence_record,
-    view_of_side,
-)
-from bertviz_core.analyses.dependency_heads.relations import ALL, ROOT, UAS, RelationCounts
-from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
+from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, OFFSETS, SIDES, VIEWS, base_of, view_of_side
+from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts, by_size
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result, ViewedResult
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.corpora.treebank import sentence_of
 from bertviz_core.errors import SettingsError
 
 RELEASE_OFFSETS = tuple(range(-3, 3))
@@ -51,48 +39,31 @@ class RelationFilter(View):
 
 
 @dataclass(frozen=True)
-class FirstSentences(Result):
-    """The first sentences of a treebank, every head's guesses in them, and what words are attended to.
+class DependencyHeads(ViewedResult):
+    """Right guesses for every view of the trees, relation and head, counted in words; what the first sentences are, as
+    the treebank has them, with every head's guesses; and what words are attended to.
 
     Attributes:
-        sentences: {"number", "line", "words", "governors", "relations"} of each.
+        sentences: {"number", "line", "words", "governors", "relations", "tags"} of each.
         guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
             within its sentence.
         weights: (direction, layer, head, word) the attention to that word, in steps of 1/255.
-        classes, class_counts, class_sums: What words are attended to, see WordClasses.
+        classes, class_counts, class_sums: See WordClasses.
+        views: (relation,) the view that each row belongs to; a causal model has further views of the words whose
+            governor comes earlier, and of those whose governor comes later (`guesses.view_of_side`).
+        relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
+        random_correct: (relation,) of a causal model, right guesses of a word drawn at random, see RelationCounts.
+
+    All others are as in RelationCounts.
     """
 
+    analysis: ClassVar[str] = "dependency_heads"
     sentences: list[dict[str, Any]]
     guesses: np.ndarray
     weights: np.ndarray
     classes: list[list[str]]
     class_counts: np.ndarray
     class_sums: np.ndarray
-
-
-@dataclass(frozen=True)
-class ShownRelations(RelationCounts, FirstSentences):
-    """Right guesses, with the first sentences of the treebank under the same view."""
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        """Those of the counts, and how every head's attention to words divides."""
-        return super().tables() | {"attended": WordClasses.of(self).frame(self.provenance["options"]["view"])}
-
-
-@dataclass(frozen=True)
-class DependencyHeads(ViewedResult, FirstSentences):
-    """Right guesses for every view of the trees, relation and head, counted in words.
-
-    Attributes:
-        views: (relation,) the view that each row belongs to; a causal model has further views of the words whose
-            governor comes earlier, and of those whose governor comes later (`guesses.view_of_side`).
-        relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
-        random_correct: (relation,) of a causal model, right guesses of a word drawn at random, see RelationCounts.
-
-    `sentences` are as the treebank has them; all others are as in RelationCounts.
-    """
-
-    analysis: ClassVar[str] = "dependency_heads"
     views: list[str]
     relations: list[str]
     n: np.ndarray
@@ -101,10 +72,10 @@ class DependencyHeads(ViewedResult, FirstSentences):
     offset_correct: np.ndarray
     random_correct: np.ndarray | None = None
 
-    def counts(self, chosen: RelationFilter) -> RelationCounts:
+    def show(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""
         chosen.check()
-        min_count = self.default_filter().min_count if chosen.min_count is None else chosen.min_count
+        min_count = self.min_count if chosen.min_count is None else chosen.min_count
         rows = self._rows(chosen.view)
         bases = [base_of(name) if chosen.merge_subtypes else name for name in (self.relations[row] for row in rows)]
         totals = self.n[:, rows].sum(0)
@@ -132,44 +103,16 @@ class DependencyHeads(ViewedResult, FirstSentences):
             offset_correct=offset_correct @ member.T,
             visible=visible,
             random_correct=random,
+            stored=self,
         )
 
     def _rows(self, view: str) -> list[int]:
         return [row for row, its_view in enumerate(self.views) if its_view == view]
 
-    def show(self, chosen: RelationFilter) -> ShownRelations:
-        """The counts of one view together with its sentences, which take most of the time."""
-        counts, view = self.counts(chosen), VIEWS[chosen.view]
-        values = {field.name: getattr(self, field.name) for field in fields(FirstSentences)}
-        values |= {field.name: getattr(counts, field.name) for field in fields(counts)}
-        viewed = (view(sentence_of(sentence)) for sentence in self.sentences)
-        values["sentences"] = [sentence_record(sentence, chosen.merge_subtypes) for sentence in viewed]
-        return ShownRelations(**values)
-
-    def default_filter(self) -> RelationFilter:
-        """The default filter: function words as governors, and relations that are not too rare."""
-        is_sample = self.provenance["corpus"]["name"] in SAMPLES["treebank"]
-        return RelationFilter(min_count=MIN_COUNT_IN_SAMPLE if is_sample else MIN_COUNT)
+    @property
+    def min_count(self) -> int:
+        """How many words a relation needs to be shown by default."""
+        return MIN_COUNT_IN_SAMPLE if self.provenance["corpus"]["name"] in SAMPLES["treebank"] else MIN_COUNT
 
     def default_view(self) -> RelationCounts:
-        return self.counts(self.default_filter())
-
-    def show_default(self) -> ShownRelations:
-        """The default view together with its sentences."""
-        return self.show(self.default_filter())
-
-
-def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> dict[tuple[str, str], list[int]]:
-    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each. Of a causal
-    model the words of each of SIDES have views of their own, with the same relations."""
-    rows: dict[tuple[str, str], list[int]] = {}
-    for view in VIEWS:
-        parts = (view, *(view_of_side(view, side) for side in SIDES if causal))
-        members = [row for row, (part, _) in enumerate(names) if part in parts]
-        order = by_size([names[row][1] for row in members], n[members])
-        for part in parts:
-            own = [row for row in members if part in (view, names[row][0])]
-            rows[part, ALL] = own
-            rows[part, UAS] = [row for row in own if base_of(names[row][1]) != "punct"]
-            rows |= {(part, name): [row for row in own if names[row][1] == name] for name in order}
-    return rows
+        return self.show(RelationFilter())

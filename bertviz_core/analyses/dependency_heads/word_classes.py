@@ -2,7 +2,7 @@
 share that goes to words of a class, and the share that uniform attention would give them (docs/methods.md, section 6).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from bertviz_core.analyses.proportions import error_by_document, share, t_quantile
 from bertviz_core.analyses.results import tidy
+from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.heads import Head, all_heads
 
 ClassName = tuple[str, str]  # scheme and label; a scheme is a view of the trees, or PART_OF_SPEECH
@@ -40,6 +41,14 @@ class Attended(NamedTuple):
     def text(self) -> str:
         """As "det 41% (4.6 times their share)"."""
         return f"{self.name} {self.share:.0%} ({self.times:.1f} times their share)"
+
+
+def classes_of(sentence: Sentence, views: Mapping[str, Callable[[Sentence], Sentence]]) -> list[list[ClassName]]:
+    """The classes of every word of a sentence."""
+    labels = {view: of(sentence).relations for view, of in views.items()}
+    if sentence.tags:
+        labels[PART_OF_SPEECH] = sentence.tags
+    return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
 
 
 @dataclass

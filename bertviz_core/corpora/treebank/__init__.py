@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from bertviz_core.errors import shorten
 
-TOTALS = ("all", "UAS")  # rows beside those of relations
+ALL, UAS = TOTALS = ("all", "UAS")  # rows beside those of relations: every word; every word but punctuation
 POSSESSIVES = ("'s", "s'", "'", "’s", "s’", "’")
 RENAMED = {
     "obj": "dobj",

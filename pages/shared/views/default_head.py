@@ -51,7 +51,7 @@ def _viewer(selection: Selection) -> Head | None:
     computed = services.find(selection.request("dependency_heads"))
     if not isinstance(computed, DependencyHeads):
         return None
-    result = memoize(DependencyHeads.show_default, computed)
+    result = memoize(DependencyHeads.default_view, computed)
     known = [relation for relation in viewer_input.RELATIONS.get(example, ()) if relation in result.relations]
     return result.best_choice(known[0]).head if known else None
 

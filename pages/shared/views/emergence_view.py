@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
-from bertviz_core.analyses.dependency_heads.relations import UAS
 from bertviz_core.analyses.registry import label
+from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import columns, course_figure, head_figure, relations_figure
 from bertviz_core.heads import all_heads

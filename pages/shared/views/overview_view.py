@@ -10,8 +10,9 @@ import streamlit as st
 from bertviz_core import exports, paper, tasks
 from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, with_behavior
 from bertviz_core.analyses.dependency_heads.figure import example_svg, examples
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads, ShownRelations
-from bertviz_core.analyses.dependency_heads.sentences import SentenceExample
+from bertviz_core.analyses.dependency_heads.guesses import SentenceExample
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
@@ -127,7 +128,7 @@ def gallery(results: Results, selection: Selection) -> None:
                 _card(example, selection)
     if "dependency_heads" not in results:
         return
-    shown = memoize(DependencyHeads.show_default, results["dependency_heads"])
+    shown = memoize(DependencyHeads.default_view, results["dependency_heads"])
     for each in memoize(relation_heads, shown):
         direction, head = each.choice
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -143,9 +144,9 @@ def gallery(results: Results, selection: Selection) -> None:
         page.drawings(items, f"gallery-{each.name}")
 
 
-def _surest(shown: ShownRelations, each: Relation) -> list[SentenceExample]:
+def _surest(shown: RelationCounts, each: Relation) -> list[SentenceExample]:
     """The sentences that are shown of a relation: all guesses are right."""
-    sentences = [example for example in examples(shown, each.choice, each.name) if example.right == example.words]
+    sentences = [example for example in examples(shown, each.choice, each.name) if example.right == len(example.chosen)]
     sentences.sort(key=lambda example: -example.weight)
     short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= SHORT]
     return (short or sentences)[:SENTENCES]

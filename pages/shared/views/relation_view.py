@@ -8,13 +8,12 @@ import streamlit as st
 from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import relation_finding
 from bertviz_core.analyses.dependency_heads.figure import example_svg, relation_table
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAMES, offset_name
-from bertviz_core.analyses.dependency_heads.relations import ALL, UAS, RelationCounts
-from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter, ShownRelations
-from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAMES, SentenceQuery, offset_name
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank import explained, meaning
+from bertviz_core.corpora.treebank import ALL, UAS, explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow, highest
 from bertviz_core.plotting import percent
 from pages.shared import page, services
@@ -40,9 +39,9 @@ def choose_rule(selection: Selection) -> Request:
 
 def choose_counts(stored: DependencyHeads, selection: Selection) -> RelationFilter:
     """Draw the choice of what is counted."""
-    default, views = stored.default_filter(), [*VIEW_NAMES]
+    default, views = RelationFilter(), [*VIEW_NAMES]
     view = choices.segmented("Trees", views, key="view", default=default.view, format_func=VIEW_NAMES.__getitem__)
-    min_count = choices.number("Minimum words", 1, default=default.min_count, key="least", step=10)
+    min_count = choices.number("Minimum words", 1, default=stored.min_count, key="least", step=10)
     offsets = default.offsets
     if not selection.settings.paper:
         offsets = choices.number("Maximum offset", 1, 20, offsets, key="offsets")
@@ -162,12 +161,12 @@ def table(result: RelationCounts, selection: Selection) -> None:
 
 @address.fragment
 def sentences(
-    result: ShownRelations, request: Request, shown: RelationFilter, relation: str, choice: DirectedHead, label: str
+    result: RelationCounts, request: Request, shown: RelationFilter, relation: str, choice: DirectedHead, label: str
 ) -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)
     st.header(f"Head {label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
-    every, first = result.provenance["sentences"], len(result.sentences)
+    every, first = result.provenance["sentences"], len(result.stored.sentences)
     query = partial(
         SentenceQuery, choice, relation=relation, view=shown.view, merge_subtypes=shown.merge_subtypes,
         causal=bool(result.provenance["model"]["causal"]),
@@ -182,6 +181,6 @@ def sentences(
     items = []
     for example in listed:
         target = links.to_tree(example.sentence, () if is_total else example.chosen, choice.direction)
-        title = f"{example.where}: {example.right} of {example.words} right"
+        title = f"{example.where}: {example.right} of {len(example.chosen)} right"
         items.append(Drawing(title, example_svg(example, choice), target))
     page.drawings(items, "sentences")

@@ -129,7 +129,7 @@ def _chart(name: str, results: Results, selection: Selection) -> FigureSpec:
     """The figure of a page, as its page draws it."""
     result, base = results[name], selection.base
     if name == "dependency_heads":
-        shown = memoize(DependencyHeads.show_default, result)
+        shown = memoize(DependencyHeads.default_view, result)
         return page.drawn(relations_figure, shown, max_relations=MAX_RELATIONS)
     if name == "coreference_heads":
         counts = result_of(results, AntecedentCounts)
@@ -146,7 +146,7 @@ def _chart(name: str, results: Results, selection: Selection) -> FigureSpec:
 
 def _sentences(key: str, results: Results, selection: Selection) -> None:
     """The sentences of which the chosen head is surest, those first that fit a slide."""
-    result = memoize(DependencyHeads.show_default, results["dependency_heads"])
+    result = memoize(DependencyHeads.default_view, results["dependency_heads"])
     relation = result.clearest_relation()
     choice = DirectedHead(result.best_choice(relation).direction, selection.head)
     sentences = sorted(

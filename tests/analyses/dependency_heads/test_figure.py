@@ -28,7 +28,7 @@ def test_the_shipped_result_is_of_the_treebank_as_it_is(result):
     source = sample("treebank")
     assert result.provenance["corpus"]["digest"] == source.digest
     words = sum(1 for _, text in source.lines() if text[:1].isdigit())
-    assert result.n.sum(0)[0] == words == sum(len(s["words"]) for s in result.sentences)
+    assert result.n.sum(0)[0] == words == sum(len(s["words"]) for s in result.stored.sentences)
 
 
 def test_picture_and_table_agree(result):
@@ -67,7 +67,7 @@ def test_examples_count_what_the_accuracy_counts(result):
         for direction in (0, 1):
             found = examples(result, DirectedHead(direction, head), relation)
             row = result.relations.index(relation)
-            assert sum(example.words for example in found) == result.n.sum(0)[row]
+            assert sum(len(example.chosen) for example in found) == result.n.sum(0)[row]
             # The release's rule for `poss` is not in the guesses.
             if result.provenance["settings"]["mode"] == "corrected" or relation in ("prep", "dobj"):
                 right = sum(example.right for example in found)
@@ -76,13 +76,13 @@ def test_examples_count_what_the_accuracy_counts(result):
 
 def test_an_example_is_drawn_with_every_guess_of_the_relation(result):
     head = Head(0, 1)
-    example = max(examples(result, DirectedHead(0, head), "det"), key=lambda example: example.words)
+    example = max(examples(result, DirectedHead(0, head), "det"), key=lambda example: len(example.chosen))
     svg = ElementTree.fromstring(example_svg(example, DirectedHead(0, head)))
     words = example.sentence["words"]
     assert [text.text for text in svg.findall(f"{SVG}text")] == words
     strokes = [group.find(f"{SVG}path").get("stroke") for group in svg.findall(f"{SVG}g")]
-    assert strokes.count(RIGHT) == example.right and strokes.count(WRONG) == example.words - example.right
-    assert len(strokes) == len(words) + example.words
+    assert strokes.count(RIGHT) == example.right and strokes.count(WRONG) == len(example.chosen) - example.right
+    assert len(strokes) == len(words) + len(example.chosen)
 
 
 def test_a_relation_of_a_file_is_no_markup(result):

@@ -121,13 +121,13 @@ def test_every_head_and_the_kept_guesses_equal_the_literal_loops(model, literal)
                         continue
                     row = result.relations.index(relation)
                     assert result.correct[:, d, row, layer, head].sum() == right and result.n[:, row].sum() == n
-                kept = result.guesses[d, layer, head]
+                kept = result.stored.guesses[d, layer, head]
                 assert kept.tolist() == [guess - 1 for guessed in guesses for guess in guessed]
                 axes = [m[layer][head] if d == 0 else m[layer][head].T for m in words]
                 weights = [m[i, g - 1] for m, guessed in zip(axes, guesses, strict=True) for i, g in enumerate(guessed)]
                 alone = [i for i, s in enumerate(s for s in sentences for _ in s["words"]) if len(s["words"]) == 1]
                 expected = np.delete(np.array(weights), alone)
-                other_weights = np.delete(result.weights[d, layer, head], alone)
+                other_weights = np.delete(result.stored.weights[d, layer, head], alone)
                 np.testing.assert_allclose(other_weights / 255, expected, atol=0.5001 / 255)
 
 
@@ -155,7 +155,7 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
     model, settings = load(chosen, "cpu"), Settings(mode=mode, max_length=64)
     asked = Request("dependency_heads", chosen, from_bytes(TAGGED.encode(), "bank"), settings)
     shown = compute(asked, None, Execution("cpu", 16), model=model).show(RelationFilter("as-is", 1))
-    assert WordClasses.of(shown).schemes("as-is") == [PART_OF_SPEECH, "as-is"]
+    assert WordClasses.of(shown.stored).schemes("as-is") == [PART_OF_SPEECH, "as-is"]
     sentences, maps = literal_maps(model, asked)
     words = words_of(maps, first_piece=mode == "paper")
     table = shown.tables()["attended"].set_index(["scheme", "class", "head"])
@@ -170,11 +170,11 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
         assert row[["share", "expected", "share_interval"]].tolist() == pytest.approx([share, expected, half], rel=1e-5)
         assert row["n"] == n and row["times"] == pytest.approx(share / expected, rel=1e-5)
         to_words = np.concatenate([attention.sum(1) for attention in own]).mean()
-        assert WordClasses.of(shown).to_words[layer, number] == pytest.approx(to_words, rel=1e-6)
+        assert WordClasses.of(shown.stored).to_words[layer, number] == pytest.approx(to_words, rel=1e-6)
 
 
 def test_a_treebank_without_parts_of_speech_has_relations_alone(model):
-    result = analyzed(model, plain()).show(RelationFilter())
+    result = analyzed(model, plain())
     assert WordClasses.of(result).schemes("function-heads") == ["function-heads"]
     assert WordClasses.of(result).preferred(PART_OF_SPEECH, [Head(0, 0)]) == [None]
 
@@ -226,7 +226,7 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
         and viewed.relations != results[0].show(RelationFilter("as-is", 1)).relations
     )
     assert np.array_equal(viewed.correct, asked.correct) and np.array_equal(viewed.offset_correct, asked.offset_correct)
-    assert viewed.sentences[0]["governors"] == [2, 0, 2, 6, 6, 3]
+    assert examples(viewed, viewed.best_choice("all"), "all")[0].sentence["governors"] == [2, 0, 2, 6, 6, 3]
 
 
 @pytest.mark.parametrize("family", ["gpt2", "llama"])
@@ -257,7 +257,7 @@ def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
     assert whole["accuracy_of_all_words"] == pytest.approx(whole["accuracy"] * whole["n"] / everyone)
     choice = result.best_choice("all")
     listed = examples(result, choice, "all")
-    assert sum(each.words for each in listed) == whole["n"]
+    assert sum(len(each.chosen) for each in listed) == whole["n"]
     assert sum(each.right for each in listed) == result.correct.sum(0)[choice.direction, 0, *choice.head]
     sentence = relation_sentence(result, "all", 1)
     assert all(part in sentence for part in ("whose governor comes", "Of all", "a random word among those that come"))

@@ -5,12 +5,13 @@ from itertools import product
 import pytest
 
 from bertviz_core.analyses.dependency_heads import measure
+from bertviz_core.analyses.dependency_heads.guesses import VIEWS, SentenceQuery, sentence_record
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
-from bertviz_core.analyses.dependency_heads.sentences import SentenceQuery
 from bertviz_core.analyses.details import ORDERS, page, stored_parts
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
+from bertviz_core.corpora.treebank import sentence_of
 from bertviz_core.engine.store import Store
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import reading
@@ -47,11 +48,12 @@ def request_of(model) -> Request:
 
 def literal(whole, head: Head, direction: int, view: str, merge: bool) -> list[dict]:
     """Every sentence as the oracle reads it."""
-    shown, start, sentences = whole.show(RelationFilter(view, 1, merge_subtypes=merge)), 0, []
-    for sentence in shown.sentences:
+    start, sentences = 0, []
+    for stored in whole.sentences:
+        sentence = sentence_record(VIEWS[view](sentence_of(stored)), merge)
         words = slice(start, start := start + len(sentence["words"]))
         arrays = {
-            name: getattr(shown, name)[direction, head.layer, head.head, words] for name in ("guesses", "weights")
+            name: getattr(whole, name)[direction, head.layer, head.head, words] for name in ("guesses", "weights")
         }
         sentences.append(sentence | {name: array.tolist() for name, array in arrays.items()})
     return sentences
