@@ -1,8 +1,5 @@
 """Emergence: how the heads' behaviors develop during training, checkpoint by checkpoint."""
 
-from collections import Counter
-from pathlib import Path
-
 import streamlit as st
 
 from bertviz_core.analyses.results import renamed
@@ -26,8 +23,8 @@ def choose_training() -> Training | None:
     access = services.access()
     is_open = access.folders is None
     folders: list[str] = st.session_state.setdefault("trainings", [*trainings(access)])
-    known = [*(analyzed_folders() if is_open else []), choices.ahead("training", SHIPPED)]
-    folders += dict.fromkeys(folder for folder in known if folder not in (SHIPPED, *folders))
+    if (ahead := choices.ahead("training", SHIPPED)) not in (SHIPPED, *folders):
+        folders.append(ahead)
     names = short_names([SHIPPED, *folders])
     chosen = choices.selectbox(
         "Training",
@@ -40,15 +37,6 @@ def choose_training() -> Training | None:
         "The corpora, mode and settings under the title apply to all other trainings.",
     )
     return None if chosen in (None, SHIPPED) else find_training(chosen, access)
-
-
-def analyzed_folders() -> list[str]:
-    """Folders of which two checkpoints or more were analyzed on a sample or on this reader's uploads."""
-    names = stored.names("text")
-    origins = [run.provenance for run in services.runs() if run.analysis == "surface_patterns"]
-    models = {Path(origin["model"]["name"]) for origin in origins if origin["corpus"]["digest"] in names}
-    counts = Counter(str(path.parent) for path in models if path.is_absolute())
-    return sorted(folder for folder, count in counts.items() if count > 1 and Path(folder).is_dir())
 
 
 def computed(training: Training) -> Emergence:
@@ -102,10 +90,9 @@ if training is None:
 else:
     result, models = computed(training), dict(zip(training.steps, training.checkpoints, strict=True))
 described, labels = describe(), memoize(Emergence.behaviors, result)
-emergence_view.claim(result)
+st.markdown(f"**{plain(result.headline())}**")
 emergence_view.explore(result, labels, models, selection)
 st.caption(described)
-emergence_view.appearances(result, labels)
 emergence_view.relations(result, selection)
 emergence_view.one_head(result, selection)
 

@@ -1,5 +1,5 @@
-"""How the heads' behaviors develop during training (beyond the paper): surface patterns, entropy and dependency heads
-of every checkpoint."""
+"""How heads develop during training (beyond the paper): surface patterns, entropy and dependency heads of every
+checkpoint."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,49 +13,34 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.proportions import best_heads, counts_of_best, share, t_quantile
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.analyses.surface_patterns import SINKS, ranked_sinks
+from bertviz_core.analyses.surface_patterns import ranked_sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_labels
+from bertviz_core.plotting import percent
 
 TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
 @dataclass(frozen=True)
 class Emergence(Result):
-    """A training, checkpoint by checkpoint. `quantities` and `relations` name axes.
-
-    Attributes:
-        steps: (step,) int64.
-        tokens: (step,) int64 trained on so far; -1 where that is not known.
-        loss: (step,) mean loss of a segment, nats, on the same masks at every step; NaN for a model without the head.
-        masked_accuracy: (step,) share of these words that are guessed.
-        averages: (step, quantity, layer, head) document averages; NaN for a quantity that no segment has.
-        errors: (step, quantity, layer, head) their standard errors over units; NaN where fewer than two units have the
-            quantity, and for the training that ships.
-        units, effective_units, unit: As in HeadAverages, by quantity; the same at every step.
-        uniform: The entropy that uniform attention would have, nats.
-        n: (fold, relation) words.
-        correct: (step, fold, direction, relation, layer, head) guesses that are right.
-        offsets: (offset,) that compete as baselines.
-        offset_correct, visible, random_correct: As in RelationCounts.
-    """
+    """A training, checkpoint by checkpoint."""
 
     analysis: ClassVar[str] = "emergence"
-    steps: np.ndarray
-    tokens: np.ndarray
-    loss: np.ndarray
-    masked_accuracy: np.ndarray
-    quantities: list[str]
-    averages: np.ndarray
-    errors: np.ndarray
-    units: np.ndarray
+    steps: np.ndarray  # (step,) int64
+    tokens: np.ndarray  # (step,) int64 trained on so far; -1 where that is not known
+    loss: np.ndarray  # (step,) mean of a segment, nats, the same masks at every step; NaN for a model without the head
+    masked_accuracy: np.ndarray  # (step,) share of these words that are guessed
+    quantities: list[str]  # names of the axis of averages, errors and units
+    averages: np.ndarray  # (step, quantity, layer, head) by document; NaN for a quantity that no segment has
+    errors: np.ndarray  # their standard errors over units; NaN for under two units, and for the training that ships
+    units: np.ndarray  # these three as in HeadAverages, the same at every step
     effective_units: np.ndarray
     unit: str
-    uniform: float
-    relations: list[str]
-    n: np.ndarray
-    correct: np.ndarray
-    offsets: np.ndarray
+    uniform: float  # the entropy that uniform attention would have, nats
+    relations: list[str]  # names of an axis of n and correct
+    n: np.ndarray  # (fold, relation) words
+    correct: np.ndarray  # (step, fold, direction, relation, layer, head) guesses that are right
+    offsets: np.ndarray  # these four as in RelationCounts
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
     random_correct: np.ndarray | None = None
@@ -67,12 +52,10 @@ class Emergence(Result):
         return self.averages[:, self.quantities.index(quantity)]
 
     def error(self, quantity: str) -> np.ndarray:
-        """(step, layer, head) standard errors over units of the document averages."""
         return self.errors[:, self.quantities.index(quantity)]
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(layers, heads of a layer)."""
         return self.averages.shape[2], self.averages.shape[3]
 
     @property
@@ -82,7 +65,6 @@ class Emergence(Result):
 
     @property
     def with_errors(self) -> list[str]:
-        """The quantities whose averages have standard errors."""
         return [name for name in self.present if not np.isnan(self.error(name)).all()]
 
     @property
@@ -177,14 +159,20 @@ class Emergence(Result):
         """What the loss is of, as on the page of gradients."""
         return "next-word loss" if self.provenance["model"].get("causal") else "masked-word loss"
 
+    def uas(self, index: int | None = None) -> str:
+        """UAS of the best head of one step; of the best fixed offset without a step."""
+        row = self.relations.index(UAS)
+        accuracy = self.baseline[row] if index is None else self.best_accuracy[index, row]
+        return percent(accuracy, int(self.dependency(-1).best_n[row]))
+
     def headline(self) -> str:
-        row = self.relations.index((self.clearest_relations(1) or self.relations)[0])
-        known = not np.isnan(self.loss[[0, -1]]).any()
-        loss = f"; the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats" if known else ""
+        loss = ""
+        if not np.isnan(self.loss[[0, -1]]).any():
+            loss = f"the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats, "
+        seen = " of the arcs that it sees" if self.visible is not None else ""
         return (
-            f"From step {self.steps[0]:,} to step {self.steps[-1]:,} the best head for {self.relations[row]} goes from "
-            f"{self.best_accuracy[0, row]:.1%} to {self.best_accuracy[-1, row]:.1%} "
-            f"(held out {self.heldout()[-1, row]:.1%}; best fixed offset {self.baseline[row]:.1%}){loss}."
+            f"Steps {self.steps[0]:,} to {self.steps[-1]:,}: {loss}the best head's UAS{seen} from {self.uas(0)} to "
+            f"{self.uas(-1)} (fixed offset: {self.uas()})."
         )
 
     def file_parts(self) -> tuple[str, ...]:
@@ -223,7 +211,7 @@ class Emergence(Result):
         neighbors = [name for name in ("next", "previous") if name in self.present]
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in neighbors}
         columns["other_heads"] = (self.behaviors() == "other").sum((1, 2))
-        sinks = ranked_sinks({name: self[name][-1] for name in SINKS if name in self.present})
+        sinks = ranked_sinks(dict(zip(self.quantities, self.averages[-1], strict=True)))
         columns |= {name: self[name].mean((1, 2)) for name in (*sinks[:1], "entropy")}
         best, heldout = self.best_accuracy, self.heldout()
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:

@@ -1,5 +1,4 @@
-"""A training as ordinary requests, one checkpoint after another, what their stored results add up to, and its
-checkpoints as runs that can be compared."""
+"""A training as ordinary requests, what their stored results add up to, and its checkpoints as runs to compare."""
 
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
@@ -10,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.head_averages import HeadAverages, averages_of
-from bertviz_core.analyses.model_pass import can_compute, check_model
+from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.training_folder import Training, reason
+from bertviz_core.emergence.training_folder import Training
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings
@@ -38,18 +37,11 @@ def shipped() -> Emergence:
 
 @dataclass(frozen=True)
 class Series:
-    """The requests for the analyses of every checkpoint of a training, and the emergence from their results.
-
-    Attributes:
-        training: The checkpoints.
-        text: For surface patterns, entropy and the masked-word loss.
-        treebank: For dependency heads.
-        settings: Settings of all requests.
-    """
+    """The requests for the analyses of every checkpoint of a training, and the emergence from their results."""
 
     training: Training
-    text: Source
-    treebank: Source
+    text: Source  # for surface patterns, entropy and the loss
+    treebank: Source  # for dependency heads
     settings: Settings = field(default_factory=Settings)
 
     def requests(self) -> list[Request]:
@@ -72,17 +64,26 @@ class Series:
         steps: list[dict[str, Any]] = []  # what the emergence has a row of for each
         checkpoints = []
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
-            requests = self.requests_of(checkpoint)
-            results: dict[str, Any] = {name: find(request) for name, request in requests.items()}
+            results: dict[str, Any] = {name: find(request) for name, request in self.requests_of(checkpoint).items()}
             if any(results[name] is None for name in REQUIRED):
                 skipped.add("a checkpoint without stored results", checkpoint.folder.name)
                 continue
             if results[LOSS] is None:
-                skipped.add(f"no masked-word loss{_why_not(requests[LOSS])}", checkpoint.folder.name)
+                skipped.add("no masked-word loss", checkpoint.folder.name)
             results["dependency_heads"] = results["dependency_heads"].default_view()
-            last = results
-            steps.append({"steps": step, "tokens": UNKNOWN_TOKENS} | _numbers(results))
+            rows, relations, gradients = list(_quantities(results)), results["dependency_heads"], results[LOSS]
+            numbers = {
+                "steps": step,
+                "tokens": UNKNOWN_TOKENS,
+                "loss": gradients.loss if gradients else np.nan,
+                "masked_accuracy": gradients.accuracy if gradients else np.nan,
+                "averages": np.array([result.mean[row] for result, row in rows], np.float32),
+                "errors": np.array([result.error[row] for result, row in rows], np.float32),
+                "correct": relations.correct,
+            }
+            steps.append(numbers)
             checkpoints.append({"name": checkpoint.folder.name, "step": step, "fingerprint": checkpoint.fingerprint()})
+            last = results
         if not steps:
             raise ModelError(
                 f"None of the {len(training.steps)} checkpoints has stored results.",
@@ -91,7 +92,6 @@ class Series:
             )
         arrays: dict[str, Any] = {name: np.stack([row[name] for row in steps]) for name in steps[0]}
         arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
-        rows, relations = list(_quantities(last)), last["dependency_heads"]
         of_relations = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")
         return Emergence(
             provenance=self._provenance(last, checkpoints, skipped),
@@ -130,31 +130,10 @@ class Series:
         }
 
 
-def _why_not(request: Request) -> str:
-    """Why a request cannot be computed, where its model is why."""
-    try:
-        check_model(request)
-    except ModelError as error:
-        return f": {reason(error, request.checkpoint.folder)}"
-    return ""
-
-
 def _quantities(results: Mapping[str, Any]) -> Iterator[tuple[HeadAverages, int]]:
     """(result, row in it) of each quantity of surface patterns and of entropy."""
     for result in (results[name] for name in AVERAGED):
         yield from ((result, row) for row, name in enumerate(result.quantities) if name != CONSTANT)
-
-
-def _numbers(results: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of one checkpoint, by their fields in the emergence."""
-    rows, gradients = list(_quantities(results)), results[LOSS]
-    return {
-        "loss": gradients.loss if gradients else np.nan,
-        "masked_accuracy": gradients.accuracy if gradients else np.nan,
-        "averages": np.array([result.mean[row] for result, row in rows], np.float32),
-        "errors": np.array([result.error[row] for result, row in rows], np.float32),
-        "correct": results["dependency_heads"].correct,
-    }
 
 
 def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:

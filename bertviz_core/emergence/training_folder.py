@@ -1,11 +1,9 @@
 """The checkpoints of one training: a folder of model folders, each with its step as the last number of its name."""
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,28 +11,18 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
-from bertviz_core.models.model_files import TOKENIZERS
 from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access
-
-PASSING = ("truncation", "padding")  # of tokenizer.json: what the last call asked for, not what the tokenizer is
 
 
 @dataclass(frozen=True)
 class Training:
-    """The checkpoints of one training.
+    """The checkpoints of one training, by rising step."""
 
-    Attributes:
-        name: The end of the folder's path.
-        steps: In rising order.
-        checkpoints: One for each step.
-        skipped: What could not be read.
-    """
-
-    name: str
+    name: str  # the end of the folder's path
     steps: tuple[int, ...]
     checkpoints: tuple[Checkpoint, ...]
-    skipped: Skipped = field(default_factory=Skipped)
+    skipped: Skipped = field(default_factory=Skipped)  # what could not be read
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the checkpoints' own fingerprints and steps."""
@@ -48,10 +36,8 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     """Open the checkpoints in a folder, by its path or, where `access` limits the folders, by its name; those that
     cannot be read are skipped and counted.
 
-    Raises:
-        InputError: The folder is missing, cannot be read, or has no checkpoint.
-        ModelError: It may not be opened, two checkpoints have the same step, or they are no models of one shape and
-            vocabulary.
+    Raises InputError for a folder that is missing, cannot be read, or has no checkpoint; ModelError for one that may
+    not be opened, or whose checkpoints have equal steps, other shapes, or vocabularies of other sizes.
     """
     name, skipped = str(folder), Skipped()
     opened = local_folder(name) if access.folders is None else sources.trainings(access).get(name)
@@ -77,9 +63,8 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     return Training("/".join(opened.resolve().parts[-2:]), steps, checkpoints, skipped)
 
 
-def reason(error: BertvizError, folder: Path) -> str:
-    """The message of a checkpoint's error without the checkpoint's name, so that equal mistakes are counted
-    together."""
+def _reason(error: BertvizError, folder: Path) -> str:
+    """The message of a checkpoint's error without its name, so that equal mistakes are counted together."""
     text = error.what
     for name in (str(folder), folder.name):
         text = text.replace(f" {name!r}", "")
@@ -98,11 +83,11 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
         try:
             yield step, find(str(path))
         except ModelError as error:
-            skipped.add(f"a checkpoint that cannot be used: {reason(error, path)}", path.name)
+            skipped.add(f"a checkpoint that cannot be used: {_reason(error, path)}", path.name)
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
-    """Raise ModelError for two of one step, or of another shape or vocabulary than the first."""
+    """Raise ModelError for two of one step, or of another shape or size of vocabulary than the first."""
     where = str(models[0][1].folder.parent)
     for (before, earlier), (step, other) in pairwise(models):
         if step == before:
@@ -113,33 +98,13 @@ def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
             )
     checkpoints = [checkpoint for _, checkpoint in models]
     shapes = [f"{each.layers} × {each.heads}" for each in checkpoints]
-    for name, kinds in (("layers and heads", shapes), ("vocabularies", [_tokenizer(each) for each in checkpoints])):
+    vocabularies = [each.config.get("vocab_size") for each in checkpoints]
+    for name, kinds in (("layers and heads", shapes), ("vocabularies", vocabularies)):
         at = next((index for index, kind in enumerate(kinds) if kind != kinds[0]), None)
         if at is not None:
-            detail = f": {kinds[0]} and {kinds[at]}" if kinds is shapes else ""
+            both = f"{checkpoints[0].folder.name} and {checkpoints[at].folder.name}"
             raise ModelError(
-                f"{checkpoints[0].folder.name} and {checkpoints[at].folder.name} have different {name}{detail}.",
+                f"{both} have different {name}: {kinds[0]} and {kinds[at]}.",
                 where=where,
                 hint="Give the checkpoints of one training.",
             )
-
-
-def _tokenizer(checkpoint: Checkpoint) -> str:
-    """A digest of the vocabulary, and of how text is cut."""
-    path = next(path for name in TOKENIZERS if (path := checkpoint.folder / name).is_file())
-    status = path.stat()
-    return _digest(path, status.st_size, status.st_mtime_ns)
-
-
-@lru_cache(maxsize=1 << 14)
-def _digest(path: Path, size: int, modified: int) -> str:
-    """sha256 of a file, read once for each state of it: `size` and time are in the cache's key for that alone."""
-    data = path.read_bytes()
-    if path.suffix == ".json":
-        try:
-            entries = json.loads(data)
-            same = {name: entry for name, entry in entries.items() if name not in PASSING}
-            data = json.dumps(same, sort_keys=True).encode()
-        except (ValueError, AttributeError, RecursionError):
-            return path.name  # loading it will say what is wrong with it
-    return hashlib.sha256(data).hexdigest()

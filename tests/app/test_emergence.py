@@ -5,11 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
-from pages.shared import services
 from tests import trainings
 from tests.app.driving import analyze, metrics, open_app, paste, unescaped, words
 
@@ -69,29 +67,6 @@ def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Pa
     analyze(app)
     assert app.select_slider(key="at_step").options == ["3", "30", "300"]
     assert "analyses are missing" not in words(app)
-
-
-def test_analyzed_folders_can_be_chosen_but_not_those_on_uploads_that_the_reader_cannot_see(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = trainings.save(tmp_path / "mine" / "steps", steps=(3, 30))
-    app = open_own(folder)
-    analyze(app)
-    st.cache_resource.clear()
-    del app.session_state["trainings"]
-    app.selectbox(key="training").set_value("small-bert").run()
-    assert "steps" in app.run().selectbox(key="training").options
-    app.selectbox(key="training").set_value(str(folder)).run()
-    assert app.select_slider(key="at_step").options == ["3", "30"]
-    assert "steps" in open_app("emergence").selectbox(key="training").options  # one's own machine has one reader
-    monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
-    monkeypatch.delitem(services._singletons, "access")
-    assert open_app("emergence").selectbox(key="training").options == ["small-bert"]
-    monkeypatch.delenv("BERTVIZ_PUBLIC")
-    del services._singletons["access"]
-    (upload,) = services.uploads().latest("text")
-    services.delete_upload(upload.token)
-    assert open_app("emergence").selectbox(key="training").options == ["small-bert"]
 
 
 @pytest.mark.parametrize(("name", "message"), [("missing", "There is no folder"), ("empty", "No checkpoint is in")])

@@ -71,14 +71,8 @@ def test_other_shapes_and_other_vocabularies_are_refused(folder):
     change_config(folder / "checkpoint-500", num_attention_heads=4)
     with pytest.raises(ModelError, match="different layers and heads: 2 × 2 and 2 × 4"):
         find_training(folder)
-    change_config(folder / "checkpoint-500", num_attention_heads=2)
-    path = folder / "checkpoint-500" / "tokenizer.json"
-    tokenizer = json.loads(path.read_text())
-    path.write_text(json.dumps(tokenizer | {"truncation": {"max_length": 9}}))
-    assert len(find_training(folder).steps) == 3  # a habit of the last call, not another tokenizer
-    tokenizer["model"]["vocab"]["another"] = len(tokenizer["model"]["vocab"])
-    path.write_text(json.dumps(tokenizer))
-    with pytest.raises(ModelError, match="different vocabularies"):
+    change_config(folder / "checkpoint-500", num_attention_heads=2, vocab_size=9999)
+    with pytest.raises(ModelError, match=r"different vocabularies: .* and 9999"):
         find_training(folder)
 
 

@@ -1,5 +1,5 @@
-"""Emergence: the claim, the slider over the training and what moves with it; relations, the chosen head and the table,
-which no step changes."""
+"""Emergence: the slider over the training and what moves with it; relations, the chosen head and the table, which no
+step changes."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,8 +16,8 @@ from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.overview import behavior_counts
 from bertviz_core.overview.figure import behavior_map
-from bertviz_core.plotting import BEHAVIORS, percent
-from bertviz_core.plotting.head_map import HeadMap, value_map
+from bertviz_core.plotting import BEHAVIORS
+from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import page, preview
 from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices
@@ -26,30 +26,8 @@ from pages.shared.page import Metric
 
 PLAYER, PLAYING = "emergence-player", "emergence plays"  # of the session
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
-BY_BEHAVIOR = "what each head does"
 MAX_RELATIONS = 6
 ENDINGS = {"heads": ", heads", "heldout": ", held out", "offset": ", fixed offset"}  # of columns, in words
-
-
-def claim(result: Emergence) -> None:
-    """Draw the main result of this training in one sentence."""
-    first, last = (f"{step:,}" for step in result.steps[[0, -1]])
-    began, ended, offset = (_uas(result, index) for index in (0, -1, None))
-    loss = ""
-    if not np.isnan(result.loss[[0, -1]]).any():
-        loss = f"the {result.loss_name} goes from {result.loss[0]:.2f} to {result.loss[-1]:.2f} nats, "
-    seen = " of the arcs that it sees" if result.visible is not None else ""
-    st.markdown(
-        f"**Steps {first} to {last}: {loss}the best head's UAS{seen} from {began} to {ended} "
-        f"(fixed offset: {offset}).**"
-    )
-
-
-def _uas(result: Emergence, index: int | None = None) -> str:
-    """UAS of the best head of one step; of the best fixed offset without a step."""
-    row = result.relations.index(UAS)
-    share = result.baseline[row] if index is None else result.best_accuracy[index, row]
-    return percent(share, int(result.dependency(-1).best_n[row]))
 
 
 @address.fragment
@@ -66,14 +44,10 @@ def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoi
     index = choose_step(result) if len(result.steps) > 1 else 0
     left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
-        known = [column.spec.label for column in columns(result, index)]
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown("**Head map**", width="content")
-            options, look = [BY_BEHAVIOR, *known], {"label_visibility": "collapsed", "width": 180}
-            shown = choices.selectbox("Show on the map", options, key="map_of", default=BY_BEHAVIOR, **look)
-        model, alt = models.get(int(result.steps[index])), f"Map of all heads, layer by head: {shown}"
+        st.markdown("**Head map**: what each head does")
+        model, alt = models.get(int(result.steps[index])), "Map of all heads, layer by head: what each head does"
         lines = preview.of(replace(selection, checkpoint=model)) if model else b""
-        drawing = memoize(map_at, result, labels, shown, index, selection.base)
+        drawing = memoize(map_at, result, labels, index, selection.base)
         page.head_map(drawing, "emergence-map", alt, selection, lines=lines, height=370)
     with middle:
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
@@ -102,14 +76,9 @@ def choose_step(result: Emergence) -> int:
     return index
 
 
-def map_at(result: Emergence, labels: np.ndarray, shown: str, index: int, base: int) -> HeadMap:
-    """The map of all heads at one step: by what they do, or by a quantity. The legend has what heads do at any step."""
-    known = columns(result, index)
-    column = next((column for column in known if column.spec.label == shown), None)
-    if column is None:
-        return behavior_map(labels[index], known, result.linguistic(index), base, behavior_counts(labels))
-    limits = (0.0, 1.0 if column.quantity not in ("entropy", "from_cls") else result.uniform)
-    return value_map(column.values, shown, base=base, limits=limits)
+def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
+    """The map of all heads by what they do at one step. The legend has what heads do at any step."""
+    return behavior_map(labels[index], columns(result, index), result.linguistic(index), base, behavior_counts(labels))
 
 
 def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[Metric]:
@@ -125,22 +94,8 @@ def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[Metric]:
     return [
         *entries,
         ("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"),
-        ("UAS of the best head", _uas(result, index), f"best fixed offset: {_uas(result)}"),
+        ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}"),
     ]
-
-
-def appearances(result: Emergence, labels: np.ndarray) -> None:
-    """How many heads have a behavior, and when each behavior first appeared."""
-    first, last = (with_behavior(labels[index]) for index in (0, -1))
-    came: dict[int, list[str]] = {}  # step at which some head first has a behavior -> behaviors
-    for name in behavior_counts(labels):
-        if name not in UNTRAINED:
-            came.setdefault(int((labels == name).any((1, 2)).argmax()), []).append(BEHAVIORS[name][-1])
-    steps = "; ".join(f"step {result.steps[index]:,}: {', '.join(came[index])}" for index in sorted(came))
-    st.markdown(
-        f"Heads with a behavior: {first} at the first step, {last} at the last, of {labels[0].size}. First "
-        f"appearance: {steps or 'none yet'}."
-    )
 
 
 @address.fragment
