@@ -10,7 +10,7 @@ from bertviz_core.analyses.findings import DECIDED, Finding
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head
-from bertviz_core.overview.findings import every_finding
+from bertviz_core.overview.summary import every_finding
 
 PICTURE = Path(__file__).parent / "assets" / "tour.svg"  # the terms, drawn
 

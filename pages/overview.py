@@ -5,8 +5,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.findings import SHOWN
 from bertviz_core.analyses.registry import findings
-from bertviz_core.overview.figure import encoded_cards
-from bertviz_core.overview.findings import behaviors_finding
+from bertviz_core.overview.summary import behaviors_finding, encoded_cards
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared import endnotes, head_panel, page, preview, stored
 from pages.shared.frame import address, choices, header, links

@@ -8,7 +8,7 @@ import streamlit as st
 from bertviz_core.analyses.findings import STATES, Finding
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.overview.findings import every_finding
+from bertviz_core.overview.summary import every_finding
 from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, head_roles
 from bertviz_core.tour import address as address_of
 from bertviz_core.viewer import InputView

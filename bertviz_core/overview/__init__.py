@@ -3,6 +3,7 @@ behavior (Figures 1 and 5); nothing is computed from text here."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -23,44 +24,38 @@ from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
 @dataclass(frozen=True)
 class Column:
-    """One quantity of every head, from one analysis.
-
-    Attributes:
-        values: (layer, head), NaN where absent.
-        baseline: Value of the baseline, and its name; NaN and "" if there is none.
-    """
+    """One quantity of every head, from one analysis."""
 
     analysis: str
     quantity: str
-    values: np.ndarray
+    values: np.ndarray  # (layer, head), NaN where absent
     baseline: float = float("nan")
-    baseline_name: str = ""
+    baseline_name: str = ""  # empty if there is none
 
     @property
     def spec(self) -> HeadColumn:
-        """The analysis's definition of the column."""
         return ANALYSES[self.analysis].column(self.quantity)
+
+    @cached_property
+    def ranks(self) -> np.ndarray:
+        return ranks(self.values)
+
+    def rank(self, head: Head) -> str:
+        return f"{self.ranks[head]} of {self.values.size}"
 
 
 @dataclass(frozen=True)
 class Relation:
-    """How well one head finds one relation, in its better direction (0: dependent to head); fractions.
-
-    Attributes:
-        baseline: Of the best fixed offset, which is `offset`.
-        n: Number of words that are counted.
-        counted: Which ones, as "governor earlier"; empty for all.
-        rank: From 1, among all heads.
-    """
+    """How well one head finds one relation, in its better direction."""
 
     name: str
     choice: DirectedHead
-    accuracy: float
-    baseline: float
+    accuracy: float  # a fraction
+    baseline: float  # that of the best fixed offset
     offset: int
-    n: int
-    rank: int
-    counted: str = ""
+    n: int  # words that are counted
+    rank: int  # from 1, among all heads
+    counted: str = ""  # which words, as "governor earlier"; empty for all
 
 
 def columns(results: Results) -> list[Column]:
@@ -177,9 +172,9 @@ def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment in which a head's value is high: its number from 0, the value, its location and its tokens."""
+    """A segment in which a head's value is high."""
 
-    number: int
+    number: int  # from 0
     value: float
     where: str
     tokens: list[str]
@@ -199,7 +194,6 @@ class ClearestHead:
 
     @property
     def text(self) -> str:
-        """The value as it is shown."""
         return ANALYSES[self.analysis].column(self.quantity).text(self.value)
 
 

@@ -23,7 +23,7 @@ from bertviz_core.analyses.results import Result, corpus_size, result_of
 from bertviz_core.exports import described_origin
 from bertviz_core.heads import highest
 from bertviz_core.overview import clearest, relation_heads
-from bertviz_core.overview.findings import every_finding
+from bertviz_core.overview.summary import every_finding
 from bertviz_core.paper_report import Report
 from bertviz_core.plotting.drawing import WIDTH, bullets, element, html_page, picture, table
 from bertviz_core.viewer.figure import lines_figure

@@ -12,7 +12,7 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.overview import behavior_labels, columns, nearest, relations
-from bertviz_core.overview.figure import NONE, behavior_map, head_rows, relation_rows
+from bertviz_core.overview.summary import NONE, behavior_map, head_rows, relation_rows
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import stored

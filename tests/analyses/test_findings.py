@@ -10,7 +10,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import ABSENT, NOT_SHOWN, SHOWN, STATES, UNDECIDED, Interval, decide
 from bertviz_core.analyses.head_averages import averages_of
 from bertviz_core.analyses.registry import ANALYSES, findings
-from bertviz_core.overview.findings import behaviors_finding
+from bertviz_core.overview.summary import behaviors_finding
 
 PAPER_TABLES = 21
 

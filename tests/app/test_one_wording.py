@@ -11,7 +11,7 @@ from bertviz_core.analyses.findings import DECIDED, Finding
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
 from bertviz_core.api_results import AnalysisResult
-from bertviz_core.overview.findings import behaviors_finding
+from bertviz_core.overview.summary import behaviors_finding
 from bertviz_core.paper_report.pages import contents
 
 OF_A_HEAD = re.compile(r"[Hh]ead \d+-\d+[^.]* \d+\.\d")  # a sentence that says a number of a head

@@ -71,8 +71,8 @@ def test_other_shapes_and_other_vocabularies_are_refused(folder):
     change_config(folder / "checkpoint-500", num_attention_heads=4)
     with pytest.raises(ModelError, match="different layers and heads: 2 × 2 and 2 × 4"):
         find_training(folder)
-    change_config(folder / "checkpoint-500", num_attention_heads=2, vocab_size=9999)
-    with pytest.raises(ModelError, match=r"different vocabularies: .* and 9999"):
+    change_config(folder / "checkpoint-500", num_attention_heads=2, vocab_size=7)
+    with pytest.raises(ModelError, match=r"different vocabularies: .* and 7"):
         find_training(folder)
 
 

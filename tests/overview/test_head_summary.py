@@ -17,7 +17,7 @@ from bertviz_core.overview import (
     frame,
     relations,
 )
-from bertviz_core.overview.figure import behavior_map, head_rows, relation_rows
+from bertviz_core.overview.summary import behavior_map, head_rows, relation_rows
 from bertviz_core.plotting import BEHAVIORS
 
 

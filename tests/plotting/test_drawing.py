@@ -11,7 +11,7 @@ from PIL import Image
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.numbers import number, p_value, quantity
 from bertviz_core.overview import Column
-from bertviz_core.overview.figure import head_rows
+from bertviz_core.overview.summary import head_rows
 from bertviz_core.plotting import CLS, NEXT, RING, SEP, Series, layer_figure, percent
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import picture_map, value_map, weight_map

@@ -15,7 +15,7 @@ from bertviz_core.emergence.figure import columns, course_figure, head_figure, r
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.overview import behavior_counts
-from bertviz_core.overview.figure import behavior_map
+from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import page, preview
