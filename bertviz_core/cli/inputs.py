@@ -22,7 +22,7 @@ from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.reading import Reading
-from bertviz_core.models.segments import Segments, pick
+from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
@@ -177,7 +177,7 @@ def _model_and_input(console: Console, head: Head, item: int) -> tuple[Attention
     checkpoint = console.checkpoint()
     head.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
-    example = pick(inputs, item)
+    example = FirstSegments(inputs).pick(item)
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
     return model, single, input_origin(checkpoint, inputs.settings, single.digest())

@@ -1,13 +1,5 @@
-"""Annotated corpora as encoded examples: the sentences of a treebank, `[CLS] words [SEP]`, and documents with
-coreference in windows, with the items of each window.
-
-Of documents, mode "as in the paper" has one window each, whole sentences while they fit max_length; only a first
-sentence that is too long is cut inside; mentions cut off are dropped. Corrected mode: the whole document, in windows
-that overlap by half; an item is scored once, in the window that shows most text before it. A window without
-items is left out.
-
-Definitions: docs/methods.md, sections 1, 5 and 7.
-"""
+"""Annotated corpora as encoded examples: the sentences of a treebank, and documents with coreference in windows, whole
+or, in mode "as in the paper", their beginning (docs/methods.md, sections 1, 5 and 7)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -77,8 +69,9 @@ class Window(Encoded):
 
 @dataclass
 class Windows(Examples[Window]):
-    """The windows of a coreference corpus; of a reading's counts, `items` are the mentions that are scored and
-    `head_words` says what decided the head words."""
+    """The windows of a coreference corpus that have items: the beginning of each document, or all of it in windows that
+    overlap by half, an item scored where most text stands before it. Of a reading's counts, `items` are the mentions
+    that are scored and `head_words` says what decided the head words."""
 
     unit: ClassVar[str] = "windows"
 
@@ -108,7 +101,11 @@ class Windows(Examples[Window]):
 
     def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:
         budget = self.room(self.tokens.single)
-        pieces = self._pieces(document, budget // 2, reading)
+        pieces = pieces_of(document.words, self.tokens, document.name, reading.skipped)
+        reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
+        if long := sum(len(piece) > budget // 2 for piece in pieces):
+            reading.skipped.add("a word longer than half a window (cut)", document.name, long)
+        pieces = [piece[: budget // 2] for piece in pieces]
         ends = np.cumsum([len(piece) for piece in pieces])
         spans = [(0, _whole_sentences(document.sentences, ends, budget))]
         if not self.settings.paper:
@@ -128,14 +125,6 @@ class Windows(Examples[Window]):
                     next(numbers), where, *frame, document=document, heads=heads, span=span, items=tuple(items),
                     item_number=reading.counts["items"], document_number=document.number,
                 )  # fmt: skip
-
-    def _pieces(self, document: CoreferenceDocument, maximum: int, reading: Reading) -> list[list[int]]:
-        """The pieces of every word, `maximum` of them at most."""
-        pieces = pieces_of(document.words, self.tokens, document.name, reading.skipped)
-        reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-        if long := sum(len(piece) > maximum for piece in pieces):
-            reading.skipped.add("a word longer than half a window (cut)", document.name, long)
-        return [piece[:maximum] for piece in pieces]
 
 
 def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> int:

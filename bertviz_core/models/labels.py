@@ -52,6 +52,11 @@ class Layout:
         """Whether the input has a segment B."""
         return bool((self.tokens.side[~self.tokens.special] == 1).any())
 
+    def labeled(self, tokens: Sequence[str], words: Sequence[str]) -> Layout:
+        """The layout with other labels, as when tokens are masked."""
+        changed = (replace(self.tokens, labels=tuple(tokens)), replace(self.words, labels=tuple(words)))
+        return Layout(*changed, self.owner)
+
 
 def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> Layout:
     """Labels, special tokens, sides and words of any encoded input; segment B begins at position `second`, or after
@@ -74,11 +79,6 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
     labels, words = labels_of(example.ids, owner, tokens)
     token_units = Units(labels, special, side, np.arange(len(example)))
     return Layout(token_units, Units(words, special[start], side[start], start), owner)
-
-
-def relabel(layout: Layout, tokens: tuple[str, ...], words: tuple[str, ...]) -> Layout:
-    """The layout with other labels, as when tokens are masked."""
-    return replace(layout, tokens=replace(layout.tokens, labels=tokens), words=replace(layout.words, labels=words))
 
 
 def visible(text: str) -> str:

@@ -1,5 +1,4 @@
-"""Corpora as encoded examples, read once, and cut into chunks while they are read; and sequences of random tokens in
-place of a corpus."""
+"""Corpora as encoded examples, read once, and cut into chunks while they are read; and random tokens in their place."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,13 +100,10 @@ def cut(examples: Iterable[Encoded], tokens: int) -> Iterator[list[Encoded]]:
 
 @dataclass
 class RandomSequences(Examples[Encoded]):
-    """Sequences of random tokens, every other one repeated once, to search for induction heads (docs/methods.md,
-    section 15): pairs of inputs in the tokenizer's own frame, a sequence and its repetition, then the same sequence and
-    another one; all tokens of a pair are distinct but for the repetition.
-
-    The settings say how many inputs (`limit`), of at most how many tokens (`max_length`), and the seed. `words` of an
-    input has the place of each token in its sequence: in the repetition, that of its first occurrence.
-    """
+    """Sequences of random tokens, every other one repeated once (docs/methods.md, section 15): pairs of inputs in the
+    tokenizer's own frame, a sequence and its repetition, then the same sequence and another one; all tokens of a pair
+    are distinct but for the repetition. `words` of an input has the place of each token in its sequence: in the
+    repetition, that of its first occurrence."""
 
     unit: ClassVar[str] = "sequences"
 

@@ -1,16 +1,5 @@
-"""Segments: `[CLS] A [SEP] B [SEP]` from raw text, and the authors' examples, as encoded examples.
-
-From raw text, as BERT's pre-training did: lines accumulate until there are at least two and the token budget is
-reached, or the document ends; a seeded random cut between lines makes A and B; while the pair is too long, a token
-is dropped from the longer side, at its front or back with equal chance. A last chunk of one line becomes
-`[CLS] A [SEP]`, cut to fit. Token types are 0 for `[CLS] A [SEP]` and 1 for `B [SEP]`.
-
-Mode "as in the paper" follows the release: a chunk ends as soon as the budget is reached; a chunk of one line is left
-out, and so is the rest of its document; the last document is left out where no blank line follows it; a `text` record
-that is too long is left out, not cut; token types are 0.
-
-Definitions: docs/methods.md, section 1.
-"""
+"""Segments, `[CLS] A [SEP] B [SEP]` from raw text as in BERT's pre-training, and the authors' examples, as encoded
+examples; mode "as in the paper" follows the release (docs/methods.md, section 1)."""
 
 import random
 import threading
@@ -92,11 +81,15 @@ class Segments(Examples[Encoded]):
             yield document, chunk
 
     def _from_records(self, records: Iterator[Record], reading: Reading) -> Iterator[Encoded]:
-        forms = {"text": self._from_string, "words": self._from_words, "tokens": self._from_tokens}
         for record in records:
             reading.counts["documents"] = record.number + 1
             where = f"line {record.line}, object {record.number + 1}"
-            example = forms[record.form](record, where, reading.skipped)
+            if record.form == "words":
+                example = encode_words(record.value, self.tokens, record.number, where, reading.skipped)
+            else:
+                read = self._from_string if record.form == "text" else self._from_tokens
+                arrays = read(record.value, where, reading.skipped)
+                example = Encoded(record.number, where, *arrays)
             if not len(example):
                 reading.skipped.add("an example without tokens (skipped)", where)
             elif len(example) > self.settings.max_length:
@@ -104,29 +97,28 @@ class Segments(Examples[Encoded]):
             else:
                 yield replace(example, other=record.other, document_number=record.number)
 
-    def _from_string(self, record: Record, where: str, skipped: Skipped) -> Encoded:
-        ids = self.tokens.encode(record.value)
+    def _from_string(self, text: str, where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, types)"""
+        ids = self.tokens.encode(text)
         count_unknown(ids, self.tokens, where, skipped)
         if not self.settings.paper and len(ids) > self.room(self.tokens.single):
             ids = ids[: self.room(self.tokens.single)]
             skipped.add("a text longer than a segment (its end was cut)", where)
         frame = self.tokens.single if ids else [[], []]  # no token, nothing to frame: such an example is left out
-        return Encoded(record.number, where, *framed([[ids]], frame)[:2])
+        return framed([[ids]], frame)[:2]
 
-    def _from_words(self, record: Record, where: str, skipped: Skipped) -> Encoded:
-        return encode_words(record.value, self.tokens, record.number, where, skipped)
-
-    def _from_tokens(self, record: Record, where: str, skipped: Skipped) -> Encoded:
-        known, unknown = self.tokens.ids(record.value)
-        ids = np.array(known, dtype=np.int64)
+    def _from_tokens(self, names: list[str], where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
+        """(ids, types)"""
+        known, unknown = self.tokens.ids(names)
         if unknown:
             skipped.add(UNKNOWN, where, unknown)
         if not set(chain(*self.tokens.single)) <= set(known):
             skipped.add("`tokens` without the model's special tokens (taken as given)", where)
+        ids = np.array(known, dtype=np.int64)
         types, ends = np.zeros_like(ids), np.flatnonzero(ids == self.tokens.sep)
         if len(ends) > 1 and not self.settings.paper:
             types[ends[0] + 1 :] = 1
-        return Encoded(record.number, where, ids, types)
+        return ids, types
 
 
 def _released(
@@ -163,49 +155,34 @@ def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[i
     return [side[start:end] for side, (start, end) in zip(sides, spans, strict=True)]
 
 
-def pick(segments: Segments, number: int) -> Encoded:
-    """The segment with this number, from 1; raises InputError where the corpus has none, or it was skipped."""
-    last = 0
-    for example in segments:
-        last = example.number + 1
-        if last == number:
-            return example
-    hint = f"Choose a number from 1 to {last:,}."
-    raise segments.source.error(f"There is no segment {number}, or it was skipped.", hint)
-
-
 class FirstSegments:
     """Random access to the first segments of a corpus, MAX_TOKENS tokens of them at most: each is encoded once, however
     often and in any order they are requested. Threads may share it."""
 
     def __init__(self, segments: Segments) -> None:
         self.segments, self._lock = segments, threading.Lock()
-        self._begin()
-
-    def _begin(self) -> None:
         self._known: dict[int, Encoded] = {}
-        self.last = self.tokens = 0
-        self._coming: Iterator[Encoded] = iter(self.segments)
+        self._coming, self.last, self.tokens = iter(segments), 0, 0
 
     def pick(self, number: int) -> Encoded:
         """The segment with this number, from 1; raises InputError where there is none among them."""
         with self._lock:
             try:
                 while self.last < number and self.tokens < MAX_TOKENS:
-                    example = next(self._coming, None)
-                    if example is None:
-                        break
+                    example = next(self._coming)
                     self.last, self.tokens = example.number + 1, self.tokens + len(example)
                     self._known[self.last] = example
+            except StopIteration:
+                pass
             except BaseException:  # the iterator is over: it would say that the corpus ends here
-                self._begin()
+                self._coming, self.last, self.tokens = iter(self.segments), 0, 0
                 raise
         if number in self._known:
             return self._known[number]
-        what = f"There is no segment {number}, or it was skipped."
-        if self.last < number and self.tokens >= MAX_TOKENS:
-            what = f"There is no segment {number} among the first {MAX_TOKENS:,} tokens of the corpus."
-        raise self.segments.source.error(what, f"Choose a number from 1 to {self.last:,}.")
+        is_far = self.last < number and self.tokens >= MAX_TOKENS
+        why = f" among the first {MAX_TOKENS:,} tokens of the corpus" if is_far else ", or it was skipped"
+        hint = f"Choose a number from 1 to {self.last:,}."
+        raise self.segments.source.error(f"There is no segment {number}{why}.", hint)
 
     def number_of(self, hit: Hit) -> int:
         """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among

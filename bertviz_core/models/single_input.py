@@ -1,10 +1,10 @@
-"""One input, run alone: a text, a pair or a segment, with tokens masked or not, its attention maps, and predictions for
-its masked tokens (docs/methods.md, section 10)."""
+"""One input, run alone: a text, a pair or a segment, its attention maps, and predictions for its masked tokens
+(docs/methods.md, section 10)."""
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import accumulate, chain
 from math import isqrt, log
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from bertviz_core.errors import InputError
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import Encoded, collate, framed
-from bertviz_core.models.labels import Layout, labels_of, layout_of, relabel, token_labels, visible
+from bertviz_core.models.labels import Layout, labels_of, layout_of, token_labels, visible
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
@@ -60,19 +60,14 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     fitting = list(lengths)
     while sum(fitting) > settings.max_length - sum(map(len, frame)):
         fitting[fitting.index(max(fitting))] -= 1
-    cut = [_cut(side, length) for side, length in zip(sides, fitting, strict=True)]
-    ids, types, owners = framed(cut, frame, 0 if settings.paper else 1)
+    for side, length in zip(sides, fitting, strict=True):
+        starts = accumulate(map(len, side), initial=0)
+        side[:] = [pieces[: max(0, length - start)] for pieces, start in zip(side, starts, strict=False)]
+    ids, types, owners = framed(sides, frame, 0 if settings.paper else 1)
     example = Encoded(0, "the text", ids, types, owners if pre_split else None)
     begin = len(frame[0]) + fitting[0] + len(frame[1]) if len(sides) == 2 else len(example)
     layout = _labeled(layout_of(example, tokens, begin), example, texts, tokens)
     return OneInput(example, layout, sum(lengths) - sum(fitting))
-
-
-def _cut(side: list[list[int]], length: int) -> Iterator[list[int]]:
-    """The pieces of a side's words, `length` of them in all."""
-    for pieces in side:
-        yield pieces[:length]
-        length = max(0, length - len(pieces))
 
 
 def _labeled(layout: Layout, example: Encoded, texts: Sequence[str], tokens: Tokens) -> Layout:
@@ -95,7 +90,7 @@ def _labeled(layout: Layout, example: Encoded, texts: Sequence[str], tokens: Tok
             if words[word] == labels[position]:
                 words[word] = label
             labels[position] = label
-    return relabel(layout, tuple(labels), tuple(words))
+    return layout.labeled(labels, words)
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:
@@ -106,16 +101,16 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
             f"Position {wrong[0] + 1} has no token that this model can mask.",
             hint=f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token.",
         )
-    ids = original.example.ids.copy()
-    ids[list(positions)] = tokens.mask
-    labels, words = labels_of(ids, original.layout.owner, tokens)
-    unmasked = zip(original.layout.tokens.labels, labels, ids != tokens.mask, strict=True)
-    labels = tuple(before if same else now for before, now, same in unmasked)
-    merged = list(original.layout.words.labels)
-    for word in set(original.layout.owner[list(positions)]):
-        whole = (ids[original.layout.owner == word] == tokens.mask).all()
-        merged[word] = token_labels(np.array([tokens.mask]), tokens)[0] if whole else words[word]
-    return OneInput(replace(original.example, ids=ids), relabel(original.layout, labels, tuple(merged)), original.cut)
+    chosen, layout, ids = list(positions), original.layout, original.example.ids.copy()
+    ids[chosen] = tokens.mask
+    masked, words = labels_of(ids, layout.owner, tokens)
+    labels, merged = list(layout.tokens.labels), list(layout.words.labels)
+    for position in chosen:
+        word = layout.owner[position]
+        whole = (ids[layout.owner == word] == tokens.mask).all()
+        labels[position] = masked[position]
+        merged[word] = masked[position] if whole else words[word]
+    return OneInput(replace(original.example, ids=ids), layout.labeled(labels, merged), original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:

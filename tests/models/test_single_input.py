@@ -10,7 +10,7 @@ from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load_to_view
-from bertviz_core.models.segments import FirstSegments, Segments, pick
+from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.models.single_input import from_text, mask, predict
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
@@ -104,17 +104,17 @@ def test_masked_tokens_change_labels_and_nothing_else(tiny):
 
 
 def test_segments_are_picked_by_number_which_they_keep_where_others_are_left_out(tiny, source):
-    segments = Segments(source("the cat .\n\nthe dog .\n"), tiny.tokens, Settings(max_length=32))
-    assert layout_of(pick(segments, 2), tiny.tokens).words.labels == ("[CLS]", "the", "dog", ".", "[SEP]")
+    segments = FirstSegments(Segments(source("the cat .\n\nthe dog .\n"), tiny.tokens, Settings(max_length=32)))
+    assert layout_of(segments.pick(2), tiny.tokens).words.labels == ("[CLS]", "the", "dog", ".", "[SEP]")
     for number in (0, 3):
         with pytest.raises(InputError, match=f"no segment {number}") as refused:
-            pick(segments, number)
+            segments.pick(number)
         assert "1 to 2" in refused.value.hint
     given = source('[{"text": "the cat"}, {"text": ""}, {"text": "the dog"}]', "given.json")
-    segments = Segments(given, tiny.tokens, Settings(max_length=32))
-    assert layout_of(pick(segments, 3), tiny.tokens).words.labels[2] == "dog"
+    segments = FirstSegments(Segments(given, tiny.tokens, Settings(max_length=32)))
+    assert layout_of(segments.pick(3), tiny.tokens).words.labels[2] == "dog"
     with pytest.raises(InputError, match="skipped"):
-        pick(segments, 2)
+        segments.pick(2)
 
 
 @pytest.mark.parametrize("name", ["encyclopedia", "treebank", "coreference"])
