@@ -27,8 +27,7 @@ class MemoryCheckpoint(Checkpoint):
     """Checkpoint of a model in memory, as it was when it was described."""
 
     digest: str = ""  # sha256 (hex) over weights, configuration and tokenizer
-    # Name -> `{"shape"}` of every weight; weights that are tied count once.
-    arrays: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
+    arrays: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)  # name -> its shape; tied ones once
 
     def fingerprint(self) -> str:
         return self.digest
@@ -52,18 +51,14 @@ def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) 
     return model_in_memory(model, checkpoint, device, dtype)
 
 
-@cache
-def _models(device: str) -> LoadedModels:
-    return LoadedModels(device=device)
+_models = cache(lambda device: LoadedModels(device=device))
 
 
 def _pair(model: Any) -> tuple[Any, Any]:
     """(transformers model, tokenizer)."""
     if not isinstance(model, tuple | list) or len(model) != 2:
-        raise ModelError(
-            f"An object of type {type(model).__name__} is not a model.",
-            hint="Give `demo`, a folder, a hub name, or (model, tokenizer).",
-        )
+        what = f"An object of type {type(model).__name__} is not a model."
+        raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
     return transformers_model(model[0]), model[1]
 
 
@@ -95,8 +90,7 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
     total = hashlib.sha256()
     for described in (stable, _tokenizer(tokenizer)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
-    arrays: dict[str, Any] = {}
-    storages = set()
+    arrays, storages = {}, set()
     for name, tensor in sorted(model.state_dict().items()):
         storage = (tensor.data_ptr(), tuple(tensor.shape))
         if storage not in storages:
@@ -120,17 +114,9 @@ def _tokenizer(tokenizer: Any) -> Any:
 def model_in_memory(
     pair: Model, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
-    """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is.
-
-    Args:
-        pair: A transformers model, the encoder itself or one with the encoder as its base model, and its tokenizer.
-        checkpoint: What `describe` says of the two.
-        device: One of settings.DEVICES; "auto" is where the model is.
-        dtype: Of the weights; another dtype or device takes a copy of them.
-
-    Raises:
-        ModelError: It has no attention maps, or the tokenizer is of another model.
-    """
+    """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is;
+    another dtype, or another device than where it is ("auto"), takes a copy of them. `checkpoint` is what `describe`
+    says of the pair. Raises ModelError where it has no attention maps, or the tokenizer is of another model."""
     import torch
 
     model, tokenizer = _pair(pair)

@@ -1,5 +1,4 @@
-"""Labels of an input's tokens and words, which of them are special, and their segments;
-and how text is written: its direction, its width, and marks that isolate it."""
+"""Labels of an input's tokens and words, and how text is written: its direction, its width, and marks around it."""
 
 from __future__ import annotations
 

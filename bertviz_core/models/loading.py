@@ -147,11 +147,10 @@ def choose_device(device: str) -> str:
 
     if device not in DEVICES:
         raise SettingsError(f"There is no device {device!r}.", hint=f"Choose one of {', '.join(DEVICES)}.")
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if device == "cuda" and not torch.cuda.is_available():
+    has_cuda = torch.cuda.is_available()
+    if device == "cuda" and not has_cuda:
         raise SettingsError("This machine has no CUDA device.", hint="Use --device cpu.")
-    return device
+    return ("cuda" if has_cuda else "cpu") if device == "auto" else device
 
 
 def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:

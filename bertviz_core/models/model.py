@@ -29,23 +29,8 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
     **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), LLAMA),
 }
 
-# How the names of the weights of the head that predicts words begin in each family.
-HEAD_WEIGHTS = {
-    "albert": ("predictions.",),
-    "bert": ("cls.predictions.",),
-    "camembert": ("lm_head.",),
-    "deberta": ("cls.predictions.", "lm_predictions."),
-    "deberta-v2": ("cls.predictions.", "lm_predictions."),
-    "distilbert": ("vocab_transform.", "vocab_projector."),
-    "electra": ("generator_predictions.", "generator_lm_head."),
-    "flaubert": ("pred_layer.",),
-    "modernbert": ("head.",),
-    "mpnet": ("lm_head.",),
-    "roberta": ("lm_head.",),
-    "xlm": ("pred_layer.",),
-    "xlm-roberta": ("lm_head.",),
-}
-MASKED_WORDS = ("ForMaskedLM", "ForPreTraining")  # classes of models trained with such a head
+# Ends of the names of classes with a head that predicts words; two old classes end like those for next words.
+MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
 
 
@@ -72,22 +57,18 @@ class AttentionModel:
 
 def predicts_next_words(checkpoint: Checkpoint) -> bool:
     """Whether the model was saved with a head that predicts the next word."""
-    if checkpoint.config.get("model_type") in HEAD_WEIGHTS:
-        return bool(checkpoint.config.get("is_decoder"))
-    return any(str(name).endswith(NEXT_WORDS) for name in checkpoint.config.get("architectures") or [])
+    return any(name.endswith(NEXT_WORDS) and not name.endswith(MASKED_WORDS) for name in _classes(checkpoint))
 
 
 def check_head(checkpoint: Checkpoint) -> None:
-    """Raises ModelError where the weights hold no head that predicts words; a family that is not known is asked for its
-    class."""
-    family = str(checkpoint.config.get("model_type"))
-    if family in HEAD_WEIGHTS:
-        if not any(name.startswith(HEAD_WEIGHTS[family]) for name in checkpoint.weights()):
-            raise no_head(checkpoint, "none of its weights belong to one")
-        return
-    classes = checkpoint.config.get("architectures") or []
-    if classes and not any(str(name).endswith((*MASKED_WORDS, *NEXT_WORDS)) for name in classes):
-        raise no_head(checkpoint, f"it was saved as {', '.join(map(str, classes))}")
+    """Raises ModelError where the model was saved without a head that predicts words; loading finds what is missing."""
+    classes = _classes(checkpoint)
+    if classes and not any(name.endswith((*MASKED_WORDS, *NEXT_WORDS)) for name in classes):
+        raise no_head(checkpoint, f"it was saved as {', '.join(classes)}")
+
+
+def _classes(checkpoint: Checkpoint) -> list[str]:
+    return [str(name) for name in checkpoint.config.get("architectures") or []]
 
 
 def no_head(checkpoint: Checkpoint, why: str) -> ModelError:

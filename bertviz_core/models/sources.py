@@ -108,8 +108,7 @@ def _snapshot(name: str, revision: str | None, access: Access, **options: Any) -
 
 @contextmanager
 def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[None]:
-    """Report every `interval` seconds, while a download runs, how many bytes have come into the hub's folder on this
-    machine."""
+    """Report every `interval` seconds, while a download runs, how many bytes have come into the hub's folder."""
     from huggingface_hub.constants import HF_HUB_CACHE
 
     folder, over = Path(HF_HUB_CACHE), Event()
@@ -149,10 +148,10 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
     size, folder = sum(file.size or 0 for file in needed), Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
     limit = float("inf") if access.downloads is None else access.downloads - _size_on_disk(folder)
-    if size > min(free, limit):
-        left, where = max(0, min(free, limit)) / 1e6, "on the disk" if free < limit else "for downloads"
+    left, where = min((free, "on the disk"), (limit, "for downloads"))
+    if size > left:
         raise ModelError(
-            f"The model {name!r} takes {size / 1e6:,.0f} MB; {left:,.0f} MB are left {where}.",
+            f"The model {name!r} takes {size / 1e6:,.0f} MB; {max(0, left) / 1e6:,.0f} MB are left {where}.",
             hint="Choose a smaller model, or one that is here already.",
         )
     return size

@@ -1,14 +1,10 @@
-"""The loss of every segment, of masked or of next words, and its gradient in every layer's attention (3.2; methods,
-section 3).
-
-The graph begins at the embeddings' output, because no parameter requires a gradient, and the backward pass ends at the
-first layer's maps. A map is read and freed as soon as the backward pass reaches its layer.
-"""
+"""The loss of every segment, of masked or of next words, and its gradient in every layer's attention (docs/methods.md,
+section 3)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -28,20 +24,24 @@ IGNORED = -100  # the label of a token that is not selected
 
 
 @dataclass(frozen=True)
-class Masking:
-    """BERT's pre-training recipe, drawn for each example from (seed, its number), independent of batch and order."""
+class Targets:
+    """The words that a model is asked for: of masked words BERT's pre-training recipe, drawn for each example from
+    (seed, its number), independent of batch and order; of next words every token but the first."""
 
     tokens: Tokens
     seed: int
-    shift: ClassVar[int] = 0  # how many tokens after a label's position the word stands that it asks for
+    shift: int = 0  # how many tokens after a label's position its word stands: 1 for next words
 
     def candidates(self, ids: np.ndarray) -> np.ndarray:
-        """Positions of the tokens that are not special."""
-        return np.flatnonzero(~np.isin(ids, self.tokens.special))
+        """Positions of the tokens that may be asked for; to be masked, those that are not special."""
+        return np.arange(1, len(ids)) if self.shift else np.flatnonzero(~np.isin(ids, self.tokens.special))
 
     def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
-        """(ids, labels), each (token,) int64: 15% of the tokens that are not special have a label, at least one where
-        there is any; 80% of those become the mask token, 10% a random token that is not special, 10% stay."""
+        """(ids, labels), each (token,) int64: 15% of the candidates have a label, at least one where there is any; 80%
+        of those become the mask token, 10% a random token that is not special, 10% stay. Of next words the ids are
+        unchanged, and each token has the next one as its label."""
+        if self.shift:
+            return example.ids, np.append(example.ids[1:], IGNORED)
         # A seed may be negative; numpy takes none that is.
         draw = np.random.default_rng([self.seed % 2**64, example.number])
         positions = self.candidates(example.ids)
@@ -56,34 +56,16 @@ class Masking:
         return ids, labels
 
 
-@dataclass(frozen=True)
-class NextWords:
-    """Every token but the first, each predicted from those before it."""
-
-    shift: ClassVar[int] = 1
-
-    def candidates(self, ids: np.ndarray) -> np.ndarray:
-        """Positions of the tokens to predict."""
-        return np.arange(1, len(ids))
-
-    def apply(self, example: Encoded) -> tuple[np.ndarray, np.ndarray]:
-        """The example's ids unchanged, and at each token the next one as its label."""
-        return example.ids, np.append(example.ids[1:], IGNORED)
-
-
-Targets = Masking | NextWords
-
-
 def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
     """The targets of the model's loss; raises ModelError where words are to be masked and there is no mask token."""
     if predicts_next_words(checkpoint):
-        return NextWords()
+        return Targets(tokens, seed, shift=1)
     if tokens.mask is None:
         raise ModelError(
             "The model's tokenizer has no mask token, so there is no masked word to predict.",
             hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.",
         )
-    return Masking(tokens, seed)
+    return Targets(tokens, seed)
 
 
 @dataclass(frozen=True)
@@ -99,28 +81,22 @@ class Predictions:
 
 @dataclass(frozen=True)
 class LayerGradient:
-    """Weights and gradients of one layer, from 0, for one batch, and the predictions of the words asked for.
+    """Weights and gradients of one layer for one batch. Padding keys and queries hold numbers that mean nothing and
+    must be masked by the reader."""
 
-    `weights` and `gradient` are (batch, head, query, key) float32; the gradient is that of each segment's own loss,
-    with its sign, in that segment's softmaxed weights. Padding keys and queries hold numbers that mean nothing and must
-    be masked by the reader.
-    """
-
-    layer: int
-    weights: Tensor
-    gradient: Tensor
-    predictions: Predictions
+    layer: int  # from 0
+    weights: Tensor  # (batch, head, query, key) float32
+    gradient: Tensor  # of each segment's own loss, with its sign, in that segment's softmaxed weights
+    predictions: Predictions  # of the words asked for
 
 
 def backward(
     model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
-    """Label a batch and run the model forward and back; the observers see every layer once, the last layer first.
-
-    What is differentiated is the sum over segments of each one's own mean loss, so that a segment's gradient does not
-    depend on the others in its batch. Raises ModelError where the gradient does not reach the maps that the model
-    shows.
-    """
+    """Label a batch and run the model forward and back; the observers see every layer once, the last layer first, and
+    each map is freed then. What is differentiated is the sum over segments of each one's own mean loss, so that a
+    segment's gradient does not depend on the others in its batch. Raises ModelError where the gradient does not reach
+    the maps that the model shows."""
     layers = 0
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
@@ -161,7 +137,7 @@ def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
 
 def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Tensor, list[Tensor]]:
     """Logits (selected token, vocabulary) at the selected positions (batch, token), and every layer's maps. The graph
-    begins at the embeddings."""
+    begins at the embeddings, because no parameter requires a gradient."""
     maps: list[Tensor] = []
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load
 from bertviz_core.models.model import check_head
 from bertviz_core.models.tokens import Tokens
-from bertviz_core.models.word_loss import IGNORED, Masking, targets_of
+from bertviz_core.models.word_loss import IGNORED, Targets, targets_of
 from tests import families
 from tests.predicting import DECODERS, save
 
@@ -24,7 +24,7 @@ def segment(words: int, number: int = 0) -> Encoded:
 
 
 def masked(example: Encoded, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    return Masking(TOKENS, seed).apply(example)
+    return Targets(TOKENS, seed).apply(example)
 
 
 def test_fifteen_percent_of_the_ordinary_tokens_at_least_one_and_nothing_else_changes():

@@ -18,7 +18,7 @@ from bertviz_core.errors import InputError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.segments import Segments
-from bertviz_core.models.word_loss import LayerGradient, Masking, backward
+from bertviz_core.models.word_loss import LayerGradient, Targets, backward
 from bertviz_core.settings import Execution, Settings
 from tests import families
 from tests.oracles import gradients as reference
@@ -110,7 +110,7 @@ def test_no_map_outlives_its_layer(masked: loading.AttentionModel) -> None:
 
     gc.disable()  # a cycle that waits for the collector would hold a map too long
     try:
-        backward(masked, batch, check, targets=Masking(masked.tokens, 5))
+        backward(masked, batch, check, targets=Targets(masked.tokens, 5))
         assert [ref.expired() for ref in alive] == [True] * 4
     finally:
         gc.enable()
