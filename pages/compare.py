@@ -5,7 +5,7 @@ import streamlit as st
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import compare, figure
 from bertviz_core.comparison.change import Change
-from bertviz_core.emergence.series import REQUIRED, checkpoint_names
+from bertviz_core.emergence.series import REQUIRED, checkpoint_names, shipped
 from bertviz_core.numbers import number, p_value
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, header
@@ -21,7 +21,7 @@ BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interv
 def notes() -> None:
     """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
     st.caption(plain(" ".join(comparison.notes)))
-    if not checkpoint_names(services.shipped_emergence(), comparison.compared):
+    if not checkpoint_names(memoize(shipped), comparison.compared):
         titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
         st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from bertviz_core.analyses.results import renamed
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series
+from bertviz_core.emergence.series import Series, shipped
 from bertviz_core.emergence.training_folder import Training, find_training
 from bertviz_core.models.checkpoint import short_names
 from bertviz_core.models.sources import trainings
@@ -86,7 +86,7 @@ with header.title_line().popover("Options", icon=":material/tune:", key="page-op
     training = choose_training()
 if training is None:
     st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
-    result, models = services.shipped_emergence(), {}
+    result, models = memoize(shipped), {}
 else:
     result, models = computed(training), dict(zip(training.steps, training.checkpoints, strict=True))
 described, labels = describe(), memoize(Emergence.behaviors, result)

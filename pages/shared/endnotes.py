@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any, ParamSpec
 
 import streamlit as st
@@ -16,7 +15,7 @@ from pages.shared import messages
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 P = ParamSpec("P")
-Source = Callable[..., Any] | property | ModuleType | Analysis
+Source = Callable[..., Any] | Analysis
 
 
 def folded(label: str, icon: str, key: str, draw: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -28,14 +27,8 @@ def folded(label: str, icon: str, key: str, draw: Callable[P, object], *args: P.
 
 
 def about(formula: str, text: str, function: Source, section: int | None = None) -> None:
-    """The expander that explains a page's numbers.
-
-    Args:
-        formula: LaTeX, or empty.
-        text: Markdown.
-        function: What computes the numbers, whose source is shown.
-        section: Number of the section of docs/methods.md that a button opens: it needs no network.
-    """
+    """The expander that explains a page's numbers: a formula in LaTeX or "", a text in Markdown, the source of what
+    computes them, and a button that opens a section of docs/methods.md without a network."""
 
     def draw() -> None:
         if formula:
@@ -45,8 +38,7 @@ def about(formula: str, text: str, function: Source, section: int | None = None)
             heading, methods = methods_section(section)
             if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
                 st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
-        source: Any = function.fget if isinstance(function, property) else function
-        code = source.source if isinstance(source, Analysis) else inspect.getsource(source)
+        code = function.source if isinstance(function, Analysis) else inspect.getsource(function)
         st.code(code, language="python")
 
     folded("About this figure", ":material/functions:", "about", draw)

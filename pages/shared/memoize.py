@@ -16,12 +16,10 @@ from bertviz_core.plotting.head_map import HeadMap
 from bertviz_core.viewer import InputAttention
 
 T = TypeVar("T")
-MAX_RESULTS = 64  # values that are results themselves, with all their arrays
-MAX_BYTES = 256_000_000  # of all other values: a map of 80 x 64 heads has 1.1 MB, of 12 x 12 0.03
+MAX_BYTES = 256_000_000  # of all values: a map of 80 x 64 heads has 1.1 MB, of 12 x 12 0.03
+RESULT_BYTES = 4_000_000  # that a value counts as which is a result itself: its arrays may be another's too
 ATOMS = (str, bytes, int, float, type(None))  # the most of a figure
-_results: OrderedDict[Hashable, Any] = OrderedDict()
-_others: OrderedDict[Hashable, Any] = OrderedDict()
-_bytes: dict[Hashable, int] = {}  # of each of the others, with its key
+_values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # each with its bytes and those of its key
 _lock = threading.Lock()
 
 
@@ -45,29 +43,23 @@ def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
 
     Args:
         work: A function of a module, without effects; one that is created anew in each run is never in the cache.
-        arguments: Results, inputs' attention and frames (by identity), arrays (by their numbers), hashable values, and
-            mappings and tuples of these.
-        options: The same.
+        arguments, options: Results, inputs' attention and frames (by identity), arrays (by their numbers), hashable
+            values, and mappings and tuples of these.
     """
     key = (work, *map(_identity, arguments), _identity(options))
     with _lock:
-        for values in (_results, _others):
-            if key in values:
-                values.move_to_end(key)
-                stored: T = values[key]
-                return stored
+        if key in _values:
+            _values.move_to_end(key)
+            stored: T = _values[key][0]
+            return stored
     value = work(*arguments, **options)
     if isinstance(value, np.ndarray):
         value.setflags(write=False)
-    values, size = (_results, 0) if isinstance(value, Result) else (_others, bytes_of(key) + bytes_of(value))
+    size = RESULT_BYTES if isinstance(value, Result) else bytes_of(key) + bytes_of(value)
     with _lock:
-        value = values.setdefault(key, value)  # another thread may have computed it meanwhile
-        if size:
-            _bytes[key] = size
-        while len(_results) > MAX_RESULTS:
-            _results.popitem(last=False)
-        while sum(_bytes.values()) > MAX_BYTES:
-            del _bytes[_others.popitem(last=False)[0]]
+        value, _ = _values.setdefault(key, (value, size))  # another thread may have computed it meanwhile
+        while sum(size for _, size in _values.values()) > MAX_BYTES:
+            _values.popitem(last=False)
     return value
 
 

@@ -21,7 +21,7 @@ from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.plotting.head_map import HeadMap
 from pages.shared import preview
 from pages.shared.components import component
-from pages.shared.frame import Selection, address, links
+from pages.shared.frame import Selection, address
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
@@ -196,13 +196,13 @@ def _head_table(
 
 
 class Drawing(NamedTuple):
-    """An SVG, whose own text is escaped already. target: the attention behind it, as `links.to_words` gives it. notes:
-    lines below it, each with a target of its own."""
+    """An SVG, whose own text is escaped already. target: address of the attention behind it. notes: lines below it,
+    each with a target of its own."""
 
     title: str
     svg: str
-    target: dict[str, str] | None = None
-    notes: Sequence[tuple[str, dict[str, str] | None]] = ()
+    target: str = ""
+    notes: Sequence[tuple[str, str]] = ()
 
 
 def drawings(items: Sequence[Drawing], key: str) -> None:
@@ -212,8 +212,8 @@ def drawings(items: Sequence[Drawing], key: str) -> None:
             "title": item.title,
             "svg": item.svg,
             "file": f"{picture_name(item.title.partition(':')[0])}.svg",
-            "link": links.viewer_address(item.target),
-            "notes": [{"text": text, "link": links.viewer_address(target)} for text, target in item.notes],
+            "link": item.target,
+            "notes": [{"text": text, "link": target} for text, target in item.notes],
         }
         for item in items
     ]

@@ -15,7 +15,7 @@ from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series, shipped
+from bertviz_core.emergence.series import Series
 from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Upload, Uploads
@@ -151,12 +151,6 @@ def segments(source: Source, model: AttentionModel, settings: Settings) -> First
     return FirstSegments(Segments(source, model.tokens, settings))
 
 
-def delete_upload(token: str) -> None:
-    """Delete an upload, and what is remembered of its text."""
-    uploads().delete(token)
-    segments.clear()
-
-
 @st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)  # of 512 tokens they may be 400 MB
 def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
     """(layer, head, query, key) of one input."""
@@ -169,12 +163,6 @@ def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.n
 def runs() -> tuple[StoredResult, ...]:
     """Headers of all stored results."""
     return tuple(stored_results(store()))
-
-
-@st.cache_resource(show_spinner=False)
-def shipped_emergence() -> Emergence:
-    """The emergence of the training that ships with the project."""
-    return shipped()
 
 
 def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:

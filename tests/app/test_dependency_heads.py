@@ -32,7 +32,7 @@ def test_choices_compute_nothing_anew() -> None:
     app.segmented_control(key="view").set_value("as-is").run()
     assert "Trees: as annotated" in words(app)
     assert "nmod:poss" in set(app.dataframe[0].value["relation"])
-    app.checkbox(key="merge").set_value(True).run()
+    app.toggle(key="merge").set_value(True).run()
     assert not any(":" in relation for relation in app.dataframe[0].value["relation"])
     app.number_input(key="least").set_value(100).run()
     assert app.dataframe[0].value["n"].min() >= 100

@@ -24,21 +24,19 @@ _unseen = ContextVar("unseen", default=False)
 
 def selectbox(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
     """Draw a selectbox."""
-    if more.get("accept_new_options"):
-        return _choice(st.selectbox, label, options, default=default, read=str, **more)
-    return _choice(st.selectbox, label, options, default=default, read=_one_of(options), valid=options, **more)
+    valid = None if more.get("accept_new_options") else options
+    return _choice(st.selectbox, label, options, default=default, valid=valid, **more)
 
 
 def segmented(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
     """A segmented control, one option of which is always chosen."""
-    more |= {"required": True, "read": _one_of(options), "valid": options}
-    chosen = _choice(st.segmented_control, label, options, default=default, **more)
+    chosen = _choice(st.segmented_control, label, options, default=default, valid=options, required=True, **more)
     return default if chosen is None else chosen
 
 
 def select_slider(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
     """Draw a slider over options."""
-    return _choice(st.select_slider, label, options, default=default, read=_one_of(options), valid=options, **more)
+    return _choice(st.select_slider, label, options, default=default, valid=options, **more)
 
 
 def slider(label: str, low: float, high: float, default: float, step: float, **more: Any) -> float:
@@ -61,17 +59,12 @@ def page_of(total: int, size: int, *, key: str) -> int:
 
 def toggle(label: str, **more: Any) -> bool:
     """Draw a switch that is off by default."""
-    return _choice(st.toggle, label, default=False, read=_one_of((True, False)), **more)
-
-
-def checkbox(label: str, **more: Any) -> bool:
-    """Draw a checkbox that is off by default."""
-    return _choice(st.checkbox, label, default=False, read=_one_of((True, False)), **more)
+    return _choice(st.toggle, label, default=False, valid=(True, False), **more)
 
 
 def text(label: str, *, default: str, **more: Any) -> str:
     """Draw a text field."""
-    return _choice(st.text_input, label, default=default, read=str, **more)
+    return _choice(st.text_input, label, default=default, **more)
 
 
 def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequence[str], **more: Any) -> list[str]:
@@ -84,21 +77,23 @@ def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequen
 
 
 def _choice(
-    draw: Callable[..., Any], label: str, *arguments: Any, key: str, default: T, read: Read, valid: Any = None,
-    follows: bool = False, unavailable: str = "", maximum: int | None = None, **more: Any,
+    draw: Callable[..., Any], label: str, *arguments: Any, key: str, default: T, read: Read | None = None,
+    valid: Any = None, follows: bool = False, unavailable: str = "", maximum: int | None = None, **more: Any,
 ) -> T:  # fmt: skip
     """Draw a choice with its value from the address, and note it for the address.
 
     Args:
         draw: A widget of Streamlit, which takes the `label`, the `arguments` after it, and `more`.
-        read: From the parameter's text; raises ValueError or KeyError.
-        valid: The available values, if these change.
+        read: From the parameter's text; raises ValueError or KeyError. Without it one of the `valid` values is read, or
+            the text itself.
+        valid: The available values, where not any will do.
         follows: Whether the choice moves with its default as long as the reader has not chosen.
         unavailable: Message for a value that is not available, with {} for the value.
         maximum: Number of characters in the address.
     """
     address, state, container = current(), st.session_state, get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:
+        read = read or (str if valid is None else _one_of(valid))
         state[key] = _arrived(label, key, default, read, unavailable)
         address.restored.add(key)
     else:

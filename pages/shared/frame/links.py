@@ -59,19 +59,14 @@ HEAD_PAGES: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen he
 ENTRIES: tuple[Page, ...] = (*EXPLORE, *BY_SECTION)
 
 
-def _sections() -> dict[str, list[Page]]:
-    """The sections of the menu with their pages."""
-    shipped = [entry for entry in BY_SECTION if entry.name in BUILT_IN]
-    sections: dict[str, list[Page]] = {
-        "Explore": list(EXPLORE),
-        "The paper": [entry for entry in shipped if entry.section.startswith("Section")],
-        "Beyond the paper": [entry for entry in shipped if not entry.section.startswith("Section")],
-        "Installed analyses": [entry for entry in BY_SECTION if entry.name not in BUILT_IN],
-    }
-    return {title: entries for title, entries in sections.items() if entries}
-
-
-SECTIONS = _sections()
+SHIPPED = [each for each in BY_SECTION if each.name in BUILT_IN]
+SECTIONS: dict[str, list[Page]] = {
+    "Explore": [*EXPLORE],
+    "The paper": [each for each in SHIPPED if each.section.startswith("Section")],
+    "Beyond the paper": [each for each in SHIPPED if not each.section.startswith("Section")],
+}
+if installed := [each for each in BY_SECTION if each.name not in BUILT_IN]:
+    SECTIONS["Installed analyses"] = [*installed]
 
 
 def corpora(entry: Page) -> tuple[Kind, ...]:
@@ -134,21 +129,21 @@ def to_segment(number: int) -> None:
     to(VIEWER.name, LABEL, _head(), VIEWER.icon, **segment)
 
 
-def to_words(words: Sequence[str], **more: str) -> dict[str, str] | None:
-    """The viewer's address for a sentence that is already split into words, as in a treebank; None where it is too long
-    for an address, or a word has a space in it, at which the viewer would split it."""
+def to_words(words: Sequence[str], **more: str) -> str:
+    """The viewer's address for a sentence that is already split into words, as in a treebank; empty where it is too
+    long for an address, or a word has a space in it, at which the viewer would split it."""
     text = " ".join(words)
-    own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here(), **more}
-    whole = all(len(word.split()) == 1 for word in words)
-    return own if whole and len(text) <= MAX_CHARACTERS else None
+    if len(text) > MAX_CHARACTERS or any(len(word.split()) != 1 for word in words):
+        return ""
+    own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here()}
+    return viewer_address(own | more)
 
 
 def to_tree(
     sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0, head: Head | None = None
-) -> dict[str, str] | None:
-    """The viewer's address for a sentence of a treebank, with its words, governors and relations, and its gold tree;
-    None as in `to_words`. The `dependents`, words from 0, are pinned on the side of the direction in which the head
-    (the chosen one where none is given) is read."""
+) -> str:
+    """The viewer's address for a sentence of a treebank with its gold tree; empty as in `to_words`. The `dependents`,
+    words from 0, are pinned on the side of the direction in which the head (the chosen one without) is read."""
     rows = zip(sentence["governors"], sentence["relations"], strict=True)
     more = {"gold": " ".join(f"{governor}-{relation}" for governor, relation in rows)}
     if head is not None:
@@ -158,12 +153,10 @@ def to_tree(
     return to_words(sentence["words"], **more)
 
 
-def viewer_address(own: dict[str, str] | None) -> str:
-    """The viewer's address, relative to any page, of what `to_words` or `to_tree` gave; empty where that is nothing.
-
-    Components link to it: a link of Streamlit's for each sentence would be most of what a page sends.
-    """
-    return "" if own is None else f"{VIEWER.name}?{urlencode(parameters(_head(), **own))}"
+def viewer_address(own: dict[str, str]) -> str:
+    """The viewer's address, relative to any page, with choices of its own. Components link to it: a link of Streamlit's
+    for each sentence would be most of what a page sends."""
+    return f"{VIEWER.name}?{urlencode(parameters(_head(), **own))}"
 
 
 def _head() -> Head:
@@ -174,9 +167,3 @@ def back() -> None:
     """A link from the viewer to the page that the input came from, with the choices it had."""
     name, _, query = address.get("back").partition("?")
     to(name, f"Back to {entry(name).title}", None, BACK, **dict(parse_qsl(query)))
-
-
-def forget() -> None:
-    """Remove origin, gold tree and pins from the address, in a callback, when another text is chosen."""
-    for key in ("back", "gold", "dependents"):
-        address.put(key, "")

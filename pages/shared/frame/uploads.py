@@ -86,7 +86,8 @@ def _checking(mine: jobs.Session) -> None:
 
 def delete(address: str) -> None:
     """Delete an upload."""
-    services.delete_upload(address.removeprefix(PREFIX))
+    services.uploads().delete(address.removeprefix(PREFIX))
+    services.segments.clear()
     mine = jobs.session()
     mine.uploads = [upload for upload in mine.uploads if PREFIX + upload.token != address]
     for each in KINDS:  # a treebank may be listed as text too

@@ -11,7 +11,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import Comparison, compare
 from bertviz_core.comparison.change import Change
-from bertviz_core.emergence.series import checkpoint_names, checkpoint_result
+from bertviz_core.emergence.series import checkpoint_names, checkpoint_result, shipped
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
@@ -86,7 +86,7 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
             others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
             ranked.append(((*others, changed, origin["settings"]["mode"] == "paper", name), run.key[:16]))
     runs = {run_address: name for (*_, name), run_address in sorted(ranked, key=itemgetter(0))}
-    return runs | checkpoint_names(services.shipped_emergence(), analysis)
+    return runs | checkpoint_names(memoize(shipped), analysis)
 
 
 def _corpora(analysis: str) -> dict[str, str]:
@@ -108,9 +108,9 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
 
 def found(analysis: str, run_address: str) -> Result | None:
     """A run's result; None where it is no longer in the store."""
-    shipped = services.shipped_emergence()
-    if run_address in checkpoint_names(shipped, analysis):
-        return memoize(checkpoint_result, shipped, analysis, run_address)
+    training = memoize(shipped)
+    if run_address in checkpoint_names(training, analysis):
+        return memoize(checkpoint_result, training, analysis, run_address)
     key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
     return services.run(key, analysis, _corpora(analysis)) if key else None
 

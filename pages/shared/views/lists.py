@@ -37,15 +37,14 @@ def guesses(
     result: Any, request: Request, is_whole: bool, query: Callable[..., GuessQuery[Entry]], size: int,
     keys: tuple[str, str, str, str], order: str = ORDERS[0],
 ) -> tuple[int, list[Entry], bool]:  # fmt: skip
-    """Draw the choice of the guesses that are listed, their order, and a page of the list.
+    """Draw the choice of the guesses that are listed, their order, and a page of `size` entries.
 
     Args:
         result: Has the guesses of the first entries, or of all where it `is_whole`; the store has all others' beside it
             unless its limit has dropped them.
         query: Takes the fields of a GuessQuery after its head.
-        size: Entries on a page.
         keys: Of the choice between right and wrong guesses, the minimum weight, the search and the page.
-        order: Order of the list at first.
+        order: At first.
 
     Returns:
         The number of listed entries, those of the page, and whether the whole corpus is listed.
@@ -85,14 +84,7 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
             left, right = st.columns([1, 4], vertical_alignment="center")
             label = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
             left.button(label, key=f"hit-{index}", on_click=_open, args=(hit, choose))
-            right.markdown(f"{_gray(hit.before)}**{plain(hit.match)}**{_gray(hit.after)}")
-
-
-def _gray(text: str) -> str:
-    """A text in gray, with its spaces outside of the color, where Markdown keeps them."""
-    shown = text.strip()
-    before, after = (" " if text[:1].isspace() else ""), (" " if text[-1:].isspace() else "")
-    return f"{before}:gray[{plain(shown)}]{after}" if shown else " "
+            right.markdown(f"{plain(hit.before)}**{plain(hit.match)}**{plain(hit.after)}")
 
 
 def _open(hit: Hit, choose: Callable[[Hit], None]) -> None:

@@ -33,7 +33,7 @@ WIDTHS = {  # pixels, so that the paper's columns are in sight
 def choose_rule(selection: Selection) -> Request:
     """Draw the choice of what is computed: the rule for `poss` is part of mode "paper", and offered without it."""
     about = "The word before 's takes the guess made for 's."
-    ruled = not selection.settings.paper and choices.checkbox("Paper's rule for *poss*", key="possessives", help=about)
+    ruled = not selection.settings.paper and choices.toggle("Paper's rule for *poss*", key="possessives", help=about)
     return selection.request("dependency_heads", {"possessives": True} if ruled else {})
 
 
@@ -45,7 +45,7 @@ def choose_counts(stored: DependencyHeads, selection: Selection) -> RelationFilt
     offsets = default.offsets
     if not selection.settings.paper:
         offsets = choices.number("Maximum offset", 1, 20, offsets, key="offsets")
-    merge = choices.checkbox("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
+    merge = choices.toggle("Merge subtypes", key="merge", help="Counts nmod:poss as nmod.")
     return RelationFilter(view, min_count, offsets, merge)
 
 

@@ -112,10 +112,9 @@ def say_cut(single: OneInput, selection: Selection) -> None:
 
 def forget_marks() -> None:
     """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
-    for key in ("mask", "pin"):
+    for key in ("mask", "pin", "back", "gold", "dependents"):
         address.put(key, "")
     address.release("from_token", "to_token")
-    links.forget()
 
 
 def masked() -> list[int]:
