@@ -14,17 +14,10 @@ from pages.shared import messages, services
 from pages.shared.frame import address, links, uploads
 
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
-# Kind -> files that are read, what a paste looks like.
-UPLOAD_FORMS: dict[str, tuple[str, str]] = {
-    "text": (
-        "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
-        "One paragraph or sentence per line.",
-    ),
-    "treebank": (f"A treebank: {annotated.names('treebank')}", "He 2-nsubj\nsat 0-root"),
-    "coreference": (
-        f"Documents with chains: {annotated.names('coreference')}",
-        "One word per line, its chains in the last column.",
-    ),
+UPLOAD_FORMS: dict[str, str] = {  # the files that are read
+    "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
+    "treebank": f"A treebank: {annotated.names('treebank')}",
+    "coreference": f"Documents with chains: {annotated.names('coreference')}",
 }
 POPOVER = "add a corpus"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
@@ -34,8 +27,9 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     """Draw the choices of these kinds, and the popover that adds a corpus; returns the chosen corpus of every kind,
     without those of a link or an upload that cannot be opened."""
     read = [kind for kind in kinds if kind in KEYS]
-    for kind in KEYS:
-        _follow_address(kind)
+    for kind, key in KEYS.items():
+        if key not in address.current().restored:
+            _follow_address(kind)
         _forget_deleted(kind)
     _keep_checked(read)
     for kind in read:
@@ -83,8 +77,6 @@ def _follow_address(kind: Kind) -> None:
     """On arrival, take the choice from the address. A link that opens nothing chooses nothing: what it was made of must
     not seem to be the sample."""
     now, key = address.current(), KEYS[kind]
-    if key in now.restored:
-        return
     now.restored.add(key)
     linked = now.parameters.get(key, "")
     if now.is_inside and not linked and kind in _chosen():  # a public server's addresses have no uploads
@@ -137,16 +129,19 @@ def _add_corpus(kinds: Sequence[Kind]) -> None:
     def take_files() -> None:
         if files := st.session_state.get(_uploader()):  # the browser reports the uploader before it once more
             st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
-            _begin([(file.name, file.getvalue()) for file in files], kind)
+            begin([(file.name, file.getvalue()) for file in files])
 
     def take_paste() -> None:
-        _begin([("pasted text", st.session_state["paste"].encode())], kind)
+        begin([("pasted text", st.session_state["paste"].encode())])
 
-    files = "; ".join(UPLOAD_FORMS[each][0] for each in kinds)
+    def begin(files: list[tuple[str, bytes]]) -> None:
+        st.session_state[POPOVER] = False
+        uploads.begin(files, kind, "corpus")
+
+    files = "; ".join(UPLOAD_FORMS[each] for each in kinds)
     label = f"{files}. Several files of one kind, or those of a zip, become one corpus."
     st.file_uploader(label, key=_uploader(), accept_multiple_files=True, on_change=take_files)
-    paste = UPLOAD_FORMS[kind][1]
-    st.text_area("Or paste text", key="paste", height=140, placeholder=paste, max_chars=LONGEST_PASTE)
+    st.text_area("Or paste text", key="paste", height=140, max_chars=LONGEST_PASTE)
     st.button("Use the pasted text", on_click=take_paste, type="primary")
     for each in kinds:
         corpus = _chosen()[each]
@@ -160,18 +155,12 @@ def _uploader() -> str:
 
 
 def _describe(upload: Upload, corpus: str, kind: Kind) -> None:
-    """How long the upload stays, who can read it, and the button that deletes it."""
     name = messages.plain(upload.name)
     if upload.kind != kind:
         st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
     readers = "No one else can read it." if services.access().public else "Anyone who can open this page can read it."
     st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers}")
-    st.button("Delete now", on_click=_delete, args=(corpus,), icon=":material/delete:", key=f"delete {kind}")
-
-
-def _begin(files: list[tuple[str, bytes]], kind: Kind) -> None:
-    st.session_state[POPOVER] = False
-    uploads.begin(files, kind, "corpus")
+    st.button("Delete now", on_click=uploads.delete, args=(corpus,), icon=":material/delete:", key=f"delete {kind}")
 
 
 def _keep_checked(kinds: Sequence[Kind]) -> None:
@@ -210,14 +199,3 @@ def _offer_page(kinds: Sequence[Kind]) -> None:
     links.to(page.name, f"Open {page.title}", None, page.icon)
     if "text" in kinds:
         st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")
-
-
-def _delete(corpus: str) -> None:
-    try:
-        uploads.delete(corpus)
-    except BertvizError as problem:  # the store cannot be written
-        st.session_state["upload_problem"] = problem
-        return
-    for kind, chosen in _chosen().items():
-        if chosen == corpus:
-            _chosen()[kind] = _default(kind)

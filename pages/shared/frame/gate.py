@@ -115,8 +115,7 @@ class Gate:
                 if self.access.public and (len(data) > LONGEST or slowed > SLOWED):
                     await send({"type": "websocket.close", "code": 1009})
                     return {"type": "websocket.disconnect", "code": 1009}
-                message = _parsed(data)
-                if not _is_of_a_page(message):
+                if (message := _parsed(data)) is None:
                     continue
                 if self.access.public:
                     now = time.monotonic()
@@ -136,21 +135,16 @@ def _is_own(origin: str | None, host: str | None) -> bool:
     return is_host_allowed(host) and (origin is None or origin.partition("://")[2] == host or origin in allowed)
 
 
-def _is_of_a_page(message: BackMsg) -> bool:
-    kind = message.WhichOneof("type")
-    if kind == "backend_operation_request":
-        return message.backend_operation_request.WhichOneof("payload") in OPERATIONS
-    return kind in MESSAGES
-
-
-def _parsed(data: bytes) -> BackMsg:
-    """A message; an empty one for what is none."""
+def _parsed(data: bytes) -> BackMsg | None:
+    """A message; None for what is none, or is none that a page sends."""
     message = BackMsg()
     try:
         message.ParseFromString(data)
     except Exception:
-        return BackMsg()
-    return message
+        return None
+    kind, operation = message.WhichOneof("type"), message.backend_operation_request.WhichOneof("payload")
+    is_known = operation in OPERATIONS if kind == "backend_operation_request" else kind in MESSAGES
+    return message if is_known else None
 
 
 def _with_headers(path: str, send: Send) -> Send:

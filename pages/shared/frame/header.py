@@ -19,12 +19,6 @@ from pages.shared.frame import ChosenModel, Selection, address, choices, corpora
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
-HOW_TO_NAME = {  # (any folder may be opened, models may be downloaded)
-    (True, True): "Enter a local folder (written by save_pretrained) or a hub name.",
-    (True, False): "Enter a local folder (written by save_pretrained).",
-    (False, True): "Choose from the list, or enter a hub name.",
-    (False, False): "Choose from the list.",
-}
 
 
 def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> None:
@@ -118,6 +112,8 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
         known.append(requested)
     names = short_names(known)
     at = f" Chosen: `{requested}`." if names[requested] != requested else ""
+    named = ("a local folder (written by save_pretrained)", "a hub name")
+    others = "".join(f", or enter {each}" for each, can in zip(named, can_name, strict=True) if can)
     name = choices.selectbox(
         label,
         known,
@@ -125,7 +121,7 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
         default=default,
         accept_new_options=any(can_name),
         format_func=lambda name: names.get(name, name),
-        help=f"`demo` ships with the project. {HOW_TO_NAME[can_name]}{at}",
+        help=f"`demo` ships with the project. Choose from the list{others}.{at}",
         **more,
     )
     checkpoint = find(name or DEMO, access=access)

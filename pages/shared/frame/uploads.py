@@ -85,8 +85,12 @@ def _checking(mine: jobs.Session) -> None:
 
 
 def delete(address: str) -> None:
-    """Delete an upload."""
-    services.uploads().delete(address.removeprefix(PREFIX))
+    """Delete an upload, in a callback; the page says why it could not."""
+    try:
+        services.uploads().delete(address.removeprefix(PREFIX))
+    except StoreError as problem:
+        st.session_state["upload_problem"] = problem
+        return
     services.segments.clear()
     mine = jobs.session()
     mine.uploads = [upload for upload in mine.uploads if PREFIX + upload.token != address]

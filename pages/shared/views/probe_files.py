@@ -34,13 +34,6 @@ def chosen_file(role: str) -> Source | None:
     def stop() -> None:
         state[key] = ""
 
-    def delete() -> None:
-        try:
-            uploads.delete(state[key])
-            state[key] = ""
-        except BertvizError as problem:  # the store cannot be written
-            state[f"{role}-problem"] = problem
-
     st.file_uploader(label, type=types, key=role, on_change=begin)
     try:
         if key not in address.current().restored:  # on arrival, from the address
@@ -64,5 +57,7 @@ def chosen_file(role: str) -> Source | None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
         st.button("Stop using", key=f"{role}-stop", on_click=stop, icon=":material/close:")
-        st.button("Delete now", key=f"{role}-delete", on_click=delete, icon=":material/delete:")
+        st.button(
+            "Delete now", key=f"{role}-delete", on_click=uploads.delete, args=(state[key],), icon=":material/delete:"
+        )
     return services.upload(upload)
