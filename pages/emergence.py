@@ -58,7 +58,7 @@ def computed(training: Training) -> Emergence:
         for reason, entry in training.skipped.reasons.items():
             st.caption(f"{entry['count']} skipped, {plain(reason)}: {plain(', '.join(entry['where']))}")
         label = f"Analyze ({stored.duration(missing)})"
-        stored.start_button(label, jobs.everything, key, requests, "Emergence")
+        stored.start_button(label, key, "Emergence", requests)
     if found is None:
         raise address.PageEnd
     own = memoize(renamed, found, {text.digest: text.name, treebank.digest: treebank.name})

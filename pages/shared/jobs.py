@@ -89,11 +89,6 @@ def everything_key(requests: list[Request]) -> str:
     return "all/" + "/".join(request.key() for request in requests)
 
 
-def everything(key: str, requests: list[Request], title: str = "Everything") -> None:
-    """Queue all requests as one job, under `everything_key`."""
-    submit(key, title, lambda: tasks.analyses(requests, services.store()))
-
-
 def cancel(job: Job) -> None:
     """Withdraw this reader's request. To this reader the job is over, even if others still want it."""
     for queue in services.queues():

@@ -96,14 +96,8 @@ def chart(
     choose: Callable[[Sequence[Any]], None] | None = None, shapes: Sequence[dict[str, Any]] = (),
     height: int | None = None,
 ) -> None:  # fmt: skip
-    """A figure, whose camera saves SVG.
-
-    Args:
-        alt: What the figure shows, for those who cannot see it.
-        head: The head to ring; a click on another chooses it.
-        choose: Takes what a clicked dot has as `customdata`, where a click does not simply choose a head to ring.
-        shapes: More shapes of the layout.
-        height: Pixels, where they are not the figure's own.
+    """A figure, whose camera saves SVG; `alt` says what it shows. The `head` is ringed, and a click on another chooses
+    it; `choose` takes what a clicked dot has as `customdata`, where a click does anything else. `height` is in pixels.
     """
 
     def clicked() -> None:
@@ -129,10 +123,9 @@ def head_map(
     """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one.
 
     Args:
-        alt: What the map shows, for those who cannot see it.
         lines: What pointing at a head previews, as `preview` gives it; without, the short sentence.
         cards: What stands beside the map of the head that is pointed at or chosen, as `encoded_cards` gives it.
-        link: From the cards into the attention viewer, as `links.addresses` gives it.
+        link: From the cards into the attention viewer.
         height: Pixels that the map may take; without, as many as its cells want.
     """
 
@@ -162,14 +155,8 @@ def table(
     frame: pd.DataFrame, columns: Sequence[str], selection: Selection, key: str,
     decimals: Mapping[str, int] | None = None, titles: Mapping[str, str] | None = None,
 ) -> None:  # fmt: skip
-    """All heads, sortable; a click on a row chooses the head.
-
-    Args:
-        frame: A row for each head, from `memoize`: so the table is made once.
-        columns: Those shown besides layer and head.
-        decimals: Of columns that want their own.
-        titles: Of columns that are not called by their names.
-    """
+    """All heads, sortable; a click on a row chooses the head. `frame` is from `memoize`: so the table is made once.
+    `columns` are shown besides layer and head, some with `decimals` and `titles` of their own."""
     arrow, formats, labels = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
     named = {name: (titles or {}).get(name) or registry.label(name).replace("_", " ") for name in columns}
     numbers = {

@@ -1,7 +1,7 @@
 """A model's stored results for the chosen corpora; or the button to compute one or all of them, the running job, or its
 error; and the offer of the paper's model."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
@@ -104,8 +104,7 @@ def offer(request: Request) -> bool:
             "result for later visits. You can use other pages meanwhile."
         )
         label = f"Analyze ({length})"
-    task = partial(tasks.analyses, shared(request), services.store())
-    start_button(label, jobs.submit, request.key(), ANALYSES[request.analysis].title, task)
+    start_button(label, request.key(), ANALYSES[request.analysis].title, shared(request))
     return True
 
 
@@ -126,7 +125,7 @@ def offer_missing(selection: Selection) -> None:
         "one corpus share a pass. Results are stored as each pass finishes."
     )
     st.caption(messages.plain(", ".join(dict.fromkeys(ANALYSES[each.analysis].title for each in missing))))
-    start_button(f"Run all ({duration(missing)})", jobs.everything, key, missing)
+    start_button(f"Run all ({duration(missing)})", key, "Everything", missing)
 
 
 def duration(requests: list[Request]) -> str:
@@ -134,9 +133,10 @@ def duration(requests: list[Request]) -> str:
     return runtime_estimate.text(runtime_estimate.seconds(services.store(), passes(requests)))
 
 
-def start_button(label: str, start: Callable[..., None], *arguments: Any) -> None:
-    """The button that starts a page's job."""
-    st.button(label, type="primary", icon=":material/play_arrow:", on_click=start, args=arguments)
+def start_button(label: str, key: str, title: str, requests: Sequence[Request]) -> None:
+    """The button that starts a page's job: to compute what is not stored yet of these requests."""
+    job = key, title, partial(tasks.analyses, requests, services.store())
+    st.button(label, type="primary", icon=":material/play_arrow:", on_click=jobs.submit, args=job)
 
 
 def offer_papers_model(selection: Selection) -> None:

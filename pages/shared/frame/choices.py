@@ -1,8 +1,5 @@
-"""Choices of a page, drawn in place of Streamlit's own widgets.
-
-They take their values from the address on arrival; afterwards the address follows them. In a closed popover that
-reruns the page when it is opened (`on_change="rerun"`) they have their values without being drawn.
-"""
+"""Choices of a page, drawn in place of Streamlit's own widgets: the address follows them. In a closed popover that
+reruns the page when it is opened (`on_change="rerun"`) they have their values without being drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -80,16 +77,13 @@ def _choice(
     draw: Callable[..., Any], label: str, *arguments: Any, key: str, default: T, read: Read | None = None,
     valid: Any = None, follows: bool = False, unavailable: str = "", maximum: int | None = None, **more: Any,
 ) -> T:  # fmt: skip
-    """Draw a choice with its value from the address, and note it for the address.
+    """Draw a choice with its value from the address, and note it for the address, of a text up to `maximum` characters.
 
     Args:
         draw: A widget of Streamlit, which takes the `label`, the `arguments` after it, and `more`.
-        read: From the parameter's text; raises ValueError or KeyError. Without it one of the `valid` values is read, or
-            the text itself.
-        valid: The available values, where not any will do.
+        read: From the parameter's text; raises ValueError or KeyError. Without it: one of the `valid` values, or any.
         follows: Whether the choice moves with its default as long as the reader has not chosen.
         unavailable: Message for a value that is not available, with {} for the value.
-        maximum: Number of characters in the address.
     """
     address, state, container = current(), st.session_state, get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:

@@ -1,9 +1,5 @@
-"""The pages, and the links between them. One entry makes a page appear everywhere.
-
-The choices of the header go along with a link; the page's own are given, or those of its last visit. What the attention
-viewer has to know of an input's origin is in the address: the gold tree of a sentence, the words to pin, and the page
-with its choices to which "Back" leads.
-"""
+"""The pages, and the links between them, which carry the choices of the header. What the attention viewer has to know
+of an input is in its address: the gold tree, the words to pin, and the page with its choices to which "Back" leads."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -125,8 +121,8 @@ def menu() -> list[dict[str, Any]]:
 
 def to_segment(number: int) -> None:
     """A link to a segment of the loaded text corpus in the attention viewer, by its number from 0."""
-    segment = {"input": "corpus", "segment": str(number + 1), "back": address.here()}
-    to(VIEWER.name, LABEL, _head(), VIEWER.icon, **segment)
+    own = {"head": st.session_state["head"], "input": "corpus", "segment": str(number + 1), "back": address.here()}
+    to(VIEWER.name, LABEL, None, VIEWER.icon, **own)
 
 
 def to_words(words: Sequence[str], **more: str) -> str:
@@ -156,11 +152,7 @@ def to_tree(
 def viewer_address(own: dict[str, str]) -> str:
     """The viewer's address, relative to any page, with choices of its own. Components link to it: a link of Streamlit's
     for each sentence would be most of what a page sends."""
-    return f"{VIEWER.name}?{urlencode(parameters(_head(), **own))}"
-
-
-def _head() -> Head:
-    return Head.parse(st.session_state["head"])
+    return f"{VIEWER.name}?{urlencode(parameters(**({'head': st.session_state['head']} | own)))}"
 
 
 def back() -> None:

@@ -24,6 +24,7 @@ from pages.shared.messages import joined, plain
 from pages.shared.page import Metric
 
 MAX_NAMED = 10
+NO_BREAK = "\u00a0"  # in a narrow table
 LONG = 500  # pixels of a figure that is longer than the map beside it
 Draw = Callable[[Any, Selection], None]
 
@@ -37,13 +38,9 @@ def show(
 ) -> None:  # fmt: skip
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance.
 
-    Args:
-        request: Draws the options of the analysis; the request with them.
-        beyond: Draws a threshold for the shown column; names the heads beyond it, as `named_over` does.
-        numbers: The key numbers, in place of those of the shown column.
-        figure: The paper's figure, where it is not simply the analysis's.
-        below, after: Draw what follows the key numbers, and the table of all heads.
-        text, section: What "About" says, in Markdown, and the section of docs/methods.md.
+    A page's file may give: `request`, which draws the options of the analysis; `beyond`, which draws a threshold and
+    names the heads beyond it, as `named_over` does; its own key `numbers` and `figure`; what is drawn
+    `below` the key numbers, and `after` the table; what "About" says, and the `section` of docs/methods.md.
     """
     selection = header.current()
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
@@ -57,7 +54,9 @@ def show(
         with line:
             shown = choose_column(analysis, result, list(values))
             named = beyond(result, shown, selection) if beyond else ""
-        _finding(analysis, result, shown, selection.base)
+        page.finding(analysis.column_finding(shown, result, selection.base), bold=True)
+        if isinstance(result, HeadAverages) and result.absence:
+            st.caption(plain(result.absence))
         with _pictures(analysis, result, shown, selection, figure):
             _chosen_head(result, {shown: values[shown]} | values, selection)
         page.metrics(numbers(result, selection) if numbers else _key_numbers(shown, result, values[shown], selection))
@@ -67,7 +66,10 @@ def show(
             below(result, selection)
         if isinstance(result, HeadAverages) and result.texts and shown.quantity in result.present:
             _examples(result, selection, shown)
-        _table(analysis, result, list(values), selection)
+        st.header("All heads")
+        titles = {column.quantity: column.short for column in values}
+        frame = memoize(_all_heads, analysis, result)
+        page.table(frame, [*titles], selection, f"{analysis.name}-table", titles=titles)
     elif analysis.main_figure:
         drawing = page.drawn(analysis.main_figure, result)
         page.chart(drawing, f"{analysis.name}-figure", analysis.title, choose=page.choose_head)
@@ -103,19 +105,6 @@ def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn])
     return by_name[choices.selectbox("Show on the map", options, key=key, default=first.quantity, **look)]
 
 
-def _finding(analysis: Analysis, result: Result, shown: HeadColumn, base: int) -> None:
-    """The finding on the shown column, and what the model's inputs lack."""
-    page.finding(analysis.column_finding(shown, result, base), bold=True)
-    if isinstance(result, HeadAverages) and result.absence:
-        st.caption(plain(result.absence))
-
-
-def _table(analysis: Analysis, result: Result, columns: list[HeadColumn], selection: Selection) -> None:
-    st.header("All heads")
-    titles = {column.quantity: column.short for column in columns}
-    page.table(memoize(_all_heads, analysis, result), [*titles], selection, f"{analysis.name}-table", titles=titles)
-
-
 def _all_heads(analysis: Analysis, result: Result) -> pd.DataFrame:
     return head_frame({column.quantity: values for column, values in values_of(analysis, result).items()})
 
@@ -147,19 +136,14 @@ def _chosen_head(result: Result, values: dict[HeadColumn, np.ndarray], selection
     rows = [
         {
             "quantity": plain(column.short),
-            "value": _unbroken(column.with_interval(result, head)),
-            "rank": _unbroken(f"{ranks(read)[head]} of {read.size}"),
+            "value": column.with_interval(result, head).replace(" ", NO_BREAK),
+            "rank": f"{ranks(read)[head]} of {read.size}".replace(" ", NO_BREAK),
         }
         for column, read in values.items()
     ]
     over = f", with 95% intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
     st.markdown(f"**Head {selection.label}**{over}")
     st.table(rows, hide_index=True, alt=f"Every quantity of head {selection.label}, with interval and rank")
-
-
-def _unbroken(text: str) -> str:
-    """The text on one line, where a table is narrow."""
-    return text.replace(" ", "\u00a0")
 
 
 def _key_numbers(column: HeadColumn, result: Result, values: np.ndarray, selection: Selection) -> list[Metric]:
