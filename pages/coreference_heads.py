@@ -37,7 +37,6 @@ with left:
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
     page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt)
-    coreference_view.numbers(result, choice, selection)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
@@ -47,7 +46,7 @@ with right:
 
 page.metrics(coreference_view.metrics(result, direction, selection.base))
 coreference_view.describe_reading(result, direction, selection.base)
-coreference_view.table_2(result, selection.base)
+coreference_view.table_2(result, choice, selection.base)
 if result.by("gender", choice)[1].any():
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     drawing = page.drawn(by_gender, result, shown, selection.base)

@@ -5,10 +5,12 @@ import streamlit as st
 from bertviz_core.analyses.dependency_heads.figure import accuracy_map, latex, offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTENCES, best_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
+from bertviz_core.corpora.treebank import explained
 from bertviz_core.heads import DirectedHead, arrow
 from pages.shared import endnotes, head_panel, page, preview, stored
 from pages.shared.frame import header
 from pages.shared.memoize import memoize
+from pages.shared.messages import plain
 from pages.shared.views import relation_view
 
 selection = header.current()
@@ -33,7 +35,8 @@ with left:
     lines = memoize(preview.of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
-    relation_view.meaning_of(relation)
+    if glossed := explained(relation, "**{}**", "*{}*"):
+        st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
     st.markdown(f"**Fixed offsets**: {relation_view.named(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(offset_figure, result, relation, direction), "offsets-figure", alt)

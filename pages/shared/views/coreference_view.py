@@ -16,7 +16,7 @@ from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.corpora.files import SAMPLES
-from bertviz_core.heads import DirectedHead, Head, arrow, ranks
+from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
 from bertviz_core.plotting import percent
 from pages.shared import messages, page, services
@@ -27,6 +27,7 @@ from pages.shared.views import lists
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
+SHOWN = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
@@ -107,8 +108,8 @@ def is_comparable(result: AntecedentCounts) -> bool:
     return "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
 
 
-def table_2(result: AntecedentCounts, base: int) -> None:
-    """This corpus beside the paper's Table 2, percent; intervals and held-out choices are in the downloads."""
+def table_2(result: AntecedentCounts, choice: DirectedHead, base: int) -> None:
+    """This corpus beside the paper's Table 2, percent, and the chosen head; intervals are in the downloads."""
     best, accuracy = result.best(), np.moveaxis(result.accuracy, 1, -1)  # (direction, layer, head, type)
     cited = paper.TABLE_2 if is_comparable(result) else {}
     shares = dict(zip(result.systems, result.systems_accuracy, strict=True))
@@ -119,6 +120,7 @@ def table_2(result: AntecedentCounts, base: int) -> None:
     shares["best head for each type"] = np.array(each)
     for other in [result.best(direction=index) for index in range(1, len(result.directions))]:
         shares[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label(base)}"] = accuracy[other.at]
+    shares[f"{arrow(DIRECTIONS[choice.direction])}: chosen head, {choice.head.label(base)}"] = accuracy[choice.at]
     rows = []
     for name, row in shares.items():
         cells = [percent(share, n).removesuffix("%") for share, n in zip(row, result.n, strict=True)]
@@ -132,25 +134,6 @@ def table_2(result: AntecedentCounts, base: int) -> None:
     neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. {neural}")
-
-
-def numbers(result: AntecedentCounts, choice: DirectedHead, selection: Selection) -> None:
-    """The chosen head on each type: accuracy, 95% interval, rank among the heads read in this direction."""
-    rows = []
-    for kind, n, values in zip(TYPE_ROWS, result.n, result.accuracy[choice.direction], strict=True):
-        share = values[choice.head]
-        if not np.isnan(share):
-            ends = result.interval(choice, kind)
-            interval = "" if np.isnan(ends).any() else f" ({'–'.join(percent(end, n) for end in ends)})"
-            rank = f"{ranks(values)[choice.head]} of {values.size}"
-            rows.append({"mentions": kind, "accuracy": f"{percent(share, n)}{interval}", "rank": rank})
-    st.markdown(
-        f"**Head {selection.label}**, {arrow(DIRECTIONS[choice.direction])}; 95% intervals over {result.units_text}"
-    )
-    st.dataframe(rows, hide_index=True, alt=f"Accuracy of head {selection.label} by type, with interval and rank")
-
-
-SHOWN = 3  # passages on one page
 
 
 def percentages(result: AntecedentCounts, direction: int) -> pd.DataFrame:

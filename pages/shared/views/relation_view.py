@@ -13,7 +13,7 @@ from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
 from bertviz_core.analyses.proportions import wilson
 from bertviz_core.analyses.request import Request
-from bertviz_core.corpora.treebank import ALL, UAS, explained, meaning
+from bertviz_core.corpora.treebank import ALL, UAS, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow, highest
 from bertviz_core.plotting import percent
 from pages.shared import page, services
@@ -102,37 +102,21 @@ def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: 
     n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, index])
     share = float(result.accuracy[:, index][choice.at])
     low, high = (percent(float(end), own) for end in wilson(share * own, own))
-    best, heldout = percent(row["accuracy"], n), percent(row["heldout_accuracy"], n)
-    offset, chosen = percent(row["baseline_accuracy"], n), percent(share, own)
+    of_best = of_offset = "not in the paper"
+    if result.is_causal:
+        of_best, of_offset = f"of {n:,}", f"random word: {percent(row['random_accuracy'], n)}"
+    elif values := paper.TABLE_1.get(relation):
+        of_best, of_offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
+    entries = [
+        ("Best head", percent(row["accuracy"], n), of_best),
+        ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
+        (f"Best fixed offset, {offset_name(row['baseline_offset'])}", percent(row["baseline_accuracy"], n), of_offset),
+        (f"Chosen head {label}", percent(share, own), f"{low} to {high}"),
+    ]
     if result.is_causal:
         every = int(row["n_of_all_words"])
-        of_all = percent(row["accuracy_of_all_words"], every)
-        return [
-            ("Best head", best, f"of {n:,}"),
-            ("Best head, of all words", of_all, f"of {every:,}"),
-            ("Best head, held out", heldout, "on the other half"),
-            (
-                f"Best fixed offset, {row['baseline_offset']:+d}",
-                offset,
-                f"random word: {percent(row['random_accuracy'], n)}",
-            ),
-            (f"Chosen head {label}", chosen, f"of {own:,}: {low} to {high}"),
-        ]
-    papers_best = papers_offset = "not in the paper"
-    if values := paper.TABLE_1.get(relation):
-        papers_best, papers_offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
-    return [
-        ("Best head", best, papers_best),
-        ("Best head, held out", heldout, "selected on the other half"),
-        (f"Best fixed offset, {offset_name(row['baseline_offset'])}", offset, papers_offset),
-        (f"Chosen head {label}", chosen, f"{low} to {high}"),
-    ]
-
-
-def meaning_of(relation: str) -> None:
-    """What the label of a relation means, with an example."""
-    if glossed := explained(relation, "**{}**", "*{}*"):
-        st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
+        entries.insert(1, ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"))
+    return entries
 
 
 def table(result: RelationCounts, selection: Selection) -> None:
