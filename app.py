@@ -39,5 +39,5 @@ else:
             pass
         address.leave(complete)
         with notes:
-            messages.link_problems(address.problems())
+            address.warn_of_problems()
         serving.first_page_served.set()

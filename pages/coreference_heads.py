@@ -6,6 +6,7 @@ from bertviz_core.analyses.coreference_heads.figure import accuracy_map, by_dist
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent_decimals
 from pages.shared import endnotes, page, stored
@@ -56,8 +57,8 @@ if result.by("gender", choice)[1].any():
 coreference_view.documents(result, request, choice, selection)
 st.header(f"Accuracy of all heads (%), {shown_direction}")
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
-accuracy = memoize(coreference_view.percentages, result, direction)
-page.table(accuracy, TYPE_ROWS, selection, "coreference-table", decimals)
+shares = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
+page.table(memoize(head_frame, shares), TYPE_ROWS, selection, "coreference-table", decimals)
 page.downloads(result)
 endnotes.ending(
     result,

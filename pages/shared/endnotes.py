@@ -15,7 +15,7 @@ from pages.shared import messages
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 P = ParamSpec("P")
-Source = Callable[..., Any] | Analysis
+Source = Callable[..., Any] | property | Analysis
 
 
 def folded(label: str, icon: str, key: str, draw: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
@@ -38,7 +38,8 @@ def about(formula: str, text: str, function: Source, section: int | None = None)
             heading, methods = methods_section(section)
             if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
                 st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
-        code = function.source if isinstance(function, Analysis) else inspect.getsource(function)
+        getter: Any = getattr(function, "fget", function)  # of a property
+        code = function.source if isinstance(function, Analysis) else inspect.getsource(getter)
         st.code(code, language="python")
 
     folded("About this figure", ":material/functions:", "about", draw)

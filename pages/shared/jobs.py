@@ -56,7 +56,6 @@ class Session:
 
 
 def session() -> Session:
-    """This reader's session, whose connection is open."""
     mine: Session = st.session_state.setdefault("session", Session())
     if mine.leaving:
         mine.leaving.cancel()
@@ -98,7 +97,6 @@ def cancel(job: Job) -> None:
 
 
 def last(key: str) -> Job | None:
-    """This reader's last job with this key."""
     return session().jobs.get(key)
 
 
@@ -110,7 +108,6 @@ def last_of(request: Request) -> Job | None:
 
 
 def unfinished() -> list[Job]:
-    """This reader's jobs that wait or run."""
     return [job for job in session().jobs.values() if not job.finished]
 
 
@@ -118,7 +115,7 @@ def is_running(job: Job | None, stored: str = "No result was stored; finished pa
     """Draw this reader's last job, if there was any: its progress while it runs, else why there is no result and what
     is `stored` after a cancel, which is not an error. Returns whether it runs."""
     if job is not None and not job.finished:
-        _running(job)
+        _running([job], in_full=True)
         return True
     if job is not None and job.state == "cancelled":
         st.caption(f":material/stop: Cancelled. {stored}")
@@ -135,7 +132,7 @@ def beside() -> None:
         if job not in before:
             st.toast(f"{messages.plain(job.title)}: {job.state}.")
     if running := unfinished():
-        _beside(running)
+        _running(running, in_full=False)
 
 
 def offer_download(needed: DownloadNeeded) -> None:
@@ -151,29 +148,18 @@ def offer_download(needed: DownloadNeeded) -> None:
 
 
 @partial(messages.fragment, run_every=0.5)
-def _running(job: Job) -> None:
-    """Draw the running job: progress, rate, time left, and Cancel; the page is run again when the job has ended."""
-    if _is_over(job):
-        st.rerun()
-    st.progress(job.progress.fraction, text=messages.plain(_waiting(job) or str(job.progress)))
-    if job.progress.losses:
-        st.caption("Loss so far (nats per word)")
-        st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
-    st.button("Cancel", on_click=cancel, args=(job,), icon=":material/stop:")
-
-
-@partial(messages.fragment, run_every=1.0)
-def _beside(jobs: list[Job]) -> None:
-    if any(map(_is_over, jobs)):
+def _running(jobs: list[Job], *, in_full: bool) -> None:
+    """Draw running jobs: progress, rate, time left, and Cancel. The page is run again when one is over for this reader:
+    after this reader's cancel it may go on for others."""
+    if any(job.finished or last(job.key) is not job for job in jobs):
         st.rerun()
     for job in jobs:
-        st.progress(job.progress.fraction, text=messages.plain(f"{job.title}: {_waiting(job) or job.progress.stage}"))
-        st.button("Cancel", key=f"cancel {job.key}", on_click=cancel, args=(job,), icon=":material/stop:")
-
-
-def _is_over(job: Job) -> bool:
-    """Whether a job is over for this reader; one that others still want goes on after this reader's cancel."""
-    return job.finished or last(job.key) is not job
+        text = _waiting(job) or (str(job.progress) if in_full else job.progress.stage)
+        st.progress(job.progress.fraction, text=messages.plain(text if in_full else f"{job.title}: {text}"))
+        if job.progress.losses and in_full:
+            st.caption("Loss so far (nats per word)")
+            st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
+        st.button("Cancel", key=f"cancel {job.key} {in_full}", on_click=cancel, args=(job,), icon=":material/stop:")
 
 
 def _waiting(job: Job) -> str:

@@ -2,7 +2,7 @@
 
 import functools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -71,10 +71,3 @@ def rerun_after(work: Future[Any]) -> None:
 def _without_folders(text: str) -> str:
     """Escape an error text; on a public server paths are the names at their ends, whether they exist or not."""
     return plain(PATH.sub(lambda path: Path(path[0]).name, text) if services.access().public else text)
-
-
-def link_problems(problems: Sequence[str]) -> None:
-    """Warn that parts of a link could not be restored, so that the page differs from what its sender saw."""
-    if problems:
-        reasons = "; ".join(map(plain, problems))
-        st.warning(f"This link cannot be restored in full: {reasons}.", icon=":material/link_off:")

@@ -55,7 +55,6 @@ def restriction(result: Result) -> None:
 
 
 def metrics(entries: Sequence[Metric]) -> None:
-    """Draw key numbers side by side."""
     for column, (label, value, beside) in zip(st.columns(len(entries)), entries, strict=True):
         column.metric(label, value, beside, delta_color="off", delta_arrow="off", border=True, height="stretch")
 

@@ -77,7 +77,6 @@ def in_background(work: Callable[[], T]) -> Future[T]:
 
 @st.cache_data(ttl=10, show_spinner=False)  # reads all folders
 def store_size() -> int:
-    """Bytes that the store takes on the disk."""
     return store().size()
 
 
@@ -147,7 +146,6 @@ _by_content: dict[str | type, Callable[[Any], Any]] = {
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=_by_content)
 def segments(source: Source, model: AttentionModel, settings: Settings) -> FirstSegments:
-    """The first segments of a corpus."""
     return FirstSegments(Segments(source, model.tokens, settings))
 
 
@@ -161,7 +159,6 @@ def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.n
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result
 def runs() -> tuple[StoredResult, ...]:
-    """Headers of all stored results."""
     return tuple(stored_results(store()))
 
 

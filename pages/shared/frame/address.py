@@ -31,7 +31,7 @@ class Address:
     defaults: dict[str, Any] = field(default_factory=dict)  # the last ones
     explicit: set[str] = field(default_factory=set)  # made by the reader: they stay when their default changes
     drawn: dict[str, str | None] = field(default_factory=dict)  # in this run, as text; None at the default
-    implied: dict[str, str] = field(default_factory=dict)  # parameters that follow from others of the address
+    implied: dict[str, str] = field(default_factory=dict)  # parameters that follow from others, and are not written
     visited: dict[str, dict[str, str]] = field(default_factory=dict)  # own parameters of each page when last shown
     problems: dict[str, tuple[str, Any]] = field(default_factory=dict)  # why it is not restored, what stands for it
     is_running: bool = False  # the whole script, not a fragment of it
@@ -43,7 +43,6 @@ class PageEnd(Exception):
 
 
 def current() -> Address:
-    """The address of this session."""
     address: Address = st.session_state.setdefault("address", Address())
     return address
 
@@ -55,7 +54,7 @@ def arrive(page: str) -> None:
     if page != address.page or is_back:
         address.is_inside = bool(address.page) and not is_back
         if address.is_inside:
-            parameters = common() | parameters
+            parameters = texts(shared=True) | parameters
         address.page, address.parameters = page, parameters
         address.restored, address.problems, address.explicit = set(), {}, set(parameters)
         address.implied = {}
@@ -68,8 +67,8 @@ def leave(complete: bool) -> None:
     address = current()
     if complete:
         address.parameters = {}
-    address.visited[address.page] = _texts(shared=False)
-    address.parameters = dict(sorted((common() | address.visited[address.page]).items()))
+    address.visited[address.page] = texts(shared=False)
+    address.parameters = dict(sorted((texts(shared=True) | address.visited[address.page]).items()))
     address.is_running = False
     if st.query_params.to_dict() != address.parameters:
         st.query_params.from_dict(address.parameters)
@@ -87,28 +86,25 @@ def fragment(work: Callable[..., None]) -> Callable[..., None]:
     return messages.fragment(run)
 
 
-def common() -> dict[str, str]:
-    """The choices that all pages share, as parameters."""
-    return _texts(shared=True)
-
-
-def _texts(shared: bool) -> dict[str, str]:
-    """The choices of all pages, or the others, as this run has drawn them, else as the address has them."""
+def texts(*, shared: bool) -> dict[str, str]:
+    """The choices that all pages share, or the others, as this run has drawn them, else as the address has them."""
     address = current()
-    texts = (address.parameters | address.drawn).items()
-    return {key: text for key, text in texts if text is not None and (key in HEADER) == shared}
+    parameters = (address.parameters | address.drawn).items()
+    return {key: text for key, text in parameters if text is not None and (key in HEADER) == shared}
 
 
-def here(**choices: str) -> str:
-    """The address of this page as it stands, without the choices of all pages; `choices` are in it even at their
-    defaults."""
-    return f"{current().page}?{urlencode(sorted((_texts(shared=False) | choices).items()))}"
+def here() -> str:
+    """The address of this page as it stands, without the choices of all pages."""
+    return f"{current().page}?{urlencode(sorted(texts(shared=False).items()))}"
 
 
-def problems() -> list[str]:
-    """Which choices of a link could not be restored, until the reader chooses again."""
-    values = current().problems
-    return [text for key, (text, value) in values.items() if st.session_state.get(key, value) == value]
+def warn_of_problems() -> None:
+    """Warn that parts of a link could not be restored, so that the page differs from what its sender saw, until the
+    reader chooses again."""
+    state, problems = st.session_state, current().problems.items()
+    if reasons := [text for key, (text, value) in problems if state.get(key, value) == value]:
+        text = f"This link cannot be restored in full: {'; '.join(map(messages.plain, reasons))}."
+        st.warning(text, icon=":material/link_off:")
 
 
 def get(key: str, default: str = "") -> str:
@@ -117,12 +113,6 @@ def get(key: str, default: str = "") -> str:
     text = address.parameters.get(key)
     address.drawn[key] = text
     return address.implied.get(key, default) if text is None else text
-
-
-def imply(key: str, text: str) -> None:
-    """Give a parameter a value that follows from others, until it gets its own: to write it would be an entry of the
-    history that the reader has not made."""
-    current().implied[key] = text
 
 
 def put(key: str, text: str) -> None:

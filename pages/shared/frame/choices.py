@@ -20,7 +20,6 @@ _unseen = ContextVar("unseen", default=False)
 
 
 def selectbox(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
-    """Draw a selectbox."""
     valid = None if more.get("accept_new_options") else options
     return _choice(st.selectbox, label, options, default=default, valid=valid, **more)
 
@@ -32,12 +31,10 @@ def segmented(label: str, options: Sequence[T], *, default: T, **more: Any) -> T
 
 
 def select_slider(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
-    """Draw a slider over options."""
     return _choice(st.select_slider, label, options, default=default, valid=options, **more)
 
 
 def slider(label: str, low: float, high: float, default: float, step: float, **more: Any) -> float:
-    """Draw a slider over numbers."""
     return _choice(st.slider, label, low, high, step=step, default=default, read=_between(float, low, high), **more)
 
 
@@ -60,7 +57,6 @@ def toggle(label: str, **more: Any) -> bool:
 
 
 def text(label: str, *, default: str, **more: Any) -> str:
-    """Draw a text field."""
     return _choice(st.text_input, label, default=default, **more)
 
 

@@ -67,7 +67,6 @@ def retitle(text: str) -> None:
 
 
 def title_line() -> DeltaGenerator:
-    """The line of the title, in which a page may draw links."""
     line: DeltaGenerator = st.session_state["title line"]
     return line
 

@@ -66,7 +66,6 @@ if installed := [each for each in BY_SECTION if each.name not in BUILT_IN]:
 
 
 def corpora(entry: Page) -> tuple[Kind, ...]:
-    """The kinds of corpora that the numbers of a page come from."""
     if isinstance(entry, Entry):
         return entry.corpora
     return EVERY if entry.name in NAMES_HEADS else (entry.corpus,)
@@ -98,13 +97,13 @@ def to(name: str, label: str, head: Head | None = None, icon: str | None = None,
     nothing where there is no such page."""
     for entry in ENTRIES:
         if entry.name == name:
-            st.page_link(copy(_page(entry)), label=label, icon=icon, query_params=parameters(head, **own))
+            at = {} if head is None else {"head": head.label()}
+            st.page_link(copy(_page(entry)), label=label, icon=icon, query_params=parameters(**at | own))
 
 
-def parameters(head: Head | None = None, /, **own: str) -> dict[str, str]:
-    """The address of a page with the header's choices, at another head where one is given, and its own choices."""
-    at = {} if head is None else {"head": head.label()}
-    return dict(sorted((address.common() | at | own).items()))
+def parameters(**own: str) -> dict[str, str]:
+    """The address of a page with the header's choices and its own."""
+    return dict(sorted((address.texts(shared=True) | own).items()))
 
 
 def menu() -> list[dict[str, Any]]:
@@ -152,7 +151,7 @@ def to_tree(
 def viewer_address(own: dict[str, str]) -> str:
     """The viewer's address, relative to any page, with choices of its own. Components link to it: a link of Streamlit's
     for each sentence would be most of what a page sends."""
-    return f"{VIEWER.name}?{urlencode(parameters(**({'head': st.session_state['head']} | own)))}"
+    return f"{VIEWER.name}?{urlencode(parameters(**{'head': st.session_state['head']} | own))}"
 
 
 def back() -> None:

@@ -35,7 +35,6 @@ def in_address(corpus: str) -> str:
 
 
 def lifetime() -> str:
-    """How long uploads stay."""
     access = services.access()
     return "until this tab is closed" if access.public else f"for {access.upload_days} days"
 

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -68,7 +67,7 @@ def show(
             _examples(result, selection, shown)
         st.header("All heads")
         titles = {column.quantity: column.short for column in values}
-        frame = memoize(_all_heads, analysis, result)
+        frame = memoize(head_frame, {column.quantity: read for column, read in values.items()})
         page.table(frame, [*titles], selection, f"{analysis.name}-table", titles=titles)
     elif analysis.main_figure:
         drawing = page.drawn(analysis.main_figure, result)
@@ -103,10 +102,6 @@ def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn])
     look: dict[str, Any] = {"format_func": lambda name: by_name[name].short, "width": 320}
     options, key = [*by_name], analysis.control_key
     return by_name[choices.selectbox("Show on the map", options, key=key, default=first.quantity, **look)]
-
-
-def _all_heads(analysis: Analysis, result: Result) -> pd.DataFrame:
-    return head_frame({column.quantity: values for column, values in values_of(analysis, result).items()})
 
 
 def _pictures(

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from bertviz_core import paper
@@ -14,7 +13,6 @@ from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, PassageQ
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import head_frame
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
@@ -134,11 +132,6 @@ def table_2(result: AntecedentCounts, choice: DirectedHead, base: int) -> None:
     neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
     counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
     st.caption(f"n and best head: {', '.join(counts)}. {neural}")
-
-
-def percentages(result: AntecedentCounts, direction: int) -> pd.DataFrame:
-    """Accuracy of all heads in one direction by type of mention, in percent."""
-    return head_frame(dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True)))
 
 
 @address.fragment

@@ -146,7 +146,8 @@ def pin_dependents(single: OneInput) -> None:
     marked = pinned_positions("dependents")
     if marked and single.example.words is not None:
         owner = single.example.words.tolist()
-        address.imply("pin", ",".join(f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner))
+        implied = [f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner]
+        address.current().implied["pin"] = ",".join(implied)
 
 
 def gold_tree(single: OneInput) -> None:
