@@ -146,7 +146,7 @@ class RayRunner(LocalRunner):
     def _task(self, requests: Sequence[Request]) -> PassTask:
         model = requests[0].checkpoint
         model = replace(model, folder=model.folder.absolute())
-        source = replace(requests[0].source, opener=io.BytesIO)
+        source = replace(requests[0].source, opener=io.BytesIO, parts=())
         bare = tuple(replace(request, checkpoint=model, source=source, others={}) for request in requests)
         return PassTask(bare, self.execution, model.fingerprint())
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.corpora.source import Source, from_bytes, from_path
-from bertviz_core.corpora.unpacking import as_file, joined
 from bertviz_core.errors import InputError
 
 FOLDER = Path(__file__).parent.parent / "assets" / "corpora"
@@ -52,7 +51,7 @@ def find_sources(names: Sequence[str]) -> Source:
     sources = list(map(from_path, paths))
     digest = hashlib.sha256("\n".join(source.digest for source in sources).encode()).hexdigest()
     name, size = f"{sources[0].name} and {len(sources) - 1:,} more", sum(source.size for source in sources)
-    return Source(name, digest, size, lambda: as_file(lambda: joined(source.unpacked for source in sources)))
+    return Source(name, digest, size, parts=tuple(sources))
 
 
 def expanded(name: str) -> list[Path]:

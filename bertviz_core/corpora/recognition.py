@@ -1,12 +1,14 @@
 """Recognition of a source from its beginning: a treebank, a corpus with coreference, or text; and estimates of size."""
 
 import codecs
+import io
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import BinaryIO, Literal
 
 from bertviz_core.corpora import annotated
@@ -133,14 +135,19 @@ def _words(text: str, columns: bool) -> int:
 
 def positioned(source: Source) -> tuple[Source, Callable[[], float]]:
     """The same source, and how far its latest reading has come: the share of the bytes, above 0 and up to 1."""
-    streams: deque[BinaryIO] = deque(maxlen=1)
+    latest: deque[tuple[int, int, BinaryIO]] = deque([(0, 0, io.BytesIO())], maxlen=1)  # bytes before it, its bytes
 
-    def opener() -> BinaryIO:
-        streams.append(source.opener())
-        return streams[0]
+    def watched(part: Source, before: int) -> Source:
+        def opener() -> BinaryIO:
+            latest.append((before, part.size, part.opener()))
+            return latest[0][2]
+
+        return replace(part, opener=opener)
 
     def share() -> float:
-        position = 0 if not streams or streams[0].closed else streams[0].tell()
-        return min(1.0, max(1, position) / max(1, source.size))
+        before, size, stream = latest[0]
+        return min(1.0, max(1, before + (size if stream.closed else stream.tell())) / max(1, source.size))
 
-    return replace(source, opener=opener), share
+    parts = source.parts or (source,)
+    starts = accumulate((part.size for part in parts), initial=0)
+    return replace(source, parts=tuple(map(watched, parts, starts))), share

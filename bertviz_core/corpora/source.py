@@ -1,4 +1,7 @@
-"""A source is a named, digested run of bytes: a file, a paste or an upload. Readers see only sources."""
+"""Sources are named, digested runs of bytes: files, pastes or uploads. Readers see only sources, which unpack gzip,
+xz and zips of text files (whose members are only read, never written anywhere), and decode UTF-8 and UTF-16."""
+
+from __future__ import annotations
 
 import codecs
 import gzip
@@ -8,43 +11,52 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import BinaryIO, cast
+from functools import partial
+from itertools import chain, pairwise
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO
 
-from bertviz_core.corpora import unpacking
-from bertviz_core.corpora.unpacking import CHUNK, as_file, recoded, unxz
 from bertviz_core.errors import InputError
 
 Line = tuple[int, str]  # its number in the file, from 1, and its text
+CHUNK = 1 << 20  # bytes that are read together
 # A compressed file that unpacks to more than this is not text: text shrinks to a tenth at best.
 TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
-GZIP, XZ = b"\x1f\x8b", b"\xfd7zXZ\0"  # how such files begin
-TAR = slice(257, 262)  # where a tar archive names itself
+GZIP, XZ, ZIP = b"\x1f\x8b", b"\xfd7zXZ\0", b"PK\x03\x04"  # how such files begin
+XZ_READ = CHUNK // 16
+XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
+MAX_MEMBERS = 10_000
+MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
+BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
 NO_TEXT = (
-    (b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
-    (b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
-    (b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
-    (b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
-)  # beginning, what it is, what to do
+    (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
+    (0, b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
+    (0, b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
+    (0, b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
+    (257, b"ustar", "a tar archive", "Unpack it, or pack its files as a .zip."),
+)  # where it is recognized, by what, what it is, what to do
 # Raised by unpacking; RuntimeError where a zip is encrypted or requires a newer version than zipfile reads.
 DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file. Its `locator` is how another process opens the same bytes: "file:PATH", "upload:KEY" of the store,
-    or empty if only this process has them."""
+    """A corpus file, or several as one. Its `locator` is how another process opens the same bytes: "file:PATH",
+    "upload:KEY" of the store, or empty if only this process has them."""
 
     name: str  # for display
     digest: str  # sha256 of the bytes, hexadecimal; keys contain it
     size: int
-    opener: Callable[[], BinaryIO] = field(repr=False, compare=False)  # opens the bytes from their start
+    opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)  # opens the bytes
     max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
     locator: str = field(default="", repr=False, compare=False)
+    parts: tuple[Source, ...] = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
         """What is wrong with the source, or with one of its lines, and what to do about it."""
@@ -78,30 +90,22 @@ class Source:
             rest, before = data[count:], 0 if is_end else before + count
         self._decoded(rest, number, before)
 
-    def unpacked(self) -> BinaryIO:
-        """The bytes of the text."""
-        start = self._start()
-        for magic, what, hint in NO_TEXT:
-            if start.startswith(magic):
-                raise self.error(f"This is {what}, not text.", hint)
-        if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            return as_file(lambda: recoded(self._decompressed()))
-        if unpacking.is_zip(start):
-            return unpacking.unzipped(self._decompressed, self.name)
-        if start[TAR.start : TAR.stop] == b"ustar":
-            raise self.error("This is a tar archive, not text.", "Unpack it, or pack its files as a .zip.")
-        return self._decompressed()
-
     @property
     def is_packed(self) -> bool:
-        """Whether it is compressed."""
-        with self.opener() as stream:
-            start = stream.read(len(XZ))
-        return start.startswith((GZIP, XZ)) or unpacking.is_zip(start)
+        """Whether it is compressed, or a part of it."""
+        return any(part._begin()[0].startswith((GZIP, XZ, ZIP)) for part in self.parts or [self])
 
     def text_files(self) -> list[str]:
         """Names of the files that a zip archive's text is put together from; empty for another file."""
-        return unpacking.text_files(self._decompressed, self.name) if unpacking.is_zip(self._start()) else []
+        magic, stream = self._begin()
+        return [info.filename for info in _texts(stream, self.name)[1]] if magic.startswith(ZIP) else []
+
+    def _begin(self) -> tuple[bytes, BinaryIO]:
+        """How the file begins, and the file."""
+        stream = self.opener()
+        magic = stream.read(len(XZ))
+        stream.seek(0)
+        return magic, stream
 
     def _pieces(self) -> Iterator[tuple[int, bytes]]:
         """(line number, a line, or a part of a long one), without the byte order mark."""
@@ -110,35 +114,43 @@ class Source:
             limit = self.max_unpacked
             if limit is None and self.is_packed:
                 limit = max(MINIMUM, TIMES * self.size)
-            stream = self.unpacked()
-            while piece := stream.readline(CHUNK):
-                first, total = not total, total + len(piece)
+            for block in _joined(part._blocks() for part in self.parts or [self]):
+                total += len(block)
                 if limit is not None and total > limit:
                     what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."
                     raise self.error(what, "Unpack it, and give the text.", number)
-                if b"\0" in piece:
-                    raise self.error("There is a NUL byte: this is not a text file.", "Save it as plain text.", number)
-                yield number, piece.removeprefix(codecs.BOM_UTF8) if first else piece
-                number += piece.endswith(b"\n")
+                for piece in io.BytesIO(block):
+                    if b"\0" in piece:
+                        what = "There is a NUL byte: this is not a text file."
+                        raise self.error(what, "Save it as plain text.", number)
+                    yield number, piece
+                    number += piece.endswith(b"\n")
         except DAMAGE as error:
             what = f"The compressed file is truncated or damaged ({error})."
             where = f"{self.name}, after line {number - 1}"
             raise InputError(what, where=where, hint="Compress or download it again.") from error
 
-    def _start(self) -> bytes:
-        with self._decompressed() as stream:
-            return stream.read(TAR.stop)
-
-    def _decompressed(self) -> BinaryIO:
-        stream = self.opener()
-        magic = stream.read(len(XZ))
-        stream.seek(0)
-        if magic.startswith(GZIP):
-            return cast(BinaryIO, gzip.open(stream))
-        if magic != XZ:
-            return stream
-        stream.close()
-        return as_file(lambda: unxz(self.opener()))
+    def _blocks(self) -> Iterator[bytes]:
+        """The bytes of the text."""
+        magic, stream = self._begin()
+        with stream:
+            if magic.startswith(ZIP):
+                archive, members = _texts(stream, self.name)
+                yield from _joined(_read(archive.open(info)) for info in members)
+                yield b"\n\n"
+                return
+            if magic.startswith(GZIP):
+                blocks = _read(gzip.GzipFile(fileobj=stream))
+            else:  # a plain file by lines, so that its position says how much of it is read
+                blocks = _unxz(stream) if magic == XZ else iter(partial(stream.readline, CHUNK), b"")
+            start = next(blocks, b"")
+            for at, mark, what, hint in NO_TEXT:
+                if start.startswith(mark, at):
+                    raise self.error(f"This is {what}, not text.", hint)
+            blocks = chain([start], blocks)
+            if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                blocks = (text.encode("utf-8", "replace") for text in codecs.iterdecode(blocks, "utf-16"))
+            yield from blocks
 
     def _decoded(self, data: bytes, number: int, before: int = 0, is_end: bool = True) -> tuple[str, int]:
         """The text, and how many bytes it takes: all, unless the last letter is cut before the line's end."""
@@ -171,3 +183,60 @@ def from_path(path: Path | str) -> Source:
         what = f"The file cannot be read ({error.strerror})."
         raise InputError(what, where=str(path), hint="Check the path.") from error
     return Source(path.name, digest, size, lambda: path.open("rb"), locator=locator)
+
+
+def _read(stream: IO[bytes] | io.BufferedIOBase) -> Iterator[bytes]:
+    with stream:
+        while block := stream.read(CHUNK):
+            yield block
+
+
+def _unxz(packed: BinaryIO) -> Iterator[bytes]:
+    """What `lzma.open` reads, with a limit to the memory that the file's own header may ask for."""
+    rest = packed.read(XZ_READ)
+    while rest:
+        unpacker = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=XZ_MEMORY)
+        while not unpacker.eof:
+            if unpacker.needs_input and not rest and not (rest := packed.read(XZ_READ)):
+                raise EOFError("it ends before its end mark")
+            yield unpacker.decompress(rest, CHUNK)
+            rest = b""
+        rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
+
+
+def _joined(texts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
+    """Texts one after the other, without byte order marks, a blank line between."""
+    for number, blocks in enumerate(texts):
+        yield (b"\n\n" if number else b"") + next(blocks, b"").removeprefix(codecs.BOM_UTF8)
+        yield from blocks
+
+
+def _texts(stream: BinaryIO, name: str) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
+    """An archive, and its files of the most common ending, .txt among equals, without a README, a licence and hidden
+    files. Raises InputError for an archive that has none, or too many, or that may take more than it should."""
+    size = stream.seek(0, io.SEEK_END)
+    stream.seek(max(0, size - (1 << 16) - 22))
+    end = stream.read()
+    at = end.rfind(b"PK\x05\x06")
+    if at < 0 or len(end) < at + 22 or int.from_bytes(end[at + 12 : at + 16], "little") > MAX_DIRECTORY:
+        raise InputError("The archive is damaged, or has too many files.", where=name, hint="Pack it again.")
+    archive = zipfile.ZipFile(stream)
+    members = [(PurePosixPath(info.filename), info) for info in archive.infolist() if not info.is_dir()]
+    spans = sorted((info.header_offset, info.header_offset + info.compress_size) for _, info in members)
+    if any(start < 0 for start, _ in spans) or any(end > start for (_, end), (start, _) in pairwise(spans)):
+        raise InputError("Files of the archive overlap, or begin before it.", where=name, hint="Pack it again.")
+    if len(members) > MAX_MEMBERS:
+        raise InputError(f"The archive has more than {MAX_MEMBERS:,} files.", where=name, hint="Join its files.")
+    for path, info in members:
+        if info.compress_type not in METHODS or info.flag_bits & 1:
+            what = f"{str(path)[:60]!r} is encrypted or packed in an unusual way."
+            raise InputError(what, where=name, hint="Pack it as an ordinary zip without a password.")
+        if str(path) in ("[Content_Types].xml", "mimetype"):
+            what = "This is an office document or a book, not text."
+            raise InputError(what, where=name, hint="Save its text as .txt.")
+    shown = [m for m in members if not any(part.lower().startswith(BESIDE) for part in m[0].parts if part != "..")]
+    endings = Counter(path.suffix.lower() for path, _ in shown)
+    if not endings:
+        raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
+    ending = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
+    return archive, [info for path, info in shown if path.suffix.lower() == ending]

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertviz_core.corpora import unpacking
+from bertviz_core.corpora import source as sources
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.errors import InputError
 
@@ -176,7 +176,7 @@ def test_a_list_of_members_that_claims_more_memory_than_it_may_have_is_refused()
 
 
 def test_too_many_members_other_methods_and_empty_archives_are_refused(monkeypatch):
-    monkeypatch.setattr(unpacking, "MAX_MEMBERS", 3)
+    monkeypatch.setattr(sources, "MAX_MEMBERS", 3)
     with pytest.raises(InputError, match="more than 3 files"):
         lines(zipped({f"{i}.txt": b"a" for i in range(4)}))
     with pytest.raises(InputError, match="no text file"):
