@@ -25,10 +25,10 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import find_source
 from bertviz_core.corpora.source import Source
-from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership, word_of
 from bertviz_core.models.loading import load_tokens
+from bertviz_core.models.reading import EncodedSentence, Sentences
 from bertviz_core.settings import Settings
 
 LAYERS, HEADS = 12, 12

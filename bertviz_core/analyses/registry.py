@@ -16,10 +16,9 @@ from bertviz_core.analyses.probes import ProbesAnalysis
 from bertviz_core.analyses.results import Results
 from bertviz_core.analyses.sep_gradients import SepGradientsAnalysis
 from bertviz_core.analyses.surface_patterns import SurfacePatternsAnalysis
-from bertviz_core.models.annotated import Sentences, Windows
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.reading import Examples, RandomSequences
-from bertviz_core.models.segments import Segments
+from bertviz_core.models.reading import Examples, Sentences, Windows
+from bertviz_core.models.segments import RandomSequences, Segments
 
 CLASSES: tuple[type[Analysis], ...] = (
     SurfacePatternsAnalysis,

@@ -1,5 +1,5 @@
-"""Segments, `[CLS] A [SEP] B [SEP]` from raw text as in BERT's pre-training, and the authors' examples, as encoded
-examples; mode "as in the paper" follows the release (docs/methods.md, section 1)."""
+"""Segments, `[CLS] A [SEP] B [SEP]` from raw text as in BERT's pre-training or as in the release, and the authors'
+examples, as encoded examples (docs/methods.md, section 1); and random tokens in their place."""
 
 import random
 import threading
@@ -14,6 +14,7 @@ from bertviz_core.corpora import UNKNOWN, Skipped
 from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
+from bertviz_core.errors import SettingsError
 from bertviz_core.models.encoding import Encoded, count_unknown, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
@@ -21,6 +22,8 @@ Line = tuple[int, list[int]]  # line number, ids
 ONE_LINE = "a chunk of one line (the release drops it)"
 REST = "a line after a chunk of one line (the release drops the rest of the document)"
 UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
+INPUTS = 100  # of random tokens, where the settings set no limit
+SHORTEST = 3  # tokens of a random sequence: of two, the token before would be the one after the first occurrence
 MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 
@@ -153,6 +156,36 @@ def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[i
         else:
             longer[1] -= 1
     return [side[start:end] for side, (start, end) in zip(sides, spans, strict=True)]
+
+
+@dataclass
+class RandomSequences(Examples[Encoded]):
+    """Sequences of random tokens, every other one repeated once (docs/methods.md, section 15): pairs of inputs in the
+    tokenizer's own frame, a sequence and its repetition, then the same sequence and another one; all tokens of a pair
+    are distinct but for the repetition. `words` of an input has the place of each token in its sequence: in the
+    repetition, that of its first occurrence."""
+
+    unit: ClassVar[str] = "sequences"
+
+    def __post_init__(self) -> None:
+        self.size = min(self.room(self.tokens.single), len(self.tokens.ordinary)) // 2
+        if self.size < SHORTEST:
+            raise SettingsError(
+                f"Inputs of {self.settings.max_length} tokens are too short for a sequence and its repetition.",
+                hint="Choose a larger maximum length.",
+            )
+
+    def read(self, reading: Reading) -> Iterator[Encoded]:
+        before, after = self.tokens.single
+        for number in range(self.settings.limit or INPUTS):
+            draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])
+            ids, places = draw.choice(self.tokens.ordinary, 2 * self.size, replace=False), np.arange(2 * self.size)
+            if number % 2 == 0:
+                ids[self.size :] = ids[: self.size]
+                places %= self.size
+            ids = np.array([*before, *ids, *after], dtype=np.int64)
+            words = np.pad(places, (len(before), len(after)), constant_values=-1)
+            yield Encoded(number, f"sequence {number + 1}", ids, np.zeros_like(ids), words, document_number=number)
 
 
 class FirstSegments:

@@ -24,8 +24,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
 from bertviz_core.models import checkpoint
-from bertviz_core.models.annotated import Sentences, Windows
-from bertviz_core.models.reading import Examples, Reading
+from bertviz_core.models.reading import Examples, Reading, Sentences, Windows
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import MODES, Execution, Settings
 from tests.bracketed import conll

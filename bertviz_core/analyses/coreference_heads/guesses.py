@@ -25,8 +25,8 @@ import numpy as np
 
 from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Features, Item, mention_type
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.annotated import Window
 from bertviz_core.models.encoding import Membership, membership, word_of
+from bertviz_core.models.reading import Window
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -27,10 +27,10 @@ from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, Items, d
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.models.annotated import Window, Windows
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.reading import Window, Windows
 
 
 class AntecedentSums:

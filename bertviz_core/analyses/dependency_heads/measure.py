@@ -28,10 +28,10 @@ from bertviz_core.analyses.dependency_heads.word_classes import WordClasses, cla
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank import ALL, POSSESSIVES, UAS, Sentence, sentence_of
 from bertviz_core.engine.packing import pack, unpack
-from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.reading import Sentences
 
 UNIT = 1 << 32  # a right guess of a random word is counted in so many parts
 RELEASE_POSSESSIVES = ("'s", "s'")

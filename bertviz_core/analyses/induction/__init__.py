@@ -10,7 +10,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.findings import Answer, Statement, decide, head_intervals, present
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.heads import highest
-from bertviz_core.models.reading import INPUTS
+from bertviz_core.models.segments import INPUTS
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import BROAD, PREVIOUS, SEP, layer_figure
 

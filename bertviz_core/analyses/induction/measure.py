@@ -9,7 +9,7 @@ from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.induction import Induction
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
-from bertviz_core.models.reading import RandomSequences
+from bertviz_core.models.segments import RandomSequences
 
 
 def measure(batch: Batch, attention: LayerAttention) -> Tensor:

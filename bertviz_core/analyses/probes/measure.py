@@ -18,10 +18,9 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.annotated import EncodedSentence, Sentences
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.reading import Reading
+from bertviz_core.models.reading import EncodedSentence, Reading, Sentences
 
 # Kinds of probes that read maps or words, and how they are trained.
 MAPPED: dict[str, tuple[type[probes.Probe], Schedule]] = {

@@ -16,9 +16,9 @@ from bertviz_core.analyses.probes.features import scratch_arrays
 from bertviz_core.analyses.probes.training import Schedule, run_epochs
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.annotated import EncodedSentence
 from bertviz_core.models.encoding import buckets, collate
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.reading import EncodedSentence
 
 SENTENCES = 20  # in a step
 Edges = list[list[tuple[int, int]]]  # of each layer, (lower word, higher word), words from 0

@@ -27,9 +27,9 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import checkpoint, loading
-from bertviz_core.models.annotated import Windows
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
+from bertviz_core.models.reading import Windows
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 from tests import predicting

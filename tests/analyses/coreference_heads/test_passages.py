@@ -17,7 +17,7 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.heads import DirectedHead, Head
 from bertviz_core.models import reading
-from bertviz_core.models.annotated import Windows
+from bertviz_core.models.reading import Windows
 from bertviz_core.settings import Settings
 from tests.oracles import coreference as oracle
 

@@ -18,11 +18,11 @@ from bertviz_core.corpora.treebank import POSSESSIVES
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models import checkpoint
-from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.loading import load
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.reading import Sentences
 from bertviz_core.settings import Execution, Settings
 from tests import predicting
 from tests.families import FAMILIES, save

@@ -13,7 +13,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.loading import load_tokens
-from bertviz_core.models.reading import RandomSequences
+from bertviz_core.models.segments import RandomSequences
 from bertviz_core.settings import Execution, Settings
 from tests import families
 from tests.oracles import induction as oracle

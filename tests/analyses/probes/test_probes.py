@@ -24,9 +24,9 @@ from bertviz_core.analyses.probes.training import Schedule, loss_of
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.annotated import Sentences
 from bertviz_core.models.encoding import collate
 from bertviz_core.models.model import observing
+from bertviz_core.models.reading import Sentences
 from bertviz_core.settings import Settings
 from tests.oracles import norms, reference
 from tests.oracles import probes as oracle
