@@ -5,29 +5,36 @@ from functools import partial
 
 import streamlit as st
 
-from bertviz_core.analyses.probes.figure import (
-    distance_figure,
-    paper_figure,
-    papers_scores,
-    sentence_drawing,
-    title,
-    titles,
-)
+from bertviz_core.analyses.probes import distance_figure, paper_figure, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import meaning
+from bertviz_core.corpora.word_search import has
+from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.head_map import weight_map
-from pages.shared import endnotes, page, stored
-from pages.shared.frame import address, choices, header, links
+from pages.shared import endnotes, messages, page, services, stored
+from pages.shared.frame import address, choices, header, links, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.page import Metric
 from pages.shared.views import lists
-from pages.shared.views.probe_files import FILES, chosen_file
 
 SHOWN = 10  # sentences a page
+FILES = {  # that the training takes beside its treebank: stored as uploads, and in the address
+    "dev": (
+        "Test treebank (default: a fifth of the sentences is held out)",
+        ["conllu", "conll", "txt", "gz", "xz"],
+        "treebank",
+    ),
+    "vectors": (
+        "Word vectors in GloVe format (default: the model's input embeddings)",
+        ["txt", "gz", "xz", "zip"],
+        "vectors",
+    ),
+}
 
 
 def choose() -> Request:
@@ -42,14 +49,51 @@ def choose() -> Request:
     return replace(selection.request("probes", plan.to_json()), others=others)
 
 
+def chosen_file(role: str) -> Source | None:
+    """The file that this reader gave for a role, with a button that takes it away; stored once, when it is checked."""
+    label, types, kind = FILES[role]
+    state, key = st.session_state, f"{role}-upload"
+
+    def begin() -> None:
+        if file := state[role]:  # an emptied uploader changes nothing
+            uploads.begin([(file.name, file.getvalue())], kind, role, fixed=True)
+
+    def stop() -> None:
+        state[key] = ""
+
+    st.file_uploader(label, type=types, key=role, on_change=begin)
+    try:
+        if key not in address.current().restored:  # on arrival, from the address
+            address.current().restored.add(key)
+            linked = address.get(role) or (state.get(key, "") if services.access().public else "")
+            state[key] = ""
+            if linked:
+                uploads.open_link(linked, kind)
+                state[key] = linked
+        if checked := uploads.take(role):
+            state[key] = uploads.keep(checked)
+    except BertvizError as problem:
+        messages.error(problem)
+    upload = uploads.visible(kind).get(state.get(key, ""))
+    if upload is None or services.uploads().find(upload.token) is None:
+        address.put(role, "")
+        return None
+    address.put(role, uploads.in_address(state[key]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
+        st.button("Stop using", key=f"{role}-stop", on_click=stop, icon=":material/close:")
+        delete = {"on_click": uploads.delete, "args": (state[key],)}
+        st.button("Delete now", key=f"{role}-delete", icon=":material/delete:", **delete)
+    return services.upload(upload)
+
+
 def numbers() -> list[Metric]:
     """Beside the paper's, and what says how far to trust them."""
-    entries = [
-        (title(probe.removesuffix(AS_RELEASED)), f"{result.of(probe):.1%}", f"{text}paper: {score}%")
-        for probe, score in zip(result.probes, papers_scores(result)[0], strict=True)
-        if score and probe.startswith("attention")
-        for text in ["as released; " if probe.endswith(AS_RELEASED) else ""]
-    ]
+    entries = []
+    for probe, score, printed in zip(result.probes, result.score, table_3(result)["paper"].fillna(0), strict=True):
+        if probe.startswith("attention") and printed:
+            text = "as released; " if probe.endswith(AS_RELEASED) else ""
+            entries.append((title(probe.removesuffix(AS_RELEASED)), f"{score:.1%}", f"{text}paper: {printed:g}%"))
     if control := result.about.get("control"):
         selectivity = f"{100 * control['selectivity']:.1f}"
         entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
@@ -60,25 +104,16 @@ def numbers() -> list[Metric]:
 
 
 def table() -> None:
-    """Table 3 with intervals, the paper's column, and what each probe costs."""
+    """Table 3 with intervals, the paper's columns, and what each probe costs."""
     if result.about["sentences"]["train"] < 1000:
         st.caption(
             "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
         )
-    frame = result.to_frame()
-    percent = (100 * frame[["score", "low", "high"]]).round(1)
-    without, including = papers_scores(result)
-    shown = {
-        "probe": titles(result),
-        "metric": frame["metric"],
-        "score": percent["score"],
-        "95%": [f"{low:.1f} to {high:.1f}" for low, high in zip(percent["low"], percent["high"], strict=True)],
-        "paper": without,
-        "with punctuation": (100 * frame["with_punctuation"]).round(1),
-        "paper, with punctuation": including,
-        "parameters": frame["parameters"],
-        "seconds": frame["seconds"],
-    }
+    frame = table_3(result).round(1)
+    frame["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(frame["low"], frame["high"], strict=True)]
+    names = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
+    order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "seconds"]
+    shown = frame.rename(columns=names)[order]
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in ("score", "with punctuation", "seconds")}
     formats["parameters"] = st.column_config.NumberColumn(format="localized")
     alt = "A row for each probe"
@@ -119,12 +154,12 @@ def relations() -> None:
     )
     rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
     n, names = result.relation_n[:, rows], [result.relations[row] for row in rows]
-    probes = [name.partition(" (")[0] for name in titles(result)]
-    by_probe = dict(zip(probes, 100 * share(result.relation_right[:, rows], n), strict=True))
-    columns = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)} | by_probe
-    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in by_probe}
-    alt = "A row for each relation"
-    st.dataframe(columns, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
+    accuracy = 100 * share(result.relation_right[:, rows], n)
+    titles = [title(probe, result).partition(" (")[0] for probe in result.probes]
+    columns = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles}
+    shown, alt = columns | dict(zip(titles, accuracy, strict=True)), "A row for each relation"
+    st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
 
 
 @address.fragment
@@ -135,7 +170,8 @@ def sentences() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         look = {"format_func": partial(title, result=result), "width": 320}
         probe = choices.selectbox("Probe", result.probes, key="probe", default=result.probes[first], **look)
-        found = result.sentences_with(lists.words("probe_search"))
+        searched = lists.words("probe_search")
+        found = [sentence for sentence in result.sentences if has(sentence["words"], searched)]
         number = choices.page_of(len(found), SHOWN, key="probe_page")
     tested = result.about["sentences"]["test"]
     of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"

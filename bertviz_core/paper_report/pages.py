@@ -16,7 +16,7 @@ from bertviz_core.analyses.dependency_heads.figure import relation_table
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import DECIDED, MARKS
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.probes.figure import papers_scores, titles
+from bertviz_core.analyses.probes import table_3
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, corpus_size, result_of
@@ -165,11 +165,11 @@ def _coreference_table(result: AntecedentCounts) -> str:
 
 def _probe_table(result: Probes) -> str:
     rows = []
-    for title, row, *papers in zip(titles(result), result.to_frame().itertuples(), *papers_scores(result), strict=True):
-        bert = next((f"{score:g}" for score in papers if score), ABSENT)
-        cells = (title, row.metric, _share(row), _percent(row.with_punctuation), bert, f"{row.parameters:,}")
-        rows.append(cells)
-    header = ("probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters")
+    for (_, shown), row in zip(table_3(result).iterrows(), result.to_frame().itertuples(), strict=True):
+        papers = (f"{score:g}" for score in (shown["paper"], shown["paper_with_punctuation"]) if not np.isnan(score))
+        cells = (_share(row), _percent(row.with_punctuation), next(papers, ABSENT), f"{row.parameters:,}")
+        rows.append([shown["probe"], row.metric, *cells])
+    header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
     return table("Table 3: percent with the 95% interval", header, rows)
 
 

@@ -172,7 +172,7 @@ def test_probes_differ_where_their_intervals_are_apart():
     names = ["right-branching", "attention-only"]
     result = SimpleNamespace(
         probes=names, score=np.array([0.3, 0.5]), low=np.array([0.28, 0.47]), high=np.array([0.32, 0.53]),
-        attention=np.zeros((2, 1, 1)), about={"sentences": {"test": 40}},
+        weight=lambda: np.zeros((1, 1)), about={"sentences": {"test": 40}},
     )  # fmt: skip
     result.default_view = lambda: result
     assert found("probes.attention_only", result).state == SHOWN  # 0.47 - 0.32 > 0.1

@@ -1,25 +1,157 @@
-"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3).
+"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3). Its figures and tables.
 
 In reading order: features (what probes read), probes (the networks), training, scoring, structural, measure (all of
-it); result (with the options), figure.
+it); result (with the options).
 """
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
+from bertviz_core.analyses.dependency_heads.guesses import offset_name
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.probes.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.probes.result import ProbeOptions, Probes
-from bertviz_core.analyses.proportions import MIN_UNITS
+from bertviz_core.analyses.probes.result import AS_RELEASED, ProbeOptions, Probes
+from bertviz_core.analyses.proportions import MIN_UNITS, share
 from bertviz_core.heads import highest
+from bertviz_core.plotting import BEST, finish, scores, tabular
+from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
 
 POINTS = 0.1  # a substantial difference of two shares
 ENDS = "with a conservative interval, from both intervals' end points."
+PAPER = "#e8890c"
+# A color and a marker for each probe; gray for what has learned nothing from a trained network.
+STYLES = {
+    "right-branching": ("#8c8c8c", "triangle-right"),
+    "best-offset": ("#8c8c8c", "triangle-right-open"),
+    "distances-and-words": ("#0c9aa8", "square"),
+    "random-attention-and-words": ("#9c36b5", "diamond-open"),
+    "random-attention-only": ("#9c36b5", "circle-open"),
+    "attention-only": ("#4c6ef5", "circle"),
+    "attention-and-words": ("#e03131", "diamond"),
+    "structural": ("#2b9348", "star"),
+}
+COMPARED = ("distances-and-words", "attention-only", "attention-and-words")  # by distance, at first
+STYLES |= {name + AS_RELEASED: (color, "x") for name, (color, _) in STYLES.items() if "words" in name}
+
+
+def table_3(result: Probes) -> pd.DataFrame:
+    """A row for each probe, shares in percent, beside the paper's scores without punctuation and with it. Of two rows
+    of a probe the paper's is the one as released; the best offset has Table 1's where it is the same offset."""
+    frame = result.to_frame()
+    frame[["score", "low", "high", "with_punctuation"]] *= 100
+    names = ["" if name + AS_RELEASED in result.probes else name.removesuffix(AS_RELEASED) for name in result.probes]
+    _, _, score, offset = paper.TABLE_1["all"]
+    including = dict(paper.TABLE_3_WITH_PUNCTUATION)
+    if result.about["best_offset"] == offset:
+        including["best-offset"] = score
+    return frame.assign(
+        probe=[title(probe, result) for probe in result.probes],
+        paper=np.array([paper.TABLE_3.get(name, np.nan) for name in names], dtype=float),
+        paper_with_punctuation=np.array([including.get(name, np.nan) for name in names], dtype=float),
+    )
+
+
+def title(probe: str, result: Probes | None = None) -> str:
+    """A probe's name as Table 3 writes it; for a row of a result, what distinguishes it from the others."""
+    if probe == "right-branching":
+        return "Right-branching (last word to ROOT)"
+    if probe == "best-offset" and result:
+        return f"Best {offset_name(result.about['best_offset'])}"
+    name = probe.removesuffix(AS_RELEASED).replace("-", " ").capitalize()
+    if probe.endswith(AS_RELEASED):
+        return f"{name}, as released"
+    return f"{name}, aligned" if result and probe + AS_RELEASED in result.probes else name
+
+
+def latex(result: Probes) -> str:
+    """Table 3 (booktabs): of the paper's two scores of a probe the one that there is."""
+    frame = table_3(result)
+    columns = ["probe", "metric", "score", "low", "high", "with_punctuation", "paper"]
+    shown = frame.assign(paper=frame["paper"].fillna(frame["paper_with_punctuation"]))[columns]
+    return tabular(shown.rename(columns=lambda name: name.capitalize().replace("_", " ")))
+
+
+def paper_figure(result: Probes) -> go.Figure:
+    """A line for each probe: its score with the 95% interval, that with punctuation, and the paper's."""
+    frame = table_3(result)
+    names, including = frame["probe"], frame["paper_with_punctuation"]
+    own = {"name": "this run", "marker": {"color": BEST, "size": 11}}
+    described = {
+        "customdata": np.stack([frame["metric"], frame["low"].round(1), frame["high"].round(1)], 1),
+        "hovertemplate": "%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+    }
+    figure = go.Figure(scores(names, frame, ("score", "low", "high"), **own, **described))
+    circle = {"color": BEST, "size": 9, "symbol": "circle-open"}
+    diamond = {"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}}
+    for values, name, marker, hover in (
+        (frame["with_punctuation"], "with punctuation", circle, "UAS with punctuation %{x:.1f}%"),
+        (frame["paper"].fillna(including), "paper (BERT-base, WSJ)", diamond, "%{x}% in the paper%{customdata}"),
+    ):
+        figure.add_scatter(
+            x=values,
+            y=names,
+            mode="markers",
+            name=name,
+            marker=marker,
+            customdata=np.where(including.notna(), ", with punctuation", ""),
+            hovertemplate=f"%{{y}}: {hover}<extra></extra>",
+        )
+    figure.update_xaxes(title="UAS (UUAS), percent", range=[-2, 102])
+    figure.update_yaxes(autorange="reversed", type="category")
+    return finish(figure, 130 + 34 * len(names), margin={"l": 10})
+
+
+def distance_figure(result: Probes) -> go.Figure:
+    """Accuracy by where the governor stands; at 0, words that hang from ROOT. A click on the legend shows the probes
+    that are not COMPARED."""
+    figure = go.Figure()
+    far = int(np.abs(result.distances).max(initial=1))
+    ticks = ["ROOT" if d == 0 else f"{d:+d}" + "…" * (abs(d) == far) for d in result.distances.tolist()]
+    accuracy = share(100 * result.distance_right, result.distance_n)
+    for index, probe in enumerate(result.probes):
+        name, (color, symbol) = title(probe, result), STYLES[probe]
+        figure.add_scatter(
+            x=ticks,
+            y=accuracy[index],
+            mode="lines+markers",
+            name=name.partition(" (")[0],
+            line={"color": color, "width": 1.5},
+            marker={"symbol": symbol, "size": 8},
+            customdata=result.distance_n[index],
+            visible=True if probe.removesuffix(AS_RELEASED) in COMPARED else "legendonly",
+            hovertemplate=f"{name}, governor at %{{x}}: %{{y:.1f}}%, n = %{{customdata:,}}<extra></extra>",
+        )
+    entries = 20 + 9 * (len(result.probes) + 1)  # pixels, two in a line
+    axis = {"type": "category", "tickfont_size": 11, "autotickangles": [0, -45]}
+    figure.update_xaxes(title="offset of the governor, words to the right", **axis)
+    figure.update_yaxes(title="accuracy, percent", range=[-3, 103])
+    return finish(figure, 325 + entries, legend={"font": {"size": 11}}, margin={"t": entries, "b": 70})
+
+
+def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
+    """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
+    words, governors = sentence["words"], sentence["governors"]
+    gold = list(map(partial(gold_arc, words), range(len(words)), governors, sentence["relations"]))
+    if probe == "structural":  # an edge has no direction: drawn as the tree has it where it is right
+        ends = [(b, a) if governors[b] == a + 1 else (a, b) for a, b in sentence["guesses"][probe]]
+    else:
+        ends = [(word, governor - 1) for word, governor in enumerate(sentence["guesses"][probe])]
+    marks = [(word, governor, governors[word] == governor + 1) for word, governor in ends]
+    guessed = [
+        Arc(word, governor, "✓" if right else "✗", "right" if right else "wrong", right)
+        for word, governor, right in marks
+    ]
+    punctuation = {i for i, name in enumerate(sentence["relations"]) if name.split(":")[0] == "punct"}
+    scored = [right for word, _, right in marks if probe == "structural" or word not in punctuation]
+    text = f"{sum(scored)} of {len(scored)} {'edges' if probe == 'structural' else 'words'} right"
+    return text, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
 
 
 def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
@@ -34,41 +166,9 @@ def above(result: Probes, base: int, probe: str, other: str, points: float) -> A
         decide(first.minus(second), points),
         f"The probe “{probe.replace('-', ' ')}” finds {scores[0]} of the governors, “{other.replace('-', ' ')}” "
         f"{scores[1]}.",
-        highest(result.attention.max(0)) if len(result.attention) else None,
+        None if (weight := result.weight()) is None else highest(weight),
         "weight",
     )
-
-
-STATEMENTS = (
-    Statement(
-        "attention_only",
-        "5",
-        f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} UAS, "
-        f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
-        f"Attention only is more than {POINTS:.0%} above right-branching, {ENDS}",
-        partial(above, probe="attention-only", other="right-branching", points=POINTS),
-    ),
-    Statement(
-        "words",
-        "5",
-        f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
-        f"{paper.TABLE_3['distances-and-words']}.",
-        f"Attention and words is above distances and words, {ENDS}",
-        partial(above, probe="attention-and-words", other="distances-and-words", points=0.0),
-    ),
-    Statement(
-        "random",
-        "5",
-        f"That is learned: on random attention the same probe has {paper.TABLE_3['random-attention-and-words']} UAS.",
-        f"Attention and words is more than {POINTS:.0%} above random attention and words, {ENDS}",
-        partial(above, probe="attention-and-words", other="random-attention-and-words", points=POINTS),
-    ),
-)
-
-
-def _weight(result: Probes) -> np.ndarray | None:
-    """(layer, head) weight of attention only, of the better direction."""
-    return result.attention.max(0) if "attention-only" in result.probes else None
 
 
 class ProbesAnalysis(Analysis):
@@ -82,10 +182,35 @@ class ProbesAnalysis(Analysis):
     result_class = Probes
     corpus = "treebank"
     options = ProbeOptions
-    columns = (HeadColumn("weight", "weight in the attention-only probe", _weight),)
-    statements = STATEMENTS
+    columns = (HeadColumn("weight", "weight in the attention-only probe", Probes.weight),)
+    statements = (
+        Statement(
+            "attention_only",
+            "5",
+            f"All heads together encode much syntax: attention only reaches {paper.TABLE_3['attention-only']} UAS, "
+            f"right-branching {paper.TABLE_3_WITH_PUNCTUATION['right-branching']}, punctuation included.",
+            f"Attention only is more than {POINTS:.0%} above right-branching, {ENDS}",
+            partial(above, probe="attention-only", other="right-branching", points=POINTS),
+        ),
+        Statement(
+            "words",
+            "5",
+            f"With word vectors attention reaches {paper.TABLE_3['attention-and-words']} UAS, distances and words "
+            f"{paper.TABLE_3['distances-and-words']}.",
+            f"Attention and words is above distances and words, {ENDS}",
+            partial(above, probe="attention-and-words", other="distances-and-words", points=0.0),
+        ),
+        Statement(
+            "random",
+            "5",
+            "That is learned: on random attention the same probe has "
+            f"{paper.TABLE_3['random-attention-and-words']} UAS.",
+            f"Attention and words is more than {POINTS:.0%} above random attention and words, {ENDS}",
+            partial(above, probe="attention-and-words", other="random-attention-and-words", points=POINTS),
+        ),
+    )
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
+    more_figures = staticmethod(lambda result: {"Accuracy by distance to the governor": distance_figure(result)})
     latex = staticmethod(latex)
     prefix = "probe_"
     forward_passes = 18  # measured: maps of four networks, one trained and three random; hidden states once; trainings

@@ -4,14 +4,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
 
 from bertviz_core.analyses.probes import probes, scoring, structural
 from bertviz_core.analyses.probes.features import Features, WordMaps, reinitialized, word_vectors
-from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, Probes, options_of
+from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, ProbeOptions, Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
@@ -35,14 +35,6 @@ RANDOM = "random-"
 Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
-class Fitted(NamedTuple):
-    """One trained probe and its guesses on the test part."""
-
-    probe: probes.Probe
-    guesses: dict[int, np.ndarray]
-    seconds: float
-
-
 class ProbeRun:
     """All probes of one request, from reading the treebank to the outcomes.
 
@@ -54,7 +46,7 @@ class ProbeRun:
 
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model, self.settings, self.others = model, request.settings, request.others
-        self.options = options_of(request.options)
+        self.options = ProbeOptions(**request.options)
         self.names = self.options.rows(self.settings.paper)
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
@@ -104,9 +96,9 @@ class ProbeRun:
     def _mapped(self, names: list[str]) -> None:
         """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
         features = Features(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
-        fitted: dict[str, list[Fitted]] = {name: [] for name in names}
+        outcomes: dict[str, list[Outcome]] = {name: [] for name in names}
         for name in (name for name in names if name.startswith("distances")):
-            fitted[name].append(self._fit(features, name))
+            outcomes[name].append(self._fit(features, name)[0])
         trained, drawn = ([name for name in names if name.startswith(start)] for start in ("attention", RANDOM))
         first = self.settings.seed
         for seed, on_network in ((None, trained), *((first + i, drawn) for i in range(self.options.seeds))):
@@ -114,13 +106,14 @@ class ProbeRun:
                 stage = "Computing maps" if seed is None else f"Computing maps of random layers {seed - first + 1}"
                 self.run_stage({"maps": seed}, self.encoded, features.take, stage)
             for name in on_network:
-                fitted[name].append(self._fit(features, name))
+                outcome, probe = self._fit(features, name)
+                outcomes[name].append(outcome)
                 if name == "attention-only":
-                    self._look_into(features, fitted[name][0])
-        for name, fits in fitted.items():  # averaged over seeds; parameters and guesses are those of one
-            right = np.mean([self.gold.right(fit.guesses) for fit in fits], axis=0)
-            seconds, size = float(np.mean([fit.seconds for fit in fits])), fits[0].probe.size()
-            self.outcomes.append(Outcome(name, "UAS", right, self.gold.counted, fits[0].guesses, size, seconds))
+                    self._look_into(features, outcome, probe)
+        for drawings in outcomes.values():  # averaged over seeds; parameters and guesses are those of one
+            right = np.mean([outcome.right for outcome in drawings], axis=0)
+            seconds = float(np.mean([outcome.seconds for outcome in drawings]))
+            self.outcomes.append(replace(drawings[0], right=right, seconds=seconds))
 
     def _word_rows(self, names: list[str]) -> list[np.ndarray]:
         """(word,) of each sentence, the rows of its words' vectors, which are read where a probe needs them."""
@@ -134,40 +127,43 @@ class ProbeRun:
         self.about["vectors"] = {"name": name, "dimension": vectors.shape[1], "unknown_words": unknown}
         return rows
 
-    def _fit(self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None) -> Fitted:
+    def _fit(
+        self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None
+    ) -> tuple[Outcome, probes.Probe]:
         """Train the probe of one row; `governors` in place of the treebank's for the control task."""
         text = name if governors is None else "the control task"
         train, validation, test = (Data(features, part, self.model.device, governors) for part in self.splits)
         network, schedule = MAPPED[kind_of(name)]
-        heads, paper = self.model.layers * self.model.heads, self.settings.paper
-        started = time.monotonic()
+        paper, started = self.settings.paper, time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
-            probe = network(probes.ProbeSettings(heads, paper, name.endswith(AS_RELEASED)), self.vectors)
-        probe = probe.to(self.model.device)
+            heads, misaligned = self.model.layers * self.model.heads, name.endswith(AS_RELEASED)
+            probe = network(heads, self.vectors, paper=paper, misaligned_root=misaligned).to(self.model.device)
         if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
             fit_lbfgs(probe, train, validation, self.progress, text)
         else:
             fit_adam(probe, train, validation, self._asked(PAPER if paper else schedule), self.progress, text)
         seconds = time.monotonic() - started
         self.progress.start(f"Scoring {text}")
-        return Fitted(probe, scoring.guesses(probe, test, self.progress), seconds)
+        guesses, size = scoring.guesses(probe, test, self.progress), sum(map(torch.numel, probe.parameters()))
+        right = self.gold.right(guesses)
+        return Outcome(name, "UAS", right, self.gold.counted, guesses, size, seconds), probe
 
     def _asked(self, schedule: Schedule) -> Schedule:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
 
-    def _look_into(self, features: Features, fitted: Fitted) -> None:
+    def _look_into(self, features: Features, outcome: Outcome, probe: probes.Probe) -> None:
         """Weights of every head, and selectivity: the score minus that of the same probe on the control task."""
-        parameters = dict(fitted.probe.named_parameters())
+        parameters = dict(probe.named_parameters())
         for field, name in (("attention", "weights"), ("root", "root")):
             if name in parameters:
                 values = parameters[name].detach().cpu().numpy()
                 self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
         targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
-        control = self._fit(features, "attention-only", targets)
-        hits = np.concatenate([control.guesses[i] == targets[i] for i in self.splits.test.tolist()])
-        accuracy, score = (float(right[self.gold.counted].mean()) for right in (hits, self.gold.right(fitted.guesses)))
-        self.about["control"] = {"accuracy": accuracy, "selectivity": score - accuracy}
+        control, _ = self._fit(features, "attention-only", targets)
+        hits = np.concatenate([control.guessed[i] == targets[i] for i in self.splits.test.tolist()])
+        accuracy = float(hits[self.gold.counted].mean())
+        self.about["control"] = {"accuracy": accuracy, "selectivity": outcome.score - accuracy}
 
     def _structural(self, batch_tokens: int | None) -> None:
         """The structural probe of every layer; the outcome is that of the layer best on the validation part."""

@@ -24,39 +24,28 @@ class ProbeBatch:
     governors: Tensor
 
 
-@dataclass(frozen=True)
-class ProbeSettings:
-    """Settings that all probes of one run share: the number of heads in all layers, and two of the release's choices.
+class Probe(nn.Module):
+    """Scores from a batch of maps and words. All probes take the number of heads in all layers, the word vectors (row,
+    dimension), and two of the release's choices.
 
-    Attributes:
+    Args:
         paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
             maps with SEP times another) and a word may govern itself; else ROOT has its own weights and it may not.
         misaligned_root: The release's slip, candidate i is scored with the vector of word i+1, the last candidate
             without any vector, not even the dependent's.
     """
 
-    heads: int
-    paper: bool = False
-    misaligned_root: bool = False
-
-
-class Probe(nn.Module):
-    """Base class of the probes: scores from a batch of maps and words; `vectors` (row, dimension) are the words'."""
-
-    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor | None = None) -> None:
+    def __init__(self, paper: bool = False, misaligned_root: bool = False) -> None:
         super().__init__()
-        self.probe_settings = probe_settings
-        self.scales = nn.Parameter(torch.ones(2)) if probe_settings.paper else None
+        self.paper, self.misaligned_root = paper, misaligned_root
+        self.scales = nn.Parameter(torch.ones(2)) if paper else None
 
     def joined(self, words: Tensor, root: Tensor) -> Tensor:
         """(sentence, n, n + 1) from scores (sentence, dependent, candidate word) and ROOT's (sentence, n)."""
-        if not self.probe_settings.paper:
+        if not self.paper:
             own = torch.eye(words.shape[1], dtype=torch.bool, device=words.device)
             words = words.masked_fill(own, -torch.inf)
         return torch.cat([root[:, :, None], words], -1)
-
-    def size(self) -> int:
-        return sum(parameter.numel() for parameter in self.parameters())
 
 
 class AttentionOnly(Probe):
@@ -65,10 +54,10 @@ class AttentionOnly(Probe):
     `weights` (2, head) are w (governor -> dependent), then u (dependent -> governor); `root` is (4, head).
     """
 
-    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor | None = None) -> None:
-        super().__init__(probe_settings)
-        self.weights = nn.Parameter(torch.zeros(2, probe_settings.heads))
-        self.root = None if probe_settings.paper else nn.Parameter(torch.zeros(4, probe_settings.heads))
+    def __init__(self, heads: int, vectors: Tensor | None = None, **release: bool) -> None:
+        super().__init__(**release)
+        self.weights = nn.Parameter(torch.zeros(2, heads))
+        self.root = None if self.paper else nn.Parameter(torch.zeros(4, heads))
 
     def forward(self, batch: ProbeBatch) -> Tensor:
         ahead, back = (batch.maps @ self.weights.T).unbind(-1)  # (sentence, n, n)
@@ -85,26 +74,26 @@ class AttentionAndWords(Probe):
     governor, dependent: the parts that read v_i and v_j; each gives w's share, then u's.
     """
 
-    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor) -> None:
-        super().__init__(probe_settings)
+    def __init__(self, heads: int, vectors: Tensor, **release: bool) -> None:
+        super().__init__(**release)
         self.vectors = nn.Buffer(vectors)
-        dimension, heads = vectors.shape[1], probe_settings.heads
+        dimension = vectors.shape[1]
         self.governor = nn.Linear(dimension, 2 * heads)
         self.dependent = nn.Linear(dimension, 2 * heads, bias=False)
-        self.root = None if probe_settings.paper else nn.Linear(dimension, 4 * heads)
+        self.root = None if self.paper else nn.Linear(dimension, 4 * heads)
         for parameter in (each for layer in self.children() for each in layer.parameters()):
             nn.init.zeros_(parameter)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
-        root_vector, candidates = aligned(vectors, self.probe_settings.misaligned_root)
+        root_vector, candidates = aligned(vectors, self.misaligned_root)
         of_governor = self.governor(candidates).unflatten(-1, (2, -1))  # (sentence, i, 2, head)
         of_dependent = self.dependent(vectors).unflatten(-1, (2, -1))  # (sentence, j, 2, head)
         first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)  # read with the map's first index
         second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)  # with its second
         ahead, back = (batch.maps @ first + (batch.maps.transpose(1, 2) @ second).transpose(1, 2)).unbind(-1)
         scores = ahead.mT + back
-        if self.probe_settings.misaligned_root:
+        if self.misaligned_root:
             last = batch.maps[:, -1] * of_dependent[:, :, 0] + batch.maps[:, :, -1] * of_dependent[:, :, 1]
             scores[:, :, -1] -= last.sum(-1)
         return self.joined(scores, self._root(batch, vectors, root_vector, of_dependent))
@@ -122,8 +111,8 @@ class AttentionAndWords(Probe):
 class DistancesAndWords(Probe):
     """One hidden layer of 256 tanh units over [v_i, v_j, 8 distance features]; v_ROOT = 0 unless misaligned."""
 
-    def __init__(self, probe_settings: ProbeSettings, vectors: Tensor) -> None:
-        super().__init__(probe_settings)
+    def __init__(self, heads: int, vectors: Tensor, **release: bool) -> None:
+        super().__init__(**release)
         self.scales = None
         self.vectors = nn.Buffer(vectors)
         self.governor = nn.Linear(vectors.shape[1], HIDDEN)
@@ -133,11 +122,11 @@ class DistancesAndWords(Probe):
 
     def forward(self, batch: ProbeBatch) -> Tensor:
         vectors = self.vectors[batch.words]
-        root_vector, words = aligned(vectors, self.probe_settings.misaligned_root)
+        root_vector, words = aligned(vectors, self.misaligned_root)
         candidates = torch.cat([root_vector[:, None], words], 1)
         distance = self.distance(distances(vectors.shape[1], vectors.device))  # (n, n + 1, hidden)
         of_dependent = self.dependent(vectors)[:, :, None]
-        if self.probe_settings.misaligned_root:
+        if self.misaligned_root:
             of_dependent = of_dependent.repeat(1, 1, candidates.shape[1], 1)
             of_dependent[:, :, -1] = 0
         hidden = self.governor(candidates)[:, None] + of_dependent + distance

@@ -1,6 +1,5 @@
 """The options of the probes, and their result: Table 3 on one treebank, with the details behind each row."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -12,7 +11,6 @@ from typing_extensions import Doc
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.request import Options
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.corpora.word_search import has
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import all_labels
 
@@ -65,11 +63,6 @@ class ProbeOptions(Options):
         if "probes" in values:  # in the order of the table, however they were asked for
             values["probes"] = [probe for probe in PROBES if probe in self.probes]
         return values
-
-
-def options_of(values: dict[str, Any]) -> ProbeOptions:
-    """Options from the JSON that `ProbeOptions.to_json` gives."""
-    return ProbeOptions(**values | {"probes": tuple(values.get("probes", PROBES))})
 
 
 CAUSAL = (
@@ -128,9 +121,9 @@ class Probes(Result):
         """A probe's score; NaN where it was not asked for."""
         return float(self.score[self.probes.index(probe)]) if probe in self.probes else float("nan")
 
-    def sentences_with(self, searched: Sequence[str]) -> list[dict[str, Any]]:
-        """Those of `sentences` that have consecutive words."""
-        return [sentence for sentence in self.sentences if has(sentence["words"], searched)]
+    def weight(self) -> np.ndarray | None:
+        """(layer, head) weight of attention only, of the better direction; None where it was not asked for."""
+        return self.attention.max(0) if len(self.attention) else None
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Tables by relation and by distance, of the attention-only weights, and of the structural probe's layers."""

@@ -58,7 +58,8 @@ def _viewer(selection: Selection) -> Head | None:
 
 def _probes(selection: Selection) -> Head | None:
     result = services.find(selection.request("probes"))
-    return highest(result.attention.max(0)) if isinstance(result, Probes) and len(result.attention) else None
+    weight = result.weight() if isinstance(result, Probes) else None
+    return None if weight is None else highest(weight)
 
 
 def _clustering(selection: Selection) -> Head | None:

@@ -15,7 +15,7 @@ from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.entropy import paper_figure as entropy_figure
 from bertviz_core.analyses.findings import Finding
 from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.probes.figure import paper_figure as probes_figure
+from bertviz_core.analyses.probes import paper_figure as probes_figure
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, result_of
 from bertviz_core.analyses.sep_gradients import no_op_figure

@@ -4,15 +4,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.dependency_heads.guesses import offset_name
-from bertviz_core.analyses.probes.figure import (
-    STYLES,
-    distance_figure,
-    paper_figure,
-    papers_scores,
-    sentence_drawing,
-    title,
-    titles,
-)
+from bertviz_core.analyses.probes import STYLES, distance_figure, paper_figure, sentence_drawing, table_3, title
 from bertviz_core.analyses.probes.result import PROBES
 from tests import shipped
 
@@ -25,7 +17,7 @@ def result(request):
 def test_table_3_as_a_picture(result):
     here, included, theirs = paper_figure(result).data
     released = {f"{name}-as-released" for name in PROBES if "words" in name}
-    assert set(STYLES) == {*PROBES} | released and list(here.y) == titles(result)
+    assert set(STYLES) == {*PROBES} | released and list(here.y) == [title(name, result) for name in result.probes]
     np.testing.assert_allclose(here.x, 100 * result.score)
     np.testing.assert_allclose(here.x + here.error_x.array, 100 * result.high)
     np.testing.assert_allclose(included.x, 100 * result.with_punctuation)
@@ -33,22 +25,26 @@ def test_table_3_as_a_picture(result):
     assert len(paired) == (3 if result.provenance["settings"]["mode"] == "paper" else 0)
     printed = dict(zip(result.probes, theirs.x, strict=True))
     assert printed["attention-and-words-as-released" if paired else "attention-and-words"] == 77
-    assert printed["right-branching"] == 26 and not any(printed[name] for name in [*paired, "random-attention-only"])
+    assert (
+        printed["right-branching"] == 26
+        and np.isnan([printed[name] for name in [*paired, "random-attention-only"]]).all()
+    )
 
 
 def test_every_row_is_named_and_the_papers_score_stands_beside_what_it_counts(result):
     """The paper's 26 for right-branching is over all words, its other scores are without punctuation."""
-    names = dict(zip(result.probes, titles(result), strict=True))
+    table = table_3(result)
+    names = dict(zip(result.probes, table["probe"], strict=True))
     assert len(set(names.values())) == len(names)
     assert names["right-branching"] == "Right-branching (last word to ROOT)"
     assert names["best-offset"].startswith(f"Best offset {result.about['best_offset']:+d} (")
     if result.provenance["settings"]["mode"] == "paper":
         assert names["attention-and-words"] == "Attention and words, aligned"
         assert names["attention-and-words-as-released"] == "Attention and words, as released"
-    without, including = papers_scores(result)
-    assert {without[row] for row in (0, 1)} == {None} and including[0] == 26
-    assert including[1] == (26.3 if result.about["best_offset"] == 1 else None)
-    assert without[-1] == 80 and set(including[2:]) == {None}
+    without, including = (table[name].fillna(-1).tolist() for name in ("paper", "paper_with_punctuation"))
+    assert {without[row] for row in (0, 1)} == {-1} and including[0] == 26
+    assert including[1] == (26.3 if result.about["best_offset"] == 1 else -1)
+    assert without[-1] == 80 and set(including[2:]) == {-1}
     assert title("best-offset") == "Best offset" and title("attention-only") == "Attention only"
 
 

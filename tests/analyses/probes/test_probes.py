@@ -17,7 +17,6 @@ from bertviz_core.analyses.probes.probes import (
     DistancesAndWords,
     Probe,
     ProbeBatch,
-    ProbeSettings,
     distances,
 )
 from bertviz_core.analyses.probes.training import Schedule, loss_of
@@ -65,16 +64,16 @@ def same(probe: Probe, batch: ProbeBatch, expected):
 @pytest.mark.parametrize("paper", [False, True])
 def test_attention_only(paper):
     batch, _ = made()
-    probe = filled(AttentionOnly(ProbeSettings(HEADS, paper)))
+    probe = filled(AttentionOnly(HEADS, paper=paper))
     score, more = (oracle.paper_attention_only, probe.scales) if paper else (oracle.attention_only, probe.root)
     same(probe, batch, score(*literal(batch), *probe.weights.tolist(), more.tolist()))
-    assert probe.size() == (2 * HEADS + 2 if paper else 6 * HEADS)
+    assert sum(map(torch.numel, probe.parameters())) == (2 * HEADS + 2 if paper else 6 * HEADS)
 
 
 @pytest.mark.parametrize("misaligned", [False, True])
 def test_attention_and_words_factorised_equals_every_pair_in_full(misaligned):
     batch, vectors = made()
-    probe = filled(AttentionAndWords(ProbeSettings(HEADS, True, misaligned), vectors))
+    probe = filled(AttentionAndWords(HEADS, vectors, paper=True, misaligned_root=misaligned))
     governor, dependent = (layer.weight.view(2, HEADS, DIMENSION) for layer in (probe.governor, probe.dependent))
     big = torch.cat([governor, dependent], -1).tolist()  # (w or u, head, v_i then v_j)
     bias = probe.governor.bias.view(2, HEADS).tolist()
@@ -86,8 +85,8 @@ def test_attention_and_words_factorised_equals_every_pair_in_full(misaligned):
 
 def test_attention_and_words_with_a_root_of_its_own():
     batch, vectors = made()
-    probe = filled(AttentionAndWords(ProbeSettings(HEADS), vectors))
-    paper = filled(AttentionAndWords(ProbeSettings(HEADS, paper=True), vectors))
+    probe = filled(AttentionAndWords(HEADS, vectors))
+    paper = filled(AttentionAndWords(HEADS, vectors, paper=True))
     for ours, theirs in ((probe.governor, paper.governor), (probe.dependent, paper.dependent)):
         theirs.load_state_dict(ours.state_dict())
     own = torch.eye(SIZE, dtype=torch.bool)
@@ -104,7 +103,7 @@ def test_attention_and_words_with_a_root_of_its_own():
 def test_distances_and_words(paper, misaligned):
     batch, vectors = made()
     np.testing.assert_allclose(distances(SIZE).numpy(), np.array(oracle.distance_features(SIZE)), atol=1e-7)
-    probe = DistancesAndWords(ProbeSettings(HEADS, paper, misaligned), vectors)
+    probe = DistancesAndWords(HEADS, vectors, paper=paper, misaligned_root=misaligned)
     layers = (layer.weight.tolist() for layer in (probe.governor, probe.dependent, probe.distance))
     output = probe.governor.bias.tolist(), probe.output.weight[0].tolist()
     same(probe, batch, oracle.distances_and_words(vectors[1:].tolist(), *layers, *output, misaligned, paper))
@@ -112,7 +111,7 @@ def test_distances_and_words(paper, misaligned):
 
 def test_the_loss_and_its_gradient():
     batch, vectors = made()
-    probe = filled(AttentionAndWords(ProbeSettings(HEADS, paper=True), vectors)).double()
+    probe = filled(AttentionAndWords(HEADS, vectors, paper=True)).double()
     batch = ProbeBatch(batch.maps.double(), batch.root.double(), batch.words, batch.governors)
     scores = probe(batch)[0].tolist()
     assert float(loss_of(probe, batch)) == pytest.approx(oracle.cross_entropy(scores, batch.governors[0].tolist()))
@@ -271,7 +270,7 @@ def test_features_and_scores_are_those_of_norms(network, tiny, source):
     encoded = list(Sentences(source(TREES, "t.conllu"), model.tokens, Settings(max_length=24)))
     assert any(len(example.words) > len(example.sentence.words) + 2 for example in encoded), "a word in several pieces"
     heads = model.layers * model.heads
-    probe = filled(AttentionOnly(ProbeSettings(heads)))
+    probe = filled(AttentionOnly(heads))
     w, u = probe.weights.tolist()
     sentences = [example.sentence for example in encoded]
     features = Features(sentences, [np.zeros(len(sentence), dtype=np.int64) for sentence in sentences], heads)
