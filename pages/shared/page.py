@@ -161,12 +161,10 @@ def table(
     numbers = {
         name: st.column_config.NumberColumn(named[name], format=formats[name]) for name in columns if name in formats
     }
-
-    def choose(row: int) -> None:
-        address.choose(head=labels[row])
-
-    alt = "A row for each head, with every quantity"
-    clickable_table(arrow, key, choose, alt, column_config=named | numbers, height=320)
+    clickable_table(
+        arrow, key, lambda row: address.choose(head=labels[row]), "A row for each head, with every quantity",
+        column_config=named | numbers, height=320,
+    )  # fmt: skip
 
 
 def _head_table(
@@ -216,11 +214,7 @@ def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
 
 def downloads(result: Result) -> None:
     """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
-    builders = {suffix: build for suffix, build in exports.builders(result).items() if suffix != ".svg"}
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
-    offer_files(
-        {
-            titles.get(suffix, suffix[1:].upper()): (exports.file_name(result, suffix), build)
-            for suffix, build in builders.items()
-        }
-    )
+    builders = exports.builders(result).items()
+    files = {suffix: (exports.file_name(result, suffix), build) for suffix, build in builders if suffix != ".svg"}
+    offer_files({titles.get(suffix, suffix[1:].upper()): file for suffix, file in files.items()})

@@ -1,5 +1,4 @@
-"""A model's stored results for the chosen corpora; or the button to compute one or all of them, the running job, or its
-error; and the offer of the paper's model."""
+"""A model's stored results for the chosen corpora, or the offer to compute them; and the offer of the paper's model."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -80,11 +79,8 @@ def _warn_of_unknown(result: Result) -> None:
 
 
 def offer(request: Request) -> bool:
-    """Draw the running job, its error, or the button that computes what is not stored; or what the model lacks.
-
-    Returns:
-        Whether the model has what the analysis needs.
-    """
+    """Draw the running job, its error, or the button that computes what is not stored; or what the model lacks for the
+    analysis, and return False."""
     try:
         check_model(request)
     except ModelError as problem:

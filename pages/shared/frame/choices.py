@@ -35,13 +35,15 @@ def select_slider(label: str, options: Sequence[T], *, default: T, **more: Any) 
 
 
 def slider(label: str, low: float, high: float, default: float, step: float, **more: Any) -> float:
-    return _choice(st.slider, label, low, high, step=step, default=default, read=_between(float, low, high), **more)
+    return _choice(
+        st.slider, label, low, high, step=step, default=default, read=partial(_between, float, low, high), **more
+    )
 
 
 def number(label: str, low: int, high: int = 10**9, default: int | None = 0, **more: Any) -> Any:
     """A whole number; None where the default is None and nothing is entered."""
     more |= {"value": None} if default is None else {}
-    more |= {"read": _between(small_int, low, high), "valid": range(low, high + 1)}
+    more |= {"read": partial(_between, small_int, low, high), "valid": range(low, high + 1)}
     return _choice(st.number_input, label, low, high, default=default, **more)
 
 
@@ -142,14 +144,11 @@ def _one_of(options: Sequence[Any]) -> Read:
     return lambda parameter: {_text(option): option for option in options}[parameter]
 
 
-def _between(convert: Read, low: float, high: float) -> Read:
-    def read(parameter: str) -> Any:
-        value = convert(parameter)
-        if value is None or not low <= value <= high:
-            raise ValueError(parameter)
-        return value
-
-    return read
+def _between(convert: Read, low: float, high: float, parameter: str) -> Any:
+    value = convert(parameter)
+    if value is None or not low <= value <= high:
+        raise ValueError(parameter)
+    return value
 
 
 @contextmanager

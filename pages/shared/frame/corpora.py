@@ -83,10 +83,8 @@ def _follow_address(kind: Kind) -> None:
         return
     _chosen()[kind] = linked or _default(kind)
     try:
-        if linked.startswith(uploads.PREFIX):
+        if linked and linked not in SAMPLES[kind]:
             uploads.open_link(linked, kind)
-        elif linked and linked not in SAMPLES[kind]:
-            raise InputError(uploads.CANNOT + f"this page has no corpus “{linked[:40]}”.", hint=uploads.CHOOSE)
     except InputError as problem:
         _chosen()[kind] = problem
 

@@ -9,7 +9,6 @@ from typing import cast
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from streamlit import cli_util, env_util, runtime
@@ -98,11 +97,6 @@ def _import_later() -> None:
     gc.set_threshold(5_000, 20, 20)  # from 700, 10, 10
 
 
-def _to_default(request: Request) -> RedirectResponse:
-    query = request.url.query
-    return RedirectResponse(f"./?{query}" if query else "./")
-
-
 # The default page's address is empty; with its own name Streamlit would show "Page not found".
-ROUTES = (Route(f"/{links.DEFAULT.name}", _to_default),)
+ROUTES = (Route(f"/{links.DEFAULT.name}", lambda request: RedirectResponse(f"./?{request.url.query}".rstrip("?"))),)
 MIDDLEWARE = (Middleware(Gate),)

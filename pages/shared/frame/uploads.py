@@ -100,6 +100,8 @@ def delete(address: str) -> None:
 def open_link(address: str, kind: str) -> None:
     """Make the upload of a link visible to this reader from now on; raises InputError where it cannot be restored."""
     token = address.removeprefix(PREFIX)
+    if token == address:
+        raise InputError(CANNOT + f"this page has no corpus “{address[:40]}”.", hint=CHOOSE)
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
     if services.access().public:  # its readers have their own alone

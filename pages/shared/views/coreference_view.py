@@ -85,12 +85,20 @@ def describe_reading(result: AntecedentCounts, direction: int, base: int) -> Non
     )
 
 
+def papers_numbers(result: AntecedentCounts) -> dict[str, tuple[int, ...]]:
+    """The paper's Table 2 where it may stand beside this corpus's numbers: it is of CoNLL-2012."""
+    origin = result.provenance
+    is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
+    return paper.TABLE_2 if is_comparable else {}
+
+
 def metrics(result: AntecedentCounts, direction: int, base: int) -> list[Metric]:
     """Of the best head of one direction, chance, and the paper's baselines."""
     best, n = result.best(direction=direction), int(result.n[0])
     accuracy = result.row(best)["accuracy"]
-    cited = {name: f"paper: {numbers[0]}%" if is_comparable(result) else "" for name, numbers in paper.TABLE_2.items()}
-    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), "" if direction else cited[PAPER_HEAD])]
+    cited = {name: f"paper: {numbers[0]}%" for name, numbers in papers_numbers(result).items()}
+    beside = "" if direction else cited.get(PAPER_HEAD, "")
+    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), beside)]
     if result.is_causal:
         of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
         entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
@@ -100,16 +108,10 @@ def metrics(result: AntecedentCounts, direction: int, base: int) -> list[Metric]
     return entries
 
 
-def is_comparable(result: AntecedentCounts) -> bool:
-    """Whether the paper's numbers may stand beside this corpus's: they are of CoNLL-2012."""
-    origin = result.provenance
-    return "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
-
-
 def table_2(result: AntecedentCounts, choice: DirectedHead, base: int) -> None:
     """This corpus beside the paper's Table 2, percent, and the chosen head; intervals are in the downloads."""
     best, accuracy = result.best(), np.moveaxis(result.accuracy, 1, -1)  # (direction, layer, head, type)
-    cited = paper.TABLE_2 if is_comparable(result) else {}
+    cited = papers_numbers(result)
     shares = dict(zip(result.systems, result.systems_accuracy, strict=True))
     best_name = f"best head, {best.head.label(base)}"
     shares[best_name] = accuracy[best.at]

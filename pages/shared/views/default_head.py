@@ -1,7 +1,5 @@
-"""The head that a page opens on, until the reader chooses one: the head that shows most clearly what the page is about.
-
-Only stored results are read; without one a page opens on the first head.
-"""
+"""The head that a page opens on, until the reader chooses one: by stored results, the head that shows most clearly what
+the page is about."""
 
 from collections.abc import Callable
 
@@ -20,21 +18,15 @@ from pages.shared.views import analysis_page, compare_view, coreference_view, re
 
 
 def of(page: str, selection: Selection) -> Head:
-    """The head that a page opens on."""
-    if own := OPENING.get(page):
-        chosen = own(selection)
-    else:
-        chosen = _of_columns(page, selection) if page in ANALYSES else None
-    if chosen is None and page not in ANALYSES:
-        chosen = memoize(clearest_head, stored.results(selection))
-    return chosen or Head(0, 0)
+    """The head that a page opens on; where its own analysis says nothing, the clearest of the stored ones."""
+    chosen = OPENING[page](selection) if page in OPENING else _of_columns(page, selection)
+    return chosen or memoize(clearest_head, stored.results(selection)) or Head(0, 0)
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:
     """The highest head of the column that the page's map is about to show."""
-    result = services.find(selection.request(page))
-    values = {} if result is None else analysis_page.values_of(ANALYSES[page], result)
-    if result is None or not values:
+    result = services.find(selection.request(page)) if page in ANALYSES else None
+    if result is None or not (values := analysis_page.values_of(ANALYSES[page], result)):
         return None
     with choices.unseen():
         shown = values[analysis_page.choose_column(ANALYSES[page], result, list(values))]
