@@ -58,8 +58,8 @@ def methods_section(number: int) -> tuple[str, str]:
 def ending(
     result: Result, formula: str, text: str, function: Source, section: int | None = None, unit: str = "segments"
 ) -> None:
-    """The end of a page: `about` its numbers, what was left out or changed of the corpus, counted in `unit`, what the
-    numbers were computed from and with, and how to cite the paper."""
+    """The end of a page: `about` its numbers, what was skipped or changed of the corpus, counted in `unit`, and what
+    the numbers were computed from and with."""
     about(formula, text, function, section)
     origin = result.provenance
     changed = sum(entry["count"] for entry in origin["skipped"])

@@ -1,8 +1,5 @@
-"""One reader's session and the jobs that it has started; other readers' are never shown.
-
-Streamlit gives a session back to a tab whose connection broke and comes back in time. On a public server the others end
-with their jobs and uploads; on one's own machine jobs run to their end, and uploads stay.
-"""
+"""One reader's session and its jobs; other readers' are never shown. On a public server jobs and uploads end with the
+session; on one's own machine jobs run to their end, and uploads stay."""
 
 import secrets
 from collections.abc import Callable

@@ -39,13 +39,9 @@ class _Identity:
 
 
 def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Return work(*arguments, **options), cached for all sessions.
-
-    Args:
-        work: A function of a module, without effects; one that is created anew in each run is never in the cache.
-        arguments, options: Results, inputs' attention and frames (by identity), arrays (by their numbers), hashable
-            values, and mappings and tuples of these.
-    """
+    """Return work(*arguments, **options), cached for all sessions. `work` is a function of a module, without effects;
+    arguments are results, inputs' attention and frames (by identity), arrays (by their numbers), hashable values, and
+    mappings and tuples of these."""
     key = (work, *map(_identity, arguments), _identity(options))
     with _lock:
         if key in _values:

@@ -120,13 +120,8 @@ def head_map(
     link: str = "", height: int | None = None,
 ) -> None:  # fmt: skip
     """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one.
-
-    Args:
-        lines: What pointing at a head previews, as `preview` gives it; without, the short sentence.
-        cards: What stands beside the map of the head that is pointed at or chosen, as `encoded_cards` gives it.
-        link: From the cards into the attention viewer.
-        height: Pixels that the map may take; without, as many as its cells want.
-    """
+    `lines`: what pointing at a head previews, as `preview` gives it; without, the short sentence. `cards`: what stands
+    beside the map, as `encoded_cards` gives it, with a `link` into the viewer. `height`: pixels that it may take."""
 
     def clicked() -> None:
         if head := st.session_state[key].get("head"):

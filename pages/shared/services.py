@@ -75,11 +75,6 @@ def in_background(work: Callable[[], T]) -> Future[T]:
     return done
 
 
-@st.cache_data(ttl=10, show_spinner=False)  # reads all folders
-def store_size() -> int:
-    return store().size()
-
-
 def upload(upload: Upload) -> Source:
     """The bytes of an upload; it may unpack to at most UNPACKED times the largest upload."""
     return replace(uploads().source_of(upload), max_unpacked=UNPACKED * _max_upload())

@@ -43,25 +43,18 @@ def results(selection: Selection) -> dict[str, Any]:
 
 
 def everything(selection: Selection) -> list[Request]:
-    """A request for each analysis, without those that cost as much as many passes over the corpus: their own pages
-    offer them."""
-    return [
-        selection.request(analysis.name)
-        for analysis in selection.analyses()
-        if analysis.cost(selection.checkpoint) <= MAX_COST
-    ]
+    """A request for each analysis, without those that cost as much as many passes: their own pages offer them."""
+    cheap = (each for each in selection.analyses() if each.cost(selection.checkpoint) <= MAX_COST)
+    return [selection.request(analysis.name) for analysis in cheap]
 
 
 def result_or_stop(request: Request, result_class: type[R]) -> R:
-    """The stored result, of this class and read-only; without one the page shows the offer to compute it, the running
-    job, or its error, and stops."""
+    """The stored result, of this class and read-only; without one the page ends with the offer to compute it."""
     result = services.find(request)
     if isinstance(result, result_class):
         _warn_of_unknown(result)
         return result
-    job = jobs.last_of(request)
-    if offer(request) and job is not None and not job.finished:
-        st.skeleton(height=420)
+    offer(request)
     raise address.PageEnd
 
 

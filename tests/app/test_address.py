@@ -1,7 +1,6 @@
 """Every choice is in the address: random choices, their address in a fresh session, and the same claim and tables."""
 
 import random
-import re
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ NOT_IN_ADDRESS = {"guess", "paste", "everything"}  # which guess the link is for
 
 def choices(app: AppTest) -> list[tuple[str, str]]:
     """(kind of widget, key) of every choice on a page."""
-    kinds = ("selectbox", "slider", "select_slider", "toggle", "checkbox", "number_input", "button_group", "text_input")
+    kinds = ("selectbox", "slider", "select_slider", "toggle", "number_input", "button_group", "text_input")
     return [(kind, one.key) for kind in kinds for one in app.get(kind) if one.key and one.key not in UNTOUCHED]
 
 
@@ -30,7 +29,7 @@ def pick(app: AppTest, kind: str, key: str, chance: random.Random) -> bool:
     one: Any = next((one for one in app.get(kind) if one.key == key), None)
     if one is None or key in NOT_IN_ADDRESS or one.disabled:
         return False
-    if kind in ("toggle", "checkbox"):
+    if kind == "toggle":
         one.set_value(not one.value)
     elif kind == "slider":
         steps = round((one.max - one.min) / one.step)
@@ -52,11 +51,10 @@ def _set_any(one: Any, chance: random.Random) -> None:
 
 
 def shown(app: AppTest) -> dict[str, Any]:
-    """What a reader sees: text, numbers and tables, without the quiet line of the store."""
-    quiet = re.compile(r"Store: .*")
+    """What a reader sees: text, numbers and tables."""
     text = [one.value for kind in ("title", "header", "markdown", "caption", "warning") for one in app.get(kind)]
     return {
-        "text": [unescaped(one) for one in text if not quiet.match(one)],
+        "text": list(map(unescaped, text)),
         "metrics": [(one.label, one.value, one.delta) for one in app.metric],
         "tables": [one.value.to_csv() for one in app.dataframe],
         "choices": {key: one.value for kind, key in choices(app) for one in app.get(kind) if one.key == key},

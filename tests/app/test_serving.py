@@ -57,27 +57,6 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
 
 
-def test_pages_take_turns_in_the_order_of_their_coming(monkeypatch: pytest.MonkeyPatch) -> None:
-    turns, inside = threading.Semaphore(1), []
-    monkeypatch.setattr(serving, "_turns", turns)
-    monkeypatch.setattr(serving, "PATIENCE", 60.0)
-
-    def enter(number: int) -> None:
-        with serving.page_turn():
-            inside.append(number)
-
-    threads = [threading.Thread(target=enter, args=(number,)) for number in range(3)]
-    with serving.page_turn():
-        for waiting, thread in enumerate(threads, 1):
-            thread.start()
-            while len(turns._cond._waiters) < waiting:
-                pass
-        assert not inside
-    for thread in threads:
-        thread.join()
-    assert inside == [0, 1, 2]
-
-
 def test_no_page_waits_for_one_that_does_not_end(monkeypatch: pytest.MonkeyPatch) -> None:
     turns = threading.Semaphore(1)
     monkeypatch.setattr(serving, "_turns", turns)

@@ -58,7 +58,6 @@ def check_opens(why: str, folder: Path) -> None:
     assert str(folder) not in warning(app)  # a visitor need not know the server's folders
     assert "heads" in words(app)
     assert not app.error
-    assert any("MB on this machine" in caption.value for caption in app.caption)
     paste(app, "A paste.\nOf two lines.")
     assert not app.exception
     assert "The store cannot be written" in words(app)

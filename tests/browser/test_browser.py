@@ -72,19 +72,6 @@ def test_downloads_are_those_of_the_command_line_and_the_camera_saves_a_vector_f
     assert (tmp_path / "page.csv").read_bytes() == out.read_bytes()
 
 
-def test_a_step_of_the_tour_opens_its_page_at_its_head_and_settings(open_page: Any) -> None:
-    page = open_page("tour?step=4&head=4-4")
-    assert "step=4" in page.url
-    link = page.locator("[data-testid=stMain] [data-testid=stPageLink]").first
-    head = link.inner_text().split()[-1]
-    link.click()
-    browser.wait_for_page(page, "Surface patterns")
-    page.locator("[data-testid=stMain]").get_by_text(f"Head {head}", exact=True).wait_for()
-    assert f"head={head}" in page.url
-    assert "4-4" not in page.url
-    assert "quantity=to_cls" in page.url  # the special token that the layers attend to most
-
-
 def test_the_button_gives_a_report_that_needs_no_network_and_prints(
     open_page: Any, chromium: Any, tmp_path: Path
 ) -> None:

@@ -77,11 +77,9 @@ def _choice(
 ) -> T:  # fmt: skip
     """Draw a choice with its value from the address, and note it for the address, of a text up to `maximum` characters.
 
-    Args:
-        draw: A widget of Streamlit, which takes the `label`, the `arguments` after it, and `more`.
-        read: From the parameter's text; raises ValueError or KeyError. Without it: one of the `valid` values, or any.
-        follows: Whether the choice moves with its default as long as the reader has not chosen.
-        unavailable: Message for a value that is not available, with {} for the value.
+    `read` takes the parameter's text, and raises ValueError or KeyError; without it one of the `valid` values is read,
+    or any. A choice that `follows` moves with its default as long as the reader has not chosen. `unavailable` is the
+    message for a value that is not available, with {} for the value.
     """
     address, state, container = current(), st.session_state, get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:

@@ -46,8 +46,6 @@ def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> N
     finally:  # the menu's links carry the choices
         with menu:
             component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
-        with st.sidebar:
-            st.caption(f"Store: {services.store_size() / 1e6:,.1f} MB on this machine.")
     st.session_state["selection"] = selection
     _name_after(entry, selection)
     with line:

@@ -37,17 +37,12 @@ def guesses(
     result: Any, request: Request, is_whole: bool, query: Callable[..., GuessQuery[Entry]], size: int,
     keys: tuple[str, str, str, str], order: str = ORDERS[0],
 ) -> tuple[int, list[Entry], bool]:  # fmt: skip
-    """Draw the choice of the guesses that are listed, their order, and a page of `size` entries.
+    """Draw the choice of the guesses that are listed, their order, and a page of `size` entries; returns the number of
+    listed entries, those of the page, and whether the whole corpus is listed.
 
-    Args:
-        result: Has the guesses of the first entries, or of all where it `is_whole`; the store has all others' beside it
-            unless its limit has dropped them.
-        query: Takes the fields of a GuessQuery after its head.
-        keys: Of the choice between right and wrong guesses, the minimum weight, the search and the page.
-        order: At first.
-
-    Returns:
-        The number of listed entries, those of the page, and whether the whole corpus is listed.
+    The result has the guesses of the first entries, or of all where it `is_whole`; the store has all others' beside it
+    unless its limit has dropped them. `query` takes the fields of a GuessQuery after its head. The `keys` are of the
+    choice between right and wrong guesses, the minimum weight, the search and the page.
     """
     which, minimum, searched, page = keys
     parts = None if is_whole else stored_parts(services.store(), request.key(), request.source)
