@@ -66,27 +66,17 @@ def observed_attention(
     attention_mask: Tensor | None,
     scaling: float | None = None,
     dropout: float = 0.0,
-    position_bias: Tensor | None = None,
-    softcap: float | None = None,
-    s_aux: Tensor | None = None,
+    position_bias: Tensor | None = None,  # added to the scaled scores, as in T5
+    softcap: float | None = None,  # scores are squeezed into (-softcap, softcap), as in Gemma 2
+    s_aux: Tensor | None = None,  # (head,) score of a learned sink, which takes its share of each row, as in gpt-oss
     observer: Callable[[Scores], None] | None = None,
     combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
     """Attention as the model's own eager function computes it, scores in the model's type and their softmax in float32
-    (float64 in a float64 model), shown to the observer.
-
-    A head is a query head: keys and values that several heads share are repeated. `combine` stands in for the product
-    of weights and values: what switches heads off (`models.ablation`).
-
-    Args:
-        position_bias: Added to the scaled scores, as in T5.
-        softcap: Scores are squeezed into (-softcap, softcap), as in Gemma 2.
-        s_aux: (head,) score of a learned sink, which takes its share of each row, as in gpt-oss.
-
-    Raises:
-        TypeError: A model passes an argument that may change the maps and is not known here.
-    """
+    (float64 in a float64 model), shown to the observer. A head is a query head: keys and values that several heads
+    share are repeated. `combine` stands in for the product of weights and values: what switches heads off
+    (`models.ablation`). Raises TypeError where a model passes an argument that may change the maps and is not known."""
     if unknown := sorted(name for name, given in others.items() if given is not None and name not in HARMLESS):
         raise TypeError(f"attention with {', '.join(unknown)} is not known")
     shared = query.size(1) // key.size(1)
@@ -136,10 +126,8 @@ class _AllSeen(Exception):
 
 
 def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
-    """Run the encoder over a batch; each of the observers sees every layer once, the first layer first.
-
-    The pass stops after the last layer's maps: the rest of that layer, 6% of BERT-base's forward pass, is not needed.
-    """
+    """Run the encoder over a batch; each of the observers sees every layer once, the first layer first. The pass stops
+    after the last layer's maps: the rest of that layer, 6% of BERT-base's forward pass, is not needed."""
     import torch
 
     layers = count()

@@ -126,4 +126,4 @@ def model_in_memory(
         raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
     shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
     copied = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
-    return prepare(copied.base_model, Tokens(tokenizer), checkpoint, device, copied if predicts else None)
+    return prepare(copied if predicts else copied.base_model, Tokens(tokenizer), checkpoint, device, predicts=predicts)

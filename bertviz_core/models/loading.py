@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,10 @@ def load(
     auto = _auto_class(checkpoint, language_model)
     with _explained(checkpoint):
         loaded, missing = _read_weights(auto, checkpoint, dtype)
-    if not language_model:
-        return prepare(loaded, tokens, checkpoint, device)
     if missing:
         raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
-    model = prepare(loaded.base_model, tokens, checkpoint, device, loaded)
-    if predicts_next_words(checkpoint) and not model.causal:
+    model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
+    if language_model and predicts_next_words(checkpoint) and not model.causal:
         raise no_head(checkpoint, "its tokens see those after them")
     return model
 
@@ -117,14 +116,14 @@ def _read_weights(auto: Any, checkpoint: Checkpoint, dtype: str) -> tuple[Any, l
 
 
 def prepare(
-    encoder: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", language_model: Any = None
+    loaded: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", *, predicts: bool = False
 ) -> AttentionModel:
-    """Wrap a loaded encoder, and find how its maps can be read (`models.verification`)."""
+    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read
+    (`models.verification`)."""
     from bertviz_core.models.verification import verify
 
-    for module in (encoder, language_model):
-        if module is not None:
-            module.eval().requires_grad_(False).to(device)
+    loaded.eval().requires_grad_(False).to(device)
+    encoder = loaded.base_model if predicts else loaded
     known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
         raise ModelError(
@@ -135,9 +134,7 @@ def prepare(
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     with _explained(checkpoint):
-        model = verify(model)
-    model.language_model = language_model
-    return model
+        return replace(verify(model), language_model=loaded if predicts else None)
 
 
 def choose_device(device: str) -> str:

@@ -44,8 +44,12 @@ class Examples(ABC, Generic[Example_co]):
     unit: ClassVar[str]  # what the examples are, in the plural
 
     @abstractmethod
+    def encoded(self, reading: Reading) -> Iterator[Example_co]:
+        """Every example of the corpus in order, counted in `reading`."""
+
     def read(self, reading: Reading) -> Iterator[Example_co]:
-        """Every example in order, counted in `reading`."""
+        """The examples up to the limit, counted in `reading`."""
+        return islice(self.encoded(reading), self.settings.limit)
 
     def __iter__(self) -> Iterator[Example_co]:
         return self.read(Reading())
@@ -118,11 +122,8 @@ class Sentences(Examples[EncodedSentence]):
     def __post_init__(self) -> None:
         self.treebank = Treebank(self.source)
 
-    def read(self, reading: Reading) -> Iterator[EncodedSentence]:
+    def encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
         reading.counts |= {"format": self.treebank.form.name, "words": 0, "split_words": 0}
-        return islice(self._encoded(reading), self.settings.limit)
-
-    def _encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
         maximum = self.settings.max_length
         for sentence in self.treebank.sentences(reading.skipped):
             noted = Skipped()
@@ -161,15 +162,9 @@ class Windows(Examples[Window]):
     def __post_init__(self) -> None:
         self.corpus = CoreferenceCorpus(self.source)
 
-    def read(self, reading: Reading) -> Iterator[Window]:
-        reading.counts |= {"format": self.corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
-        yield from islice(self._all(reading), self.settings.limit)
-        if not reading.counts["items"]:
-            hint = f"Read as {self.corpus.form.name}: check that its last column, or `Entity=`, holds chains."
-            raise self.source.error("No mention has an antecedent that could be guessed.", hint)
-
-    def _all(self, reading: Reading) -> Iterator[Window]:
-        numbers, decided, counts = count(), set(), reading.counts
+    def encoded(self, reading: Reading) -> Iterator[Window]:
+        counts, numbers, decided = reading.counts, count(), set()
+        counts |= {"format": self.corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
         for document in self.corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
             counts["head_words"] = " and ".join(sorted(decided))
@@ -181,6 +176,9 @@ class Windows(Examples[Window]):
             for window in self._windows(document, numbers, reading) if document.words else ():
                 counts["items"] += len(window.items)
                 yield window
+        if not counts["items"]:
+            hint = f"Read as {self.corpus.form.name}: check that its last column, or `Entity=`, holds chains."
+            raise self.source.error("No mention has an antecedent that could be guessed.", hint)
 
     def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:
         budget = self.room(self.tokens.single)

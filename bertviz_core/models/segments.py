@@ -5,7 +5,7 @@ import random
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, count, islice
+from itertools import chain, count
 from typing import ClassVar
 
 import numpy as np
@@ -36,13 +36,11 @@ class Segments(Examples[Encoded]):
     def __post_init__(self) -> None:
         self.corpus = read_text(self.source)
 
-    def read(self, reading: Reading) -> Iterator[Encoded]:
+    def encoded(self, reading: Reading) -> Iterator[Encoded]:
         reading.counts["documents"] = 0
         if isinstance(self.corpus, TextCorpus):
-            segments = self._from_text(self.corpus.paragraphs(), reading)
-        else:
-            segments = self._from_records(self.corpus.records(), reading)
-        return islice(segments, self.settings.limit)
+            return self._from_text(self.corpus.paragraphs(), reading)
+        return self._from_records(self.corpus.records(), reading)
 
     def _from_text(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[Encoded]:
         chunks = self._chunks(paragraphs, reading)
@@ -175,7 +173,7 @@ class RandomSequences(Examples[Encoded]):
                 hint="Choose a larger maximum length.",
             )
 
-    def read(self, reading: Reading) -> Iterator[Encoded]:
+    def encoded(self, reading: Reading) -> Iterator[Encoded]:
         before, after = self.tokens.single
         for number in range(self.settings.limit or INPUTS):
             draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])

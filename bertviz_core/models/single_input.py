@@ -45,9 +45,7 @@ class OneInput:
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
     """`[CLS] A [SEP]`, or `[CLS] A [SEP] B [SEP]` where there is a second text; what is too long loses the end of its
     longer side. pre_split: words are what stands between spaces, each cut into pieces on its own, as in treebanks.
-
-    Raises InputError for a text in which the tokenizer finds nothing.
-    """
+    Raises InputError for a text in which the tokenizer finds nothing."""
     texts = [part for part in (text, second) if part.strip()]
     if pre_split:  # a word that cleans to nothing is unknown, so that words and rows stay aligned
         sides = [[tokens.pieces(word) or [tokens.unknown] for word in part.split()] for part in texts]
@@ -66,31 +64,13 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     ids, types, owners = framed(sides, frame, 0 if settings.paper else 1)
     example = Encoded(0, "the text", ids, types, owners if pre_split else None)
     begin = len(frame[0]) + fitting[0] + len(frame[1]) if len(sides) == 2 else len(example)
-    layout = _labeled(layout_of(example, tokens, begin), example, texts, tokens)
+    layout = layout_of(example, tokens, begin)
+    if pre_split:  # words as they were written, which the tokenizer may have cleaned or not known
+        written = " ".join(texts).split()
+        labels = zip(owners[layout.words.start], layout.words.labels, strict=True)
+        words = [visible(written[word]) if word >= 0 else label for word, label in labels]
+        layout = layout.labeled(layout.tokens.labels, words)
     return OneInput(example, layout, sum(lengths) - sum(fitting))
-
-
-def _labeled(layout: Layout, example: Encoded, texts: Sequence[str], tokens: Tokens) -> Layout:
-    """[UNK] labeled with the text that it stands for, in tokens and in words; and where the words were given, words
-    labeled by them, which the tokenizer may have cleaned or not known."""
-    labels, words = list(layout.tokens.labels), list(layout.words.labels)
-    if example.words is not None:
-        given = " ".join(texts).split()
-        for at, word in enumerate(example.words[layout.words.start]):
-            words[at] = visible(given[word]) if word >= 0 else words[at]
-    unknown = (example.ids == tokens.unk) & ~layout.tokens.special
-    for side, text in enumerate(texts):
-        if example.words is None:
-            parts = tokens.unknown_parts(text)
-        else:  # a word that has no piece is unknown as a whole
-            parts = [part for w in text.split() for part in (tokens.unknown_parts(w) if tokens.pieces(w) else [w])]
-        positions = np.flatnonzero(unknown & (layout.tokens.side == side))
-        for position, part in zip(positions, parts, strict=False):  # the last parts may have been cut off
-            word, label = layout.owner[position], f"{labels[position]} {visible(part)}"
-            if words[word] == labels[position]:
-                words[word] = label
-            labels[position] = label
-    return layout.labeled(labels, words)
 
 
 def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInput:

@@ -63,22 +63,12 @@ class Tokens:
         self.spaced = self.marks_spaces and not any(name.startswith(tuple(SPACE_MARKS)) for name in bare[:1])
 
     def encode(self, text: str) -> list[int]:
-        """Ids without special tokens; text that looks like a special token ("[SEP]") stays text.
-
-        Raises InputError for a word that is too long to be one.
-        """
+        """Ids without special tokens; text that looks like a special token ("[SEP]") stays text. Raises InputError for
+        a word that is too long to be one."""
         options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
         ids = [i for part in _parts(whole(text)) for i in self.tokenizer(part, **options, verbose=False)["input_ids"]]
         # A SentencePiece vocabulary holds "<sep>" as a piece like any other, and finds it in the text.
         return ids if self._reserved.isdisjoint(ids) else [self.unknown if i in self._reserved else i for i in ids]
-
-    def unknown_parts(self, text: str) -> list[str]:
-        """The parts of a text for which there is only [UNK], in order; none where the tokenizer keeps no places."""
-        if self.unk is None or not self.tokenizer.is_fast:
-            return []
-        encoded = self.tokenizer(text, add_special_tokens=False, split_special_tokens=True, return_offsets_mapping=True)
-        spans = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
-        return [text[start:end] for token, (start, end) in spans if token == self.unk]
 
     def names(self, ids: Sequence[int] | np.ndarray) -> list[str]:
         """The tokens as the vocabulary writes them."""

@@ -40,16 +40,12 @@ def test_a_text_and_a_pair_are_framed_and_pieces_make_words(tiny):
     assert paper.digest() != one.digest()
 
 
-def test_unknown_tokens_show_their_text_and_given_words_stay_as_written(tiny):
-    one = from_text("The 花 cat.", "本 cat", tiny.tokens, Settings())
-    assert one.layout.tokens.labels == ("[CLS]", "the", "[UNK] 花", "cat", ".", "[SEP]", "[UNK] 本", "cat", "[SEP]")
-    assert "[UNK] 本" in one.layout.words.labels
+def test_given_words_stay_as_written(tiny):
     given = from_text("The 花 cat", "", tiny.tokens, Settings(), pre_split=True)
-    assert given.layout.tokens.labels[2] == "[UNK] 花" and given.layout.words.labels[2] == "花"
-    assert mask(one, [3], tiny.tokens).layout.tokens.labels[2:4] == ("[UNK] 花", "[MASK]")
+    assert given.layout.tokens.labels[2] == "[UNK]" and given.layout.words.labels[2] == "花"
     one = from_text("Cat's \x07 zq!", "THE", tiny.tokens, Settings(), pre_split=True)
     assert one.layout.words.labels == ("[CLS]", "Cat's", "␇", "zq!", "[SEP]", "THE", "[SEP]")
-    assert one.layout.tokens.labels[1:5] == ("cat", "'", "s", "[UNK] ␇")
+    assert one.layout.tokens.labels[1:5] == ("cat", "'", "s", "[UNK]")
     assert one.layout.owner.tolist() == [0, 1, 1, 1, 2, 3, 3, 3, 4, 5, 6]
 
 
