@@ -1,15 +1,13 @@
-"""The guided tour: the paper in slides, each with a figure and a question, whose answer a reader asks for.
-
-Statements about a model come from its stored results, statements about BERT-base from the paper.
-"""
+"""The guided tour: the paper in slides, each with a figure and a question, whose answer a reader asks for. Statements
+about a model come from its stored results, statements about BERT-base from the paper."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from bertviz_core.analyses.findings import DECIDED, Finding
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results
 from bertviz_core.heads import Head
+from bertviz_core.numbers import small_int
 from bertviz_core.overview.summary import every_finding
 
 PICTURE = Path(__file__).parent / "assets" / "tour.svg"  # the terms, drawn
@@ -41,11 +39,6 @@ class Step:
     as_map: bool = False
     asks_for_head: bool = False
 
-    @property
-    def analyses(self) -> tuple[str, ...]:
-        """The analyses whose results it reads."""
-        return self.needs or (self.page,)
-
     def select(self, results: Results, base: int = 1) -> list[Finding]:
         """The step's findings in its order, heads and layers counted from `base`; their statements alone where a result
         is missing."""
@@ -65,10 +58,15 @@ def answers(findings: list[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.state in DECIDED]
 
 
-def address(page: str, findings: list[Finding]) -> dict[str, str]:
-    """The page's settings that show the first answer's quantity."""
-    quantity = next((finding.quantity for finding in answers(findings)), "")
-    return ANALYSES[page].map_of(quantity) if page in ANALYSES and quantity else {}
+def first_head(findings: list[Finding]) -> Head | None:
+    """The first head that findings name."""
+    return next((finding.head for finding in findings if finding.head), None)
+
+
+def slide_number(text: str) -> int:
+    """The number of a slide from an address; the first one's where there is no such slide."""
+    number = small_int(text) or 0
+    return number if number <= OWN else 0
 
 
 TERMS = {  # what the first slide explains, as Markdown
@@ -199,3 +197,5 @@ STEPS = (
         "Two heads are alike where the Jensen-Shannon divergence of their attention is small.",
     ),
 )
+END = len(STEPS) + 1  # the slide after the steps: what this model shows
+OWN = END + 1  # the reader's own sentence

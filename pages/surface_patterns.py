@@ -1,7 +1,5 @@
 """Surface patterns: which heads attend to neighbors, special tokens and punctuation (sections 3.1, 3.2; Figure 2)."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from bertviz_core import paper
@@ -48,8 +46,7 @@ def _highest_layer(title: str, name: str, result: HeadAverages, printed: str, se
 def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:
     """The stored result of norms for a result of attention weights, and vice versa."""
     other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
-    settings = replace(selection.settings, weights=other)
-    found = services.find(replace(selection, settings=settings).request(result.analysis))
+    found = services.find(selection.of_weights(other).request(result.analysis))
     return found if isinstance(found, HeadAverages) else None
 
 

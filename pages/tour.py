@@ -1,40 +1,51 @@
 """Guided tour: the paper as slides, each with a live figure, a question (for a class), and its answer on request."""
 
 from collections import Counter
+from dataclasses import replace
 from typing import Literal
 
 import streamlit as st
+from bertviz_core.analyses.ablation.figure import change_map
 
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
+from bertviz_core.analyses.clustering.figure import by_layer
+from bertviz_core.analyses.clustering.result import Clustering
+from bertviz_core.analyses.coreference_heads.figure import by_distance, compared
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.findings import STATES, Finding
-from bertviz_core.analyses.head_averages import HeadAverages
+from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.results import result_of
+from bertviz_core.analyses.sep_gradients import no_op_figure
+from bertviz_core.heads import DirectedHead
+from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import every_finding
-from bertviz_core.tour import PICTURE, STEPS, TERMS, Step, answers, head_roles
-from bertviz_core.tour import address as address_of
+from bertviz_core.plotting.drawing import FigureSpec
+from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles, slide_number
 from bertviz_core.viewer import InputView
 from bertviz_core.viewer.files import MIN_WEIGHT
-from pages.shared import page, stored
+from pages.shared import head_panel, page, services, stored
 from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import tour_view, viewer_panes
-from pages.shared.views.tour_view import ANSWER, END, OWN, STEP
+from pages.shared.views import viewer_panes
+from pages.shared.views.viewer_input import SENTENCES
 
 Kind = Literal["primary", "secondary", "tertiary"]  # of a button
 SENTENCE = "The dog that chased the cats barked at its owner."
 MAX_CHARACTERS = 300  # of a sentence that fits a slide
+HEIGHT = 440  # pixels of a figure: a slide fits 1280 x 720
 
 
 def go(number: int) -> None:
-    """Go to another slide, in a callback; it opens on a head of its own, without its answer.
-
-    The address has the slide at once, not when its figure has come: a reader who leaves before that comes back to it.
-    """
+    """Go to another slide, in a callback; it opens on a head of its own, without its answer. The address has the slide
+    at once, not when its figure has come: a reader who leaves before that comes back to it."""
     address.release("head")
-    address.put(ANSWER, "")
-    address.put(STEP, str(number) if number else "")
-    parameters = {name: text for name, text in st.query_params.to_dict().items() if name not in ("head", ANSWER, STEP)}
-    st.query_params.from_dict(parameters | ({STEP: str(number)} if number else {}))
+    address.put("answer", "")
+    address.put("step", str(number) if number else "")
+    others = {name: text for name, text in st.query_params.items() if name not in ("head", "answer", "step")}
+    st.query_params.from_dict(others | ({"step": str(number)} if number else {}))
 
 
 def navigation(here: int) -> None:
@@ -63,7 +74,8 @@ def terms() -> None:
 def slide(step: Step, number: int) -> None:
     """A step: the question at the left, its figure at the right; the answer when it is asked for."""
     findings = memoize(Step.select, step, results, selection.base)
-    shown = bool(answers(findings)) and address.get(ANSWER) == "shown"
+    decided = answers(findings)
+    shown = bool(decided) and address.get("answer") == "shown"
     if step.page in ANALYSES:  # figures name what this slide alone was computed from; the others have room for all
         model, source = selection.checkpoint, selection.request(step.page).source
         basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
@@ -76,19 +88,20 @@ def slide(step: Step, number: int) -> None:
             st.markdown(plain(f"{step.background} {step.look}".strip()))
         st.markdown(f"**{plain(step.question)}**")
         if shown:
-            answer(step, findings)
-        elif answers(findings):
-            st.button("Show answer", shortcut="A", on_click=address.put, args=(ANSWER, "shown"), key="show-answer")
-        head = tour_view.head_of(findings) if shown or not step.asks_for_head else None
+            answer(step, decided)
+        elif decided:
+            st.button("Show answer", shortcut="A", on_click=address.put, args=("answer", "shown"), key="show-answer")
+        head = first_head(findings) if shown or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
-        entry, settings = links.entry(step.page), address_of(step.page, findings)
+        entry, quantity = links.entry(step.page), decided[0].quantity if decided else ""
+        settings = ANALYSES[step.page].map_of(quantity) if step.page in ANALYSES and quantity else {}
         links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
         if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
             st.caption(plain(result.absence))
     with figure:
-        if answers(findings):
-            tour_view.draw(step, findings, f"tour-{number}", results, selection, shown)
-        elif missing := [name for name in step.analyses if name not in results]:
+        if decided:
+            draw(step, decided, f"tour-{number}", shown)
+        elif missing := [name for name in step.needs or (step.page,) if name not in results]:
             request = of_weights.request(missing[0])
             st.markdown(f"This step needs **{plain(ANALYSES[missing[0]].title)}** on {plain(request.source.name)}.")
             if not stored.offer(request):
@@ -99,7 +112,7 @@ def slide(step: Step, number: int) -> None:
 
 def answer(step: Step, findings: list[Finding]) -> None:
     """What this model's results say to the question, and the paper; what a causal mask leaves of the numbers."""
-    first, *more = answers(findings)
+    first, *more = findings
     page.finding(first, with_statement=True)
     restriction = results[step.page].restriction if step.page in results else ""
     if more or restriction:
@@ -110,6 +123,67 @@ def answer(step: Step, findings: list[Finding]) -> None:
                 st.caption(restriction)
     if selection.checkpoint.note:
         st.caption(plain(selection.checkpoint.note))
+
+
+def draw(step: Step, findings: list[Finding], key: str, answered: bool) -> None:
+    """The figure of a step with findings, which gives its answer away only where that is shown; a click on a head
+    chooses it. The key begins those of its components."""
+    if step.as_map:
+        maps(findings, key)
+    elif step.page == "attention_viewer":
+        lines(*SENTENCES["Determiners and nouns"])  # which fits
+    elif step.page == "overview":
+        squares = memoize(head_panel.map_of, results, Thresholds(), selection.base)
+        if not answered:
+            groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
+            squares = replace(squares, groups=groups)
+        alt = "Map of all heads, with a marker for what each head does"
+        page.head_map(squares, f"{key}-map", alt, selection, height=HEIGHT)
+    else:
+        head = None if step.page in ("dependency_heads", "coreference_heads", "probes") else selection.head
+        alt = f"{ANALYSES[step.page].title}. {step.look}"
+        page.chart(chart(step.page), f"{key}-figure", alt, head=head, height=HEIGHT)
+
+
+def maps(findings: list[Finding], key: str) -> None:
+    """The maps of the first two quantities that the answers are about."""
+    named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
+    quantities = list(named)[:2]
+    columns = st.columns(len(quantities), vertical_alignment="bottom")
+    for panel, (analysis, quantity) in zip(columns, quantities, strict=True):
+        column, result = ANALYSES[analysis].column(quantity), results[analysis]
+        with panel:
+            st.markdown(f"**{plain(column.label)}**")
+            given = (change_map, result, column) if analysis == "ablation" else (HeadColumn.map, column, result)
+            alt = f"Map of all heads, layer by head, colored by {column.label}"
+            squares = memoize(*given, selection.base)
+            page.head_map(squares, f"{key}-{quantity}", alt, selection, height=HEIGHT - 60)
+
+
+def chart(name: str) -> FigureSpec:
+    """The figure of a page, as its page draws it."""
+    figure, result, base = ANALYSES[name].main_figure, results[name], selection.base
+    assert figure is not None, "every step's analysis has one"
+    if name == "dependency_heads":
+        return page.drawn(figure, memoize(DependencyHeads.default_view, result), max_relations=14)
+    if name == "coreference_heads":
+        counts = result_of(results, AntecedentCounts)
+        return page.drawn(by_distance, counts, (DirectedHead(0, selection.head), *compared(counts)), base)
+    if name == "clustering":
+        labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
+        return page.drawn(by_layer, labeled, base)
+    if name == "sep_gradients":
+        return page.drawn(no_op_figure, result, base)
+    return page.drawn(figure, result, base, **({"panels": 1} if name == "surface_patterns" else {}))
+
+
+def lines(text: str, second: str = "") -> viewer_panes.Pane:
+    """The chosen head's lines on a text, which the model reads now."""
+    model = services.model(selection.checkpoint, selection.settings.dtype)
+    single = from_text(text, second, model.tokens, selection.settings)
+    pane = viewer_panes.pane(of_weights, model, view, f"Head {selection.label}, {selection.checkpoint.label}", single)
+    viewer_panes.lines(pane, "attention-lines", can_mask=False, min_weight=MIN_WEIGHT)
+    return pane
 
 
 def end() -> None:
@@ -155,14 +229,15 @@ def own_sentence() -> None:
         links.to(links.VIEWER.name, links.LABEL, selection.head, links.VIEWER.icon, **own)
     if sentence.strip():
         with figure:
-            pane = tour_view.lines((sentence, ""), of_weights)
+            pane = lines(sentence)
         with claim:
-            viewer_panes.claim(pane, InputView(first_piece=selection.settings.paper), MIN_WEIGHT)
+            viewer_panes.claim(pane, view, MIN_WEIGHT)
 
 
 selection = header.current()
-of_weights = tour_view.of_weights(selection)
-number = tour_view.slide_number(address.get(STEP))
+of_weights = selection.of_weights("attention")  # which the tour is about, whichever are chosen
+view = InputView(first_piece=selection.settings.paper)
+number = slide_number(address.get("step"))
 navigation(number)
 results = stored.results(of_weights)
 if number == 0:

@@ -3,7 +3,6 @@
 import json
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -31,7 +30,7 @@ def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
     fingerprint, settings = provenance["model"]["fingerprint"], provenance["settings"]
     weights = settings.get("weights", "attention")
     if fingerprint == selection.checkpoint.fingerprint():
-        return of(replace(selection, settings=replace(selection.settings, weights=weights)))
+        return of(selection.of_weights(weights))
     return _stored(preview_key(fingerprint, weights, settings.get("dtype", "float32")))
 
 

@@ -14,14 +14,12 @@ from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find as find_model
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.settings import Settings
-from bertviz_core.tour import STEPS, TERMS, answers, head_roles
+from bertviz_core.tour import END, OWN, STEPS, TERMS, answers, head_roles
 from pages.shared.frame import links
 from tests import predicting
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
-
-END, OWN = len(STEPS) + 1, len(STEPS) + 2  # the ledger, and the reader's own sentence
 
 
 def tour(number: int, **address: str) -> AppTest:

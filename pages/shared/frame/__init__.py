@@ -1,7 +1,9 @@
 """The frame around every page. Here, what the reader has chosen: the header creates it, the pages read it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +13,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.heads import Head
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.settings import Settings
+from bertviz_core.settings import Settings, Weights
 
 
 class ChosenModel(Checkpoint):
@@ -43,6 +45,10 @@ class Selection:
         settings = ANALYSES[analysis].relevant(self.settings)
         source = self.corpora[ANALYSES[analysis].corpus]
         return Request(analysis, self.checkpoint, source, settings, options or {})
+
+    def of_weights(self, weights: Weights) -> Selection:
+        """The same choices with other weights."""
+        return replace(self, settings=replace(self.settings, weights=weights))
 
     def analyses(self) -> list[Analysis]:
         """The analyses whose kind of corpus is chosen."""

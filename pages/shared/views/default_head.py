@@ -11,10 +11,11 @@ from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head, highest
 from bertviz_core.overview import clearest_head
+from bertviz_core.tour import OWN, STEPS, Step, first_head, head_roles, slide_number
 from pages.shared import services, stored
 from pages.shared.frame import Selection, choices
 from pages.shared.memoize import memoize
-from pages.shared.views import analysis_page, compare_view, coreference_view, relation_view, tour_view, viewer_input
+from pages.shared.views import analysis_page, compare_view, coreference_view, relation_view, viewer_input
 
 
 def of(page: str, selection: Selection) -> Head:
@@ -60,6 +61,20 @@ def _clustering(selection: Selection) -> Head | None:
     return pair and pair[0]
 
 
+def _tour(selection: Selection) -> Head | None:
+    """The head that a slide is about; where it is the answer, once that is shown."""
+    number = slide_number(choices.ahead("step", ""))
+    results = stored.results(selection.of_weights("attention"))
+    if number == OWN:
+        return next(iter(memoize(head_roles, results, selection.base)), None)
+    if not 1 <= number <= len(STEPS):
+        return None
+    step = STEPS[number - 1]
+    if step.asks_for_head and not choices.ahead("answer", ""):
+        return Head(0, 0)
+    return first_head(memoize(Step.select, step, results, selection.base))
+
+
 OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "dependency_heads": relation_view.default_head,
     "coreference_heads": coreference_view.default_head,
@@ -67,5 +82,5 @@ OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "probes": _probes,
     "clustering": _clustering,
     "compare": compare_view.default_head,
-    "tour": tour_view.default_head,
+    "tour": _tour,
 }

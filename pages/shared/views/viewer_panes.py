@@ -99,7 +99,7 @@ def second(
                 title = f"Head {selection.label}"
             elif kind == WEIGHTS:
                 other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
-                selection = replace(selection, settings=replace(selection.settings, weights=other))
+                selection = selection.of_weights(other)
                 title = f"Head {selection.label}, {other}"
             else:
                 return None
