@@ -7,7 +7,8 @@ from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTE
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.corpora.treebank import explained
 from bertviz_core.heads import DirectedHead, arrow
-from pages.shared import endnotes, head_panel, page, preview, stored
+from bertviz_core.viewer.preview import of_guesses
+from pages.shared import endnotes, head_panel, page, stored
 from pages.shared.frame import header
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -32,7 +33,7 @@ with left:
     st.markdown(f"**Head map**: {relation_view.named(relation)}, {arrow(DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
     squares = memoize(accuracy_map, values, relation, selection.base)
-    lines = memoize(preview.of_guesses, result, choice, relation) or None
+    lines = memoize(of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
     if glossed := explained(relation, "**{}**", "*{}*"):

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Literal
 
 import streamlit as st
-from bertviz_core.analyses.ablation.figure import change_map
 
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering.figure import by_layer
@@ -154,9 +153,8 @@ def maps(findings: list[Finding], key: str) -> None:
         column, result = ANALYSES[analysis].column(quantity), results[analysis]
         with panel:
             st.markdown(f"**{plain(column.label)}**")
-            given = (change_map, result, column) if analysis == "ablation" else (HeadColumn.map, column, result)
             alt = f"Map of all heads, layer by head, colored by {column.label}"
-            squares = memoize(*given, selection.base)
+            squares = memoize(HeadColumn.map, column, result, selection.base)
             page.head_map(squares, f"{key}-{quantity}", alt, selection, height=HEIGHT - 60)
 
 

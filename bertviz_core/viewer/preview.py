@@ -1,13 +1,10 @@
 """The attention of every head on one short text, small enough to travel with a map of heads."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
 from math import isqrt
-from typing import Any
 
 import numpy as np
 
@@ -26,64 +23,53 @@ MAX_WEIGHTS = 500_000  # of all heads, a byte each: 9 tokens for 80 x 64 heads, 
 SENTENCE = "Anna lost her keys, so she asked her brother."
 
 
-@dataclass(frozen=True)
-class Preview:
-    """Every head's attention between the tokens of a short text."""
+def measure(model: AttentionModel, settings: Settings) -> bytes:
+    """Run the model on the sentence: its tokens and (layer, head, query, key) uint8 maps, 255 for weight 1, packed for
+    the store. Raises InputError for a tokenizer that finds nothing in it."""
+    single = from_text(SENTENCE, "", model.tokens, settings)
+    maps = attention(observing(model, settings.weights), single.example)
+    return pack({"tokens": list(single.layout.tokens.labels), "maps": _bytes(maps)}, analysis="preview")
 
-    tokens: list[str]
-    maps: np.ndarray  # (layer, head, query, key) uint8; 255 is a weight of 1
-    about: str = f"Lines on “{SENTENCE}”"  # what the lines are, and on which text
 
-    @classmethod
-    def measure(cls, model: AttentionModel, settings: Settings) -> Preview:
-        """Run the model on the sentence; raises InputError for a tokenizer that finds nothing in it."""
-        single = from_text(SENTENCE, "", model.tokens, settings)
-        maps = attention(observing(model, settings.weights), single.example)
-        return cls(list(single.layout.tokens.labels), _bytes(maps))
+def of_stored(data: bytes) -> bytes:
+    """The JSON of what `measure` packed; raises ValueError or KeyError for other bytes."""
+    values = unpack(data)
+    return encoded(values["tokens"], values["maps"], f"Lines on “{SENTENCE}”")
 
-    @classmethod
-    def of(cls, attention: InputAttention) -> Preview | None:
-        """The first tokens of an input that was run already; None where queries and keys are not the same tokens."""
-        labels, first = attention.queries.labels, slice(MAX_TOKENS)
-        if labels != attention.keys.labels:
-            return None
-        about = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
-        return cls(list(labels[first]), _bytes(attention.weights[:, :, first, first]), f"Lines on {about}")
 
-    @classmethod
-    def of_guesses(cls, result: RelationCounts, choice: DirectedHead, relation: str) -> Preview | None:
-        """Each head's guesses in the sentence with a relation of which one head is surest, stored with the result, with
-        their weights, all others 0; None where every such sentence is too long."""
-        longest = min(MAX_TOKENS, _most_tokens(*result.accuracy.shape[2:]))
-        short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
-        if not short:
-            return None
-        surest = max(short, key=lambda each: each.weight)
-        stored, number, size = result.stored, surest.sentence["number"], len(surest.sentence["words"])
-        start = sum(len(each["words"]) for each in stored.sentences if each["number"] < number)
-        own = slice(start, start + size)
-        guesses, weights = (values[choice.direction, ..., own] for values in (stored.guesses, stored.weights))
-        maps = np.zeros((*guesses.shape, size), np.uint8)
-        np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
-        maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word
-        return cls(list(surest.sentence["words"]), maps, f"Guesses in {surest.where}")
+def of_input(attention: InputAttention) -> bytes:
+    """The JSON of the first tokens of an input that was run already; empty where queries and keys are not the same."""
+    labels, first = attention.queries.labels, slice(MAX_TOKENS)
+    if labels != attention.keys.labels:
+        return b""
+    about = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
+    return encoded(labels[first], _bytes(attention.weights[:, :, first, first]), f"Lines on {about}")
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Preview:
-        """Unpack what `to_bytes` packed; raises ValueError or KeyError for other bytes."""
-        values = unpack(data)
-        return cls(values["tokens"], values["maps"])
 
-    def to_bytes(self) -> bytes:
-        """Pack it for the store."""
-        return pack({"tokens": self.tokens, "maps": self.maps}, analysis="preview")
+def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
+    """The JSON of each head's guesses in the sentence with a relation of which one head is surest, stored with the
+    result, with their weights, all others 0; empty where every such sentence is too long."""
+    longest = min(MAX_TOKENS, _most_tokens(*result.accuracy.shape[2:]))
+    short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
+    if not short:
+        return b""
+    surest = max(short, key=lambda each: each.weight)
+    stored, number, words = result.stored, surest.sentence["number"], surest.sentence["words"]
+    start = sum(len(each["words"]) for each in stored.sentences if each["number"] < number)
+    own = slice(start, start + len(words))
+    guesses, weights = (values[choice.direction, ..., own] for values in (stored.guesses, stored.weights))
+    maps = np.zeros((*guesses.shape, len(words)), np.uint8)
+    np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
+    maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word
+    return encoded(words, maps, f"Guesses in {surest.where}")
 
-    def to_json(self) -> dict[str, Any]:
-        """What the browser draws; the maps as base64, layer by layer and head by head. Of many heads it gets the first
-        tokens alone, since all this travels again when a head is chosen."""
-        first = slice(_most_tokens(*self.maps.shape[:2]))
-        maps = base64.b64encode(self.maps[:, :, first, first].tobytes()).decode()
-        return {"tokens": list(map(shorten, self.tokens[first])), "maps": maps, "about": self.about}
+
+def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
+    """What the browser draws, as JSON, with a line `about` it; the (layer, head, query, key) uint8 maps as base64. Of
+    many heads it gets the first tokens alone, since all this travels again when a head is chosen."""
+    first = slice(_most_tokens(*maps.shape[:2]))
+    packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
+    return json.dumps({"preview": {"tokens": [*map(shorten, tokens[first])], "maps": packed, "about": about}}).encode()
 
 
 def _bytes(maps: np.ndarray) -> np.ndarray:

@@ -1,17 +1,13 @@
 """What a head does on one short sentence, beside every map of heads: stored, or measured in the background."""
 
-import json
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.errors import BertvizError
-from bertviz_core.heads import DirectedHead
-from bertviz_core.viewer import InputAttention
-from bertviz_core.viewer.preview import Preview, preview_key
+from bertviz_core.viewer.preview import measure, of_stored, preview_key
 from pages.shared import messages, services
 from pages.shared.frame import Selection
 
@@ -34,16 +30,6 @@ def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
     return _stored(preview_key(fingerprint, weights, settings.get("dtype", "float32")))
 
 
-def of_input(attention: InputAttention) -> bytes:
-    """The preview of an input that was run already, as JSON; empty where queries and keys differ."""
-    return _encoded(Preview.of(attention))
-
-
-def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
-    """The preview of all heads' guesses in an example of a relation as JSON; empty where none is short enough."""
-    return _encoded(Preview.of_guesses(result, choice, relation))
-
-
 def wait_for(selection: Selection) -> None:
     """Draw the page again when the preview has been measured."""
     key = _key(selection)
@@ -55,16 +41,11 @@ def _key(selection: Selection) -> str:
     return preview_key(selection.checkpoint.fingerprint(), selection.settings.weights, selection.settings.dtype)
 
 
-def _encoded(shown: Preview | None) -> bytes:
-    return json.dumps({"preview": shown.to_json()}).encode() if shown else b""
-
-
 def _stored(key: str) -> bytes:
     """Empty where there is none."""
-    try:
+    with suppress(LookupError):
         return _read(key)
-    except LookupError:
-        return b""
+    return b""
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -73,7 +54,7 @@ def _read(key: str) -> bytes:
     data = services.store().get(key)
     if data is None:
         raise LookupError(key)
-    return _encoded(Preview.from_bytes(data))
+    return of_stored(data)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -81,9 +62,9 @@ def _measured(key: str, _selection: Selection) -> Future[None]:
     """Measure and store it in the background, once for all readers."""
     store, models = services.store(), services.loaded_models()
 
-    def measure() -> None:
+    def work() -> None:
         with suppress(BertvizError, OSError):  # a map without previews is a map all the same
             model = models.get(_selection.checkpoint, _selection.settings.dtype)
-            store.put(key, Preview.measure(model, _selection.settings).to_bytes())
+            store.put(key, measure(model, _selection.settings))
 
-    return services.in_background(measure)
+    return services.in_background(work)

@@ -20,7 +20,8 @@ from bertviz_core.plotting.head_map import HeadMap, picture_map
 from bertviz_core.settings import Weights
 from bertviz_core.viewer import InputAttention, InputView, apply_view, shorten, thumbnails
 from bertviz_core.viewer.files import FOLDER, pack, sides
-from pages.shared import messages, page, preview, services
+from bertviz_core.viewer.preview import of_input
+from pages.shared import messages, page, services
 from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices, header, neighbor
 from pages.shared.memoize import memoize
@@ -203,7 +204,7 @@ def pictures(shown: Pane) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
     drawing = memoize(_small_pictures, shown.attention, shown.selection.base)
-    lines = memoize(preview.of_input, shown.attention)
+    lines = memoize(of_input, shown.attention)
     page.head_map(drawing, "attention-heads", alt, shown.selection, lines=lines)
 
 

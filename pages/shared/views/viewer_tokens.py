@@ -14,8 +14,9 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.figure import products_figure
+from bertviz_core.viewer.preview import of_input
 from bertviz_core.viewer.query_key import MASKED, PARTS, TERMS, QueryKey, measure
-from pages.shared import messages, page, preview
+from pages.shared import messages, page
 from pages.shared.frame import address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -56,7 +57,7 @@ def token_pair(shown: Pane) -> tuple[int, int]:
         weights, unit = attention.weights[:, :, query, key], selection.settings.weights
         squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
-        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, attention))
+        page.head_map(squares, "pair-map", alt, selection, lines=memoize(of_input, attention))
     with right:
         page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
         st.caption("Rank of target: 1 = this token's strongest target in that head.")
