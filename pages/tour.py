@@ -172,7 +172,9 @@ def chart(name: str) -> FigureSpec:
         return page.drawn(by_layer, labeled, base)
     if name == "sep_gradients":
         return page.drawn(no_op_figure, result, base)
-    return page.drawn(figure, result, base, **({"panels": 1} if name == "surface_patterns" else {}))
+    if name == "surface_patterns":
+        return page.drawn(figure, result, base, panels=1)
+    return page.drawn(figure, result, *(() if name == "probes" else (base,)))
 
 
 def lines(text: str, second: str = "") -> viewer_panes.Pane:
