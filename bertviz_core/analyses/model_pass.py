@@ -158,39 +158,30 @@ def needs_language_model(together: Sequence[Request]) -> bool:
     return any(ANALYSES[request.analysis].language_model for request in together)
 
 
-def load_model(together: Sequence[Request], execution: Execution) -> AttentionModel:
-    """The model that requests of one pass run on, read from its files."""
-    from bertviz_core.models.loading import load
+def last_model_loader() -> Load:
+    """A function that loads the model of requests from its files, and keeps the last one: another pass of the same
+    model does not load it again."""
+    last: dict[Any, AttentionModel] = {}  # at most one
 
-    first = together[0]
-    return load(first.checkpoint, execution.device, first.settings.dtype, language_model=needs_language_model(together))
+    def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
+        from bertviz_core.models import loading
 
-
-class LastModelCache:
-    """Loads models and keeps the last one: another pass of the same model does not load it again."""
-
-    def __init__(self) -> None:
-        self._key: object = None
-        self._model: AttentionModel | None = None
-
-    def load(self, together: Sequence[Request], execution: Execution) -> AttentionModel:
-        """The model that these requests need; the last one if it fits; never two at once."""
-        first = together[0]
-        key = (first.checkpoint.fingerprint(), execution.device, first.settings.dtype)
-        last = self._model if self._key == key else None
-        if last is None or (needs_language_model(together) and not last.language_model):
-            self._model = last = None
+        model, dtype, with_head = together[0].checkpoint, together[0].settings.dtype, needs_language_model(together)
+        key = (model.fingerprint(), execution.device, dtype)
+        if key not in last or (with_head and not last[key].language_model):
+            last.clear()
             gc.collect()  # modules refer to one another in circles
-            last = load_model(together, execution)
-            self._key, self._model = key, last
-        return last
+            last[key] = loading.load(model, execution.device, dtype, language_model=with_head)
+        return last[key]
+
+    return load
 
 
 class LocalRunner(AbstractContextManager["LocalRunner"]):
     """Computes one pass after another in this process; without `load` it keeps the last model."""
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
-        self.execution, self._load = execution, load or LastModelCache().load
+        self.execution, self._load = execution, load or last_model_loader()
 
     def __exit__(self, *error: object) -> None:
         """There is nothing to end."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
-from bertviz_core.analyses.model_pass import LastModelCache, Load, LocalRunner
+from bertviz_core.analyses.model_pass import Load, LocalRunner, last_model_loader
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.jobs import Progress
@@ -47,7 +47,7 @@ class ChunkWorker:
     """Computes chunks in a process of its own, perhaps on another machine; keeps the model of the last pass."""
 
     def __init__(self) -> None:
-        self._models = LastModelCache()
+        self._load_model = last_model_loader()
         self._task: PassTask | None = None
 
     def shape(self, task: PassTask) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class ChunkWorker:
             where, hint = f"{first.checkpoint.folder}, on {platform.node()}", "Put the same files on each machine."
             raise ModelError("A worker has another model here.", where=where, hint=hint)
         requests = [replace(request, checkpoint=model) for request in task.requests]
-        loaded = observing(self._models.load(requests, task.execution), first.settings.weights)
+        loaded = observing(self._load_model(requests, task.execution), first.settings.weights)
         self._model, self._task = ANALYSES[first.analysis].model_of(loaded, requests[0]), task
 
 

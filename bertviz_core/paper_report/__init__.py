@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
-from bertviz_core.analyses.model_pass import LastModelCache, Load
+from bertviz_core.analyses.model_pass import Load, last_model_loader
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.results import Result, Results
@@ -91,7 +91,7 @@ class ReportRequest:
         Returns:
             Analysis -> why it could not be computed.
         """
-        load, progress = load or LastModelCache().load, progress or Progress()
+        load, progress = load or last_model_loader(), progress or Progress()
         missing, failed = self.to_compute(partial(requests.find, store)), list[requests.Failure]()
         requests.compute_all(missing, store, execution, progress, load, failed)
         if self.lacks_lines(store):

@@ -140,7 +140,7 @@ def offer_download(needed: DownloadNeeded) -> None:
     st.header("Download required")
     st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
-        submit(key, "Download", lambda: tasks.download(needed.name, None), services.downloads())
+        submit(key, "Download", lambda: tasks.download(needed.name, None, [], services.store()), services.downloads())
         st.rerun()
 
 

@@ -27,7 +27,7 @@ from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
-from bertviz_core.tasks.workers import Worker
+from bertviz_core.tasks import Worker
 from pages.shared.memoize import memoize
 
 DELAY = 2.0  # seconds until work in the background begins: the page is drawn by then

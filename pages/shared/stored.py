@@ -156,8 +156,8 @@ def offer_papers_model(selection: Selection) -> None:
             "One job downloads it from the Hugging Face hub and runs every analysis: "
             f"{duration(requests)} after the download."
         )
-        task = partial(tasks.hub_model, requests, services.store())
-        given = key, requests[0].checkpoint.name, task, services.downloads()  # nobody's analyses wait for it
+        task = partial(tasks.download, PAPER_MODEL, requests[0].checkpoint.revision, requests, services.store())
+        given = key, PAPER_MODEL, task, services.downloads()  # nobody's analyses wait for it
         label = f"Download {size / 1e6:,.0f} MB and analyze"
         st.button(label, on_click=jobs.submit, args=given, icon=":material/download:")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.analyses.model_pass import LastModelCache
+from bertviz_core.analyses.model_pass import last_model_loader
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.tasks import Task, perform
@@ -17,8 +17,8 @@ MODELS = LoadedModels()  # known by their fingerprints, so that tests can share 
 
 def worker() -> Callable[[Task, Progress], None]:
     """In place of a `Worker`: in this process, where patches reach jobs; through JSON, as to another."""
-    models = LastModelCache()
-    return lambda task, progress: perform(json.loads(json.dumps(task)), progress, models)
+    load = last_model_loader()
+    return lambda task, progress: perform(json.loads(json.dumps(task)), progress, load)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from bertviz_core.settings import Access
-from bertviz_core.tasks.workers import _died
+from bertviz_core.tasks import _died
 from pages.shared import services
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 from tests.waiting import until

@@ -4,8 +4,8 @@ from dataclasses import replace
 import pytest
 
 from bertviz_core import tasks
-from bertviz_core.analyses import model_pass, requests
-from bertviz_core.analyses.model_pass import LastModelCache
+from bertviz_core.analyses import requests
+from bertviz_core.analyses.model_pass import last_model_loader
 from bertviz_core.analyses.probes import ProbeOptions
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
@@ -13,7 +13,7 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import DownloadNeeded, InputError, ModelError
-from bertviz_core.models import checkpoint
+from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.checkpoint import paper_model
 from bertviz_core.settings import Settings, access_from_environment
 from bertviz_core.tasks import perform
@@ -35,13 +35,13 @@ def uploaded(store):
 @pytest.fixture
 def loads(monkeypatch):
     """Names of the models that were loaded."""
-    names, real = [], model_pass.load_model
+    names, real = [], loading.load
 
-    def counted(together, execution):
-        names.append(together[0].checkpoint.name)
-        return real(together, execution)
+    def counted(model, *options, **more):
+        names.append(model.name)
+        return real(model, *options, **more)
 
-    monkeypatch.setattr(model_pass, "load_model", counted)
+    monkeypatch.setattr(loading, "load", counted)
     return names
 
 
@@ -67,11 +67,11 @@ def test_a_request_is_the_same_on_the_other_side(store, tiny_folder, uploaded, t
 
 
 def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, masked_folder, uploaded, loads):
-    models = LastModelCache()
+    load = last_model_loader()
 
     def run(folder, analysis="entropy", **settings):
         request = Request(analysis, checkpoint.find(str(folder)), uploaded, replace(SETTINGS, **settings))
-        perform(crossed(tasks.analyses([request], store)), Progress(), models)
+        perform(crossed(tasks.analyses([request], store)), Progress(), load)
         assert requests.find(store, request) is not None
 
     run(masked_folder)
@@ -86,16 +86,16 @@ def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, ma
     assert loads == [str(masked_folder)] * 2 + [str(tiny_folder)] * 2
 
 
-def test_a_download_is_performed(monkeypatch):
-    fetched = []
+def test_a_download_is_performed(store, tiny_folder, monkeypatch):
+    fetched, downloaded = [], checkpoint.find(str(tiny_folder))
 
     def absent(name, *_):
         raise DownloadNeeded(name, 12_400_000)
 
     monkeypatch.setattr(checkpoint, "find", absent)
-    monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked))
+    monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked) or downloaded)
     progress = Progress()
-    perform(crossed(tasks.download("someone/model", "v1")), progress, LastModelCache())
+    perform(crossed(tasks.download("someone/model", "v1", [], store)), progress, last_model_loader())
     assert fetched == [("someone/model", "v1", access_from_environment())]
     assert (progress.stage, progress.total, progress.unit) == ("Downloading someone/model", 12, "MB")
 
@@ -105,7 +105,7 @@ def test_a_model_is_fetched_and_analyzed_as_far_as_it_can_be(store, tiny_folder,
     monkeypatch.setattr(checkpoint, "find", lambda *_: replace(downloaded, name="someone/model"))
     names = ("entropy", "sep_gradients")  # the second needs an MLM head, which this model lacks
     wanted = [Request(name, paper_model(), uploaded, SETTINGS) for name in names]
-    perform(crossed(tasks.hub_model(wanted, store)), Progress(), LastModelCache())
+    perform(crossed(tasks.download("someone/model", None, wanted, store)), Progress(), last_model_loader())
     entropy, gradients = (requests.find(store, replace(request, checkpoint=downloaded)) for request in wanted)
     assert entropy.provenance["model"]["name"] == "someone/model" and gradients is None
 
@@ -121,11 +121,11 @@ def test_corpora_not_stored_changed_or_gone_are_refused(store, tiny_folder, uplo
     path.write_text(TEXT + "another line\n")
     Uploads(store).delete(uploaded.locator.removeprefix("upload:"))
     with pytest.raises(InputError, match="has changed"):
-        perform(from_file, Progress(), LastModelCache())
+        perform(from_file, Progress(), last_model_loader())
     with pytest.raises(InputError, match="not on this server"):
-        perform(from_upload, Progress(), LastModelCache())
+        perform(from_upload, Progress(), last_model_loader())
     from_file["requests"][0]["checkpoint"]["folder"] = str(tmp_path / "nowhere")
     with pytest.raises(ModelError):
-        perform(from_file, Progress(), LastModelCache())
+        perform(from_file, Progress(), last_model_loader())
     with pytest.raises(InputError, match="not in the store"):
         tasks.analyses([Request("entropy", found, source(TEXT))], store)

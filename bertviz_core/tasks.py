@@ -1,0 +1,255 @@
+"""Tasks of jobs as JSON, and the worker process that performs them: models and files by location, results by the store.
+
+A worker is started when it is first needed, and again when it has ended. To it go {"task": ...} and {"cancel": true};
+from it come {"progress": ...} while a task runs, then {"end": "done", "cancelled" or "failed", "error": ..., "broken":
+...}: broken says that the user cannot fix the error, and such a process is not used again. It ends at once with its
+server, whatever it does.
+"""
+
+import atexit
+import json
+import logging
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from bertviz_core.analyses import model_pass, requests
+from bertviz_core.analyses.model_pass import Load
+from bertviz_core.analyses.registry import ANALYSES
+from bertviz_core.analyses.request import Request
+from bertviz_core.corpora.source import Source, from_path
+from bertviz_core.engine.jobs import Progress, outcome
+from bertviz_core.engine.store import Store
+from bertviz_core.engine.uploads import Uploads
+from bertviz_core.errors import SMALLER, BertvizError, Cancelled, DownloadNeeded, InputError, Unexpected
+from bertviz_core.models import checkpoint, sources
+from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.paper_report import ReportRequest
+from bertviz_core.settings import Settings, access_from_environment, app_execution
+
+PATIENCE = 0.3  # seconds that a stage has to react to a cancel before it is ended with its process
+POLL = 0.05
+EVERY = 0.1  # seconds between two messages of progress
+NICE = 19  # pages come first
+MEGABYTE = 10**6
+ROOT = Path(__file__).parents[1]
+COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks")
+Task = Mapping[str, Any]  # JSON
+
+
+def analyses(to_compute: Iterable[Request], store: Store) -> Task:
+    """The task to compute and store what is not stored yet of these requests; raises InputError where a corpus is in
+    this process's memory alone."""
+    return {"store": str(store.folder), "requests": [_request(request) for request in to_compute]}
+
+
+def download(name: str, revision: str | None, to_compute: Iterable[Request], store: Store) -> Task:
+    """The task to fetch a hub model's files, and to compute and store those of these requests that it can serve."""
+    return {**analyses(to_compute, store), "download": {"name": name, "revision": revision}}
+
+
+def report(request: ReportRequest, store: Store) -> Task:
+    """The task to compute and store what a report lacks; raises InputError as `analyses` does."""
+    return {
+        "store": str(store.folder),
+        "report": {
+            "checkpoint": _checkpoint(request.checkpoint),
+            "corpora": {kind: _source(source) for kind, source in request.corpora.items()},
+            "settings": request.settings.to_json(),
+            "max_cost": request.max_cost,
+        },
+    }
+
+
+def perform(task: Task, progress: Progress, load: Load) -> None:
+    """Perform one task, with the models that `load` gives; raises BertvizError for what the user can fix, and Cancelled
+    where `progress` says so."""
+    store, execution = Store(Path(task["store"])), app_execution()
+    if fields := task.get("report"):
+        corpora = {kind: _open_source(source, store) for kind, source in fields["corpora"].items()}
+        model, settings = _open_checkpoint(fields["checkpoint"]), Settings(**fields["settings"])
+        request = ReportRequest(model, corpora, settings, fields["max_cost"])
+        if failed := request.compute(store, execution, progress, load):
+            names = ", ".join(ANALYSES[name].title for name in failed)
+            raise BertvizError(f"Not computed: {names}.", hint=next(iter(failed.values())))
+        return
+    to_compute = task["requests"]
+    if hub := task.get("download"):
+        model = _checkpoint(_download(hub["name"], hub["revision"], progress))
+        to_compute = [each | {"checkpoint": model} for each in to_compute]
+    opened = [_open_request(each, store) for each in to_compute]
+    wanted = [each for each in opened if not hub or model_pass.can_compute(each)]
+    requests.compute_all(wanted, store, execution, progress, load)
+
+
+def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint:
+    access = access_from_environment()
+    try:
+        return checkpoint.find(name, revision, access)
+    except DownloadNeeded as needed:
+        progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
+    with sources.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
+        return checkpoint.download(name, revision, access)
+
+
+def _request(request: Request) -> dict[str, Any]:
+    return {
+        "analysis": request.analysis,
+        "checkpoint": _checkpoint(request.checkpoint),
+        "source": _source(request.source),
+        "settings": request.settings.to_json(),
+        "options": request.options,
+        "others": {role: _source(source) for role, source in request.others.items()},
+    }
+
+
+def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
+    model, source = _open_checkpoint(fields["checkpoint"]), _open_source(fields["source"], store)
+    others = {role: _open_source(each, store) for role, each in fields["others"].items()}
+    return Request(fields["analysis"], model, source, Settings(**fields["settings"]), fields["options"], others)
+
+
+def _checkpoint(model: Checkpoint) -> dict[str, Any]:
+    return {"name": model.name, "folder": str(model.folder.absolute()), "revision": model.revision}
+
+
+def _open_checkpoint(fields: Mapping[str, Any]) -> Checkpoint:
+    return checkpoint.reopen(fields["name"], Path(fields["folder"]), fields["revision"])
+
+
+def _source(source: Source) -> dict[str, Any]:
+    if not source.locator:
+        raise InputError(
+            "The corpus is not in the store, so no job can read it.",
+            where=source.name,
+            hint="Upload it again, or name another folder for the store with BERTVIZ_STORE.",
+        )
+    return {name: getattr(source, name) for name in ("name", "digest", "locator", "max_unpacked")}
+
+
+def _open_source(fields: Mapping[str, Any], store: Store) -> Source:
+    """A corpus of a task; raises InputError where its bytes are missing or have changed since the job was queued."""
+    kind, _, key = fields["locator"].partition(":")
+    source = Uploads(store).source(key) if kind == "upload" else from_path(key)
+    if source.digest != fields["digest"]:
+        what = "The file has changed since the job was asked for."
+        raise InputError(what, where=fields["name"], hint="Start the job again.")
+    return replace(source, name=fields["name"], max_unpacked=fields["max_unpacked"])
+
+
+class Worker:
+    """Performs one task at a time in a process that stays, with its last model, for the next one.
+
+    The process is neither a fork nor one of `multiprocessing`'s: those would run Streamlit's script again, and pickle.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        atexit.register(self.close)
+
+    def __call__(self, task: Task, progress: Progress) -> None:
+        """Perform the task, and return when it is done; raises Cancelled where `progress` says so (a stage that does
+        not react in time is ended with its process), BertvizError where the task fails or the process ends."""
+        if not self._process or self._process.poll() is not None:
+            progress.start("Starting a worker process")
+            path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+            self._link, other = Pipe()
+            with other:
+                self._process = subprocess.Popen(
+                    [*COMMAND, str(other.fileno())],
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=[other.fileno()],
+                    env=os.environ | {"PYTHONPATH": path},
+                )
+        _send(self._link, task=task)
+        try:
+            self._follow(progress)
+        except (OSError, EOFError):
+            raise _died(self.close()) from None
+
+    def close(self) -> int:
+        """Kill the process; returns its exit status, a negative signal number where a signal ended it."""
+        if not self._process:
+            return 0
+        self._process.kill()
+        self._link.close()
+        return self._process.wait()
+
+    def _follow(self, progress: Progress) -> None:
+        """Show the progress of a task to its end; raises the error that it ended with, or Cancelled."""
+        ends = math.inf
+        while time.monotonic() <= ends:
+            if ends == math.inf and progress.cancelled.is_set():
+                _send(self._link, cancel=True)
+                ends = time.monotonic() + PATIENCE
+            if not self._link.poll(POLL):
+                continue
+            message = json.loads(self._link.recv_bytes())
+            if "progress" in message:
+                progress.restore(message["progress"])
+            elif message["end"] == "done":
+                return
+            elif message["end"] == "failed":
+                if message["broken"]:
+                    self.close()
+                what, where, hint = message["error"]
+                raise BertvizError(what, where=where, hint=hint)
+            else:
+                raise Cancelled()
+        self.close()
+        raise Cancelled()
+
+
+def _died(status: int) -> BertvizError:
+    how = f"signal {-status}" if status < 0 else f"exit status {status}"
+    hint = f"{SMALLER} Or run it again, if the process was stopped."
+    return BertvizError(f"The worker process died ({how}); memory may have run out.", hint=hint)
+
+
+def _send(link: Connection, **message: Any) -> None:
+    with suppress(OSError):  # the other process has ended, as the next reading says
+        link.send_bytes(json.dumps(message).encode())
+
+
+def main(link: Connection) -> None:
+    """Perform the tasks that come in by this link, until the server has ended."""
+    os.set_inheritable(link.fileno(), False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
+    with suppress(AttributeError, OSError):
+        os.nice(NICE)
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
+    pool, perform_task = ThreadPoolExecutor(1), partial(perform, load=model_pass.last_model_loader())
+    with suppress(EOFError, OSError):
+        while True:
+            message = json.loads(link.recv_bytes())
+            if "task" not in message:
+                continue  # a cancel that came too late
+            progress = Progress()
+            running = pool.submit(outcome, perform_task, message["task"], progress, "a task")
+            while wait([running], EVERY).not_done:
+                _send(link, progress=progress.snapshot())
+                if link.poll():
+                    link.recv_bytes()
+                    progress.cancelled.set()
+            state, error = running.result()
+            parts = error and [error.what, error.where, error.hint]
+            _send(link, end=state, error=parts, broken=isinstance(error, Unexpected))
+    os._exit(1)  # whatever the task does
+
+
+if __name__ == "__main__":
+    logging.basicConfig(stream=sys.stderr)
+    main(Connection(int(sys.argv[1])))
