@@ -1,9 +1,8 @@
 """Tasks of jobs as JSON, and the worker process that performs them: models and files by location, results by the store.
 
-A worker is started when it is first needed, and again when it has ended. To it go {"task": ...} and {"cancel": true};
-from it come {"progress": ...} while a task runs, then {"end": "done", "cancelled" or "failed", "error": ..., "broken":
-...}: broken says that the user cannot fix the error, and such a process is not used again. It ends at once with its
-server, whatever it does.
+To a worker go {"task": ...} and {"cancel": true}; from it come {"progress": ...} while a task runs, then {"end": "done",
+"cancelled" or "failed", "error": ..., "broken": ...}: broken says that the user cannot fix the error, and such a process
+is not used again. It ends at once with its server, whatever it does.
 """
 
 import atexit
@@ -79,7 +78,7 @@ def perform(task: Task, progress: Progress, load: Load) -> None:
     store, execution = Store(Path(task["store"])), app_execution()
     if fields := task.get("report"):
         corpora = {kind: _open_source(source, store) for kind, source in fields["corpora"].items()}
-        model, settings = _open_checkpoint(fields["checkpoint"]), Settings(**fields["settings"])
+        model, settings = checkpoint.reopen(**fields["checkpoint"]), Settings(**fields["settings"])
         request = ReportRequest(model, corpora, settings, fields["max_cost"])
         if failed := request.compute(store, execution, progress, load):
             names = ", ".join(ANALYSES[name].title for name in failed)
@@ -116,17 +115,13 @@ def _request(request: Request) -> dict[str, Any]:
 
 
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
-    model, source = _open_checkpoint(fields["checkpoint"]), _open_source(fields["source"], store)
+    model, source = checkpoint.reopen(**fields["checkpoint"]), _open_source(fields["source"], store)
     others = {role: _open_source(each, store) for role, each in fields["others"].items()}
     return Request(fields["analysis"], model, source, Settings(**fields["settings"]), fields["options"], others)
 
 
 def _checkpoint(model: Checkpoint) -> dict[str, Any]:
     return {"name": model.name, "folder": str(model.folder.absolute()), "revision": model.revision}
-
-
-def _open_checkpoint(fields: Mapping[str, Any]) -> Checkpoint:
-    return checkpoint.reopen(fields["name"], Path(fields["folder"]), fields["revision"])
 
 
 def _source(source: Source) -> dict[str, Any]:
@@ -150,10 +145,8 @@ def _open_source(fields: Mapping[str, Any], store: Store) -> Source:
 
 
 class Worker:
-    """Performs one task at a time in a process that stays, with its last model, for the next one.
-
-    The process is neither a fork nor one of `multiprocessing`'s: those would run Streamlit's script again, and pickle.
-    """
+    """Performs one task at a time in a process that stays, with its last model, for the next one. It is started when it
+    is first needed, and again when it has ended; one of `multiprocessing`'s would run Streamlit's script again."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -227,8 +220,7 @@ def main(link: Connection) -> None:
     """Perform the tasks that come in by this link, until the server has ended."""
     os.set_inheritable(link.fileno(), False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    with suppress(AttributeError, OSError):
-        os.nice(NICE)
+    os.nice(NICE)
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     pool, perform_task = ThreadPoolExecutor(1), partial(perform, load=model_pass.last_model_loader())

@@ -45,75 +45,30 @@ def compute_chunk(
     return number, accumulators
 
 
-class ChunkSums:
-    """Sums of one request over the chunks of a corpus: `total` of the first `done` chunks, merged, and later ones, by
-    number and without their details, that wait for those before them."""
-
-    def __init__(self, request: Request, empty: Accumulator, store: Store | None) -> None:
-        self.request, self.total, self.store = request, empty, store
-        self.done = 0
-        self.waiting: dict[int, Accumulator] = {}
-
-    def needs(self, number: int) -> bool:
-        """Whether the chunk has still to be computed."""
-        return number >= self.done and number not in self.waiting
-
-    def take(self, number: int, part: Accumulator | bytes) -> None:
-        """Add a chunk, unless it was added before, and merge all chunks that are now in order."""
-        if not self.needs(number):
-            return
-        sums = self.total.from_bytes(part) if isinstance(part, bytes) else part
-        if hasattr(sums, "take_detail"):  # before it waits
-            details.put(self.store, self.request.key(), number, sums.take_detail())
-        self.waiting[number] = sums
-        while self.done in self.waiting:
-            self.total.merge(self.waiting.pop(self.done))
-            self.done += 1
-
-    def to_bytes(self, **metadata: str) -> bytes:
-        """Pack the sums, so that a later job can resume from them."""
-        waiting = {f"waiting/{number}": part.to_bytes() for number, part in self.waiting.items()}
-        return pack({"done": self.done, "total": self.total.to_bytes(), **waiting}, **metadata)
-
-    def restore(self, data: bytes) -> None:
-        """Resume from sums that `to_bytes` packed."""
-        state = unpack(data)
-        total, done = self.total.from_bytes(state.pop("total")), state.pop("done")
-        waiting = {int(name.removeprefix("waiting/")): total.from_bytes(part) for name, part in state.items()}
-        self.total, self.done, self.waiting = total, done, waiting
-
-
 class ChunkedPass:
-    """Sums over chunks of the requests that share one pass, saved to the store on the way; of a corpus of one chunk
-    nothing is saved. The model gives the shapes of the sums, and where they are; `rounding` says what the rounding of
-    sums depends on: the device and the tokens per batch."""
+    """The sums of requests that share one pass: `totals` over the first `done` chunks of a corpus, merged in its order,
+    and those of later chunks, `waiting` by number without their details. Saved to the store on the way; of a corpus of
+    one chunk nothing is saved. The model gives the shapes of the sums, and where they are; `rounding` says what the
+    rounding of sums depends on: the device and the tokens per batch."""
 
     def __init__(
         self,
-        together: Sequence[Request],
+        requests: Sequence[Request],
         corpus: CorpusReading,
         model: AttentionModel,
         store: Store | None,
         rounding: str,
     ) -> None:
-        self.corpus, self.store = corpus, store
+        self.requests, self.corpus, self.store = requests, corpus, store
         self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
+        shapes = model if model.encoder is not None else replace(model, device="cpu")
+        self.totals: list[Accumulator] = [ANALYSES[each.analysis].accumulator(shapes, each) for each in requests]
+        self.done = 0
+        self.waiting: dict[int, list[Accumulator]] = {}
         self.sizes: list[int] = []  # of the chunks that have been read, in examples
         self._saved, self._cost, self._is_changed = time.monotonic(), 0.0, False
-        shapes = model if model.encoder is not None else replace(model, device="cpu")
-        self.sums = []
-        for request in together:
-            each = ChunkSums(request, ANALYSES[request.analysis].accumulator(shapes, request), store)
-            with suppress(*DAMAGED):
-                data = store.read(work_name(request)) if store else None
-                if data and metadata_of(data)["work"] == self.work:
-                    each.restore(data)
-            self.sums.append(each)
-
-    @property
-    def totals(self) -> list[Accumulator]:
-        """The sums over the whole corpus, once it has been run."""
-        return [each.total for each in self.sums]
+        with suppress(*DAMAGED):
+            self._resume()
 
     def missing(self, progress: Progress) -> Chunks:
         """The chunks to compute, read when they are asked for; those of an earlier job count as done before."""
@@ -129,9 +84,17 @@ class ChunkedPass:
                 progress.advance(len(chunk))
 
     def take(self, number: int, parts: Sequence[Accumulator | bytes]) -> None:
-        """Take in a chunk, and save it unless saving takes too much of the time."""
-        for each, part in zip(self.sums, parts, strict=True):
-            each.take(number, part)
+        """Take in a chunk, merge all that are now in order, and save them unless saving takes too much of the time."""
+        pairs = zip(self.totals, parts, strict=True)
+        sums = [total.from_bytes(part) if isinstance(part, bytes) else part for total, part in pairs]
+        for request, each in zip(self.requests, sums, strict=True):
+            if hasattr(each, "take_detail"):  # before it waits
+                details.put(self.store, request.key(), number, each.take_detail())
+        self.waiting[number] = sums
+        while self.done in self.waiting:
+            for total, each in zip(self.totals, self.waiting.pop(self.done), strict=True):
+                total.merge(each)
+            self.done += 1
         self._is_changed = len(self.sizes) > 1 or not self.corpus.is_complete
         if time.monotonic() - self._saved >= self._cost / SAVING:
             self.save()
@@ -141,25 +104,40 @@ class ChunkedPass:
         if self.store is None or not self._is_changed:
             return
         started = time.monotonic()
-        done = sum(size for number, size in enumerate(self.sizes) if not self._needs(number))
-        for each in self.sums:
-            data = each.to_bytes(share=f"{done / self.corpus.expected:.3f}", work=self.work)
+        computed = sum(size for number, size in enumerate(self.sizes) if not self._needs(number))
+        share = f"{computed / self.corpus.expected:.3f}"
+        for index, request in enumerate(self.requests):
+            waiting = {str(number): sums[index].to_bytes() for number, sums in self.waiting.items()}
+            state = {"done": self.done, "total": self.totals[index].to_bytes(), **waiting}
             with suppress(StoreError):  # the result may still find room
-                self.store.write(work_name(each.request), data, expire=WORK_DAYS * DAY)
+                self.store.write(work_name(request), pack(state, share=share, work=self.work), WORK_DAYS * DAY)
         self._saved, self._is_changed = time.monotonic(), False
         self._cost = self._saved - started
 
     def finish(self) -> None:
         """Delete the saved sums and record the number of detail parts, once the results are stored."""
-        for each in self.sums:
-            if hasattr(each.total, "take_detail"):
-                details.finish(self.store, each.request.key(), len(self.sizes))
+        for request, total in zip(self.requests, self.totals, strict=True):
+            if hasattr(total, "take_detail"):
+                details.finish(self.store, request.key(), len(self.sizes))
         if self.store is not None:
             with suppress(StoreError):
-                self.store.delete(*(work_name(each.request) for each in self.sums))
+                self.store.delete(*map(work_name, self.requests))
 
     def _needs(self, number: int) -> bool:
-        return any(each.needs(number) for each in self.sums)
+        return number >= self.done and number not in self.waiting
+
+    def _resume(self) -> None:
+        """Go on from the sums that an earlier job saved, where all requests have those of the same chunks."""
+        saved = [self.store.read(work_name(request)) or b"" for request in self.requests] if self.store else []
+        states = [unpack(data) for data in saved if metadata_of(data)["work"] == self.work]
+        if len(states) < len(self.requests) or len({(state["done"], *sorted(state)) for state in states}) > 1:
+            return
+        sums = {
+            name: [total.from_bytes(state[name]) for total, state in zip(self.totals, states, strict=True)]
+            for name in states[0].keys() - {"done"}
+        }
+        self.totals, self.done = sums.pop("total"), states[0]["done"]
+        self.waiting = {int(number): parts for number, parts in sums.items()}
 
 
 def share_done(store: Store, request: Request) -> float | None:

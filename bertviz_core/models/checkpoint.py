@@ -96,9 +96,9 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
     return reopen(name, sources.cached(name, revision, access), revision)
 
 
-def reopen(name: str, folder: Path, revision: str | None) -> Checkpoint:
+def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
     """A checkpoint whose folder is known; raises ModelError where its files are gone or cannot be used."""
-    return Checkpoint(name, folder, revision, model_files.read_config(folder))
+    return Checkpoint(name, Path(folder), revision, model_files.read_config(Path(folder)))
 
 
 def local_folder(name: str) -> Path | None:

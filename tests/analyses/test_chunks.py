@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -83,19 +84,18 @@ def test_sums_of_another_batch_size_are_not_gone_on_from(masked, store):
     with pytest.raises(Cancelled):
         compute(request, store, model=masked, progress=Stops(after=0.25))
     for rounding, done in ((None, True), ("cpu, batches of 7 tokens", False)):
-        assert bool(chunked_pass([request], masked, store, rounding).sums[0].done) == done
+        assert bool(chunked_pass([request], masked, store, rounding).done) == done
 
 
-def test_analyses_that_stopped_at_different_chunks_go_on_together(masked, store):
+def test_analyses_that_stopped_together_go_on_together_and_others_begin_anew(masked, store):
     entropy, clustering = request_of("entropy", masked), request_of("clustering", masked)
     both = [compute(one, None, model=masked).to_bytes() for one in (entropy, clustering)]
     with pytest.raises(Cancelled):
         compute(entropy, store, model=masked, progress=Stops(after=0.5))
-    with pytest.raises(Cancelled):
-        compute(clustering, store, model=masked, progress=Stops(after=0.25))
-    done = [each.done for each in chunked_pass([entropy, clustering], masked, store).sums]
-    assert 0 < done[1] < done[0]
-    compute_all([entropy, clustering], store, load=lambda together, execution: masked)
+    for stop, is_resumed in ((0.25, False), (None, True)):
+        assert bool(chunked_pass([entropy, clustering], masked, store).done) == is_resumed
+        with suppress(Cancelled):
+            compute_all([entropy, clustering], store, progress=stop and Stops(after=stop), load=lambda *_: masked)
     assert [store.get(one.key()) for one in (entropy, clustering)] == both
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.dependency_heads import measure
-from bertviz_core.analyses.model_pass import load_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute, compute_all, find, passes
@@ -23,7 +22,7 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, SettingsError
-from bertviz_core.models import checkpoint
+from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.reading import Examples, Reading, Sentences, Windows
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import MODES, Execution, Settings
@@ -228,7 +227,7 @@ def test_two_models_are_never_in_memory_at_once(store, demo, request_for, first)
     def load(together, execution):
         gc.collect()
         assert not any(encoder() for encoder in encoders)
-        model = load_model(together, execution)
+        model = loading.load(together[0].checkpoint, "cpu")
         encoders.append(weakref.ref(model.encoder))
         return model
 
