@@ -1,8 +1,8 @@
 """Tasks of jobs as JSON, and the worker process that performs them: models and files by location, results by the store.
 
-To a worker go {"task": ...} and {"cancel": true}; from it come {"progress": ...} while a task runs, then {"end": "done",
-"cancelled" or "failed", "error": ..., "broken": ...}: broken says that the user cannot fix the error, and such a process
-is not used again. It ends at once with its server, whatever it does.
+To a worker go {"task": ...} and {"cancel": true}; from it come {"progress": ...} while a task runs, then {"end": one of
+"done", "cancelled" and "failed", "error": ..., "broken": ...}. Broken says that the user cannot fix the error: such a
+process is not used again. It ends at once with its server, whatever it does.
 """
 
 import atexit

@@ -1,13 +1,17 @@
-"""Document averages: a value of every head within each segment, then the mean over segments (methods, notation)."""
+"""Document averages: a value of every head within each segment, then the mean over segments (methods, notation); and
+sums over documents of squares and products of each document's sums, for standard errors by document (methods,
+uncertainty)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.document_sums import DocumentSums
 from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.proportions import error_of_average
 from bertviz_core.engine.packing import pack, unpack
@@ -17,8 +21,96 @@ from bertviz_core.models.tokens import Tokens
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[[Batch, Any], Tensor]
 
-SUMS = ("count", "sum", "square", "cube", "top_values", "top")
-NO_IDS = np.zeros(0, dtype=np.int32)
+STORED = ("sums", "top_values", "top")
+
+
+class DocumentSums(ABC):
+    """Each segment adds a row of numbers; the rows of a document are added up, and of these sums `moments` are summed.
+
+    Within a chunk the segments come in any order, and chunks come in the order of the corpus. So a chunk's rows wait
+    for its end; then all its documents are complete but the first and the last, which may continue in another chunk.
+    The stored state has a fixed size.
+    """
+
+    def __init__(self, layers: int, *shape: int) -> None:
+        self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
+        self.sums = np.zeros((0, layers, *shape))  # theirs
+        self.total = np.stack([self.moments(self.sums[:, 0])] * layers)  # (layer, ...) moments of the complete ones
+        # Of each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch
+        self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
+        self.is_batch = False  # whether it was given rows itself, which may be of any part of a chunk
+
+    @staticmethod
+    def expanded(rows: np.ndarray) -> np.ndarray:
+        """Rows as they are added to (segment, ...) as they are summed."""
+        return rows.astype(np.float64)
+
+    @staticmethod
+    @abstractmethod
+    def moments(sums: np.ndarray) -> np.ndarray:
+        """What is summed over documents, from their own sums (document, ...) of one layer."""
+
+    def add(self, layer: int, documents: np.ndarray, rows: Tensor) -> None:
+        """Take in rows (segment, ...) of one layer, of segments of these documents (segment,)."""
+        self.rows[layer].append((documents, rows))
+        self.is_batch = True
+
+    def merge(self, other: DocumentSums) -> None:
+        """Merge a batch of the same chunk, in any order, or the next chunk of the corpus."""
+        if other.is_batch:
+            self.rows = [[*ours, *others] for ours, others in zip(self.rows, other.rows, strict=True)]
+            return
+        self._complete()
+        other._complete()
+        self.total = self.total + other.total
+        self._join(np.concatenate([self.numbers, other.numbers]), np.concatenate([self.sums, other.sums]))
+
+    def whole(self) -> np.ndarray:
+        """(layer, ...) the moments of all documents."""
+        self._complete()
+        return self.total + np.stack([self.moments(sums) for sums in self.sums.swapaxes(0, 1)])
+
+    def to_bytes(self) -> bytes:
+        self._complete()
+        return pack({"total": self.total, "numbers": self.numbers, "sums": self.sums})
+
+    def restore(self, data: bytes) -> None:
+        vars(self).update(unpack(data))
+
+    def _complete(self) -> None:
+        """Add up the rows of a chunk."""
+        self.is_batch = False
+        if not any(self.rows):
+            return
+        every = np.unique(np.concatenate([numbers for rows in self.rows for numbers, _ in rows]))
+        ends = np.unique(every[[0, -1]])
+        sums = np.zeros((len(ends), *self.sums.shape[1:]))
+        for layer, rows in enumerate(self.rows):
+            if rows:
+                values = self.expanded(torch.cat([each for _, each in rows]).cpu().numpy())
+                numbers, each = _summed(np.concatenate([documents for documents, _ in rows]), values)
+                is_end = np.isin(numbers, ends)
+                sums[np.searchsorted(ends, numbers[is_end]), layer] = each[is_end]
+                self.total[layer] += self.moments(each[~is_end])
+        self.rows = [[] for _ in self.rows]
+        self._join(np.concatenate([self.numbers, ends]), np.concatenate([self.sums, sums]))
+
+    def _join(self, numbers: np.ndarray, sums: np.ndarray) -> None:
+        """Add up incomplete documents; those between the first and the last are complete."""
+        if not len(numbers):
+            return
+        numbers, sums = _summed(numbers, sums)
+        if len(numbers) > 2:
+            self.total = self.total + np.stack([self.moments(each) for each in sums[1:-1].swapaxes(0, 1)])
+            numbers, sums = numbers[[0, -1]], sums[[0, -1]]
+        self.numbers, self.sums = numbers, sums
+
+
+def _summed(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct numbers in order, and for each the sum of its rows."""
+    order = np.argsort(numbers, kind="stable")
+    distinct, starts = np.unique(numbers[order], return_index=True)
+    return distinct, np.add.reduceat(rows[order], starts, axis=0)
 
 
 class AverageSums(DocumentSums):
@@ -40,24 +132,22 @@ class AverageSums(DocumentSums):
 
 class SegmentAverages:
     """Accumulates the count and the sums of x, x^2 and x^3 for every (layer, head, quantity), and what the error by
-    document needs; mean = sum / count at the end. Sums are float64 on the device; per-segment values are float32."""
+    document needs. Sums are float64 on the device; per-segment values are float32."""
 
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
         self.quantities, self.measure, self.device = tuple(quantities), measure, device
         shape = (layers, heads, len(self.quantities))
-        self.count = torch.zeros(shape, dtype=torch.float64, device=device)
-        self.sum, self.square, self.cube = (torch.zeros_like(self.count) for _ in range(3))
+        self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=device)  # of 1, x, x^2 and x^3
         self.documents = AverageSums(layers, 2, heads, len(self.quantities))
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
-        self.examples: Mapping[int, Encoded] = {}  # by number; after a merge only those of `top`
+        self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
 
     def new_empty(self) -> Self:
-        layers, heads, _ = self.count.shape
-        return type(self)(self.quantities, self.measure, layers, heads, self.device)
+        return type(self)(self.quantities, self.measure, *self.top.shape[:2], self.device)
 
     def update(self, batch: Batch, layer: Any) -> None:
-        self.examples = {**self.examples, **{example.number: example for example in batch.examples}}
+        self.examples |= {example.number: example for example in batch.examples}
         values = self.measure(batch, layer)  # (batch, head, quantity)
         documents = np.array([example.document_number for example in batch.examples])
         self.add(layer.layer, values, batch.numbers, documents)
@@ -67,21 +157,16 @@ class SegmentAverages:
         int64 of the segments and of their documents."""
         self.documents.add(layer, documents, values)
         known = values.nan_to_num(nan=0.0).double()
-        self.count[layer] += (~values.isnan()).sum(0)
-        self.sum[layer] += known.sum(0)
-        self.square[layer] += known.square().sum(0)
-        self.cube[layer] += known.pow(3).sum(0)
+        for power, each in enumerate((~values.isnan(), known, known.square(), known.pow(3))):
+            self.sums[power, layer] += each.sum(0)
         ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
         self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
 
     def merge(self, other: Self) -> None:
-        self.count += other.count
-        self.sum += other.sum
-        self.square += other.square
-        self.cube += other.cube
+        self.sums += other.sums
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
-        both = {**other.examples, **self.examples}
+        both = other.examples | self.examples
         self.examples = {number: both[number] for number in self._example_numbers() if number in both}
 
     def to_bytes(self) -> bytes:
@@ -95,21 +180,18 @@ class SegmentAverages:
     def state(self) -> dict[str, Any]:
         """The sums, and the top segments, by name; subclasses add theirs."""
         examples = [self.examples[number] for number in self._example_numbers()]
-        return {name: getattr(self, name) for name in SUMS} | {
-            "numbers": [example.number for example in examples],
-            "where": [example.where for example in examples],
-            "ends": np.cumsum([0, *map(len, examples)]).tolist(),
-            "ids": np.concatenate([NO_IDS, *(example.ids.astype(np.int32) for example in examples)]),
+        return {name: getattr(self, name) for name in STORED} | {
+            "examples": [(example.number, example.where, example.ids.tolist()) for example in examples],
             "documents": self.documents.to_bytes(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        for name in SUMS:
+        for name in STORED:
             setattr(self, name, torch.from_numpy(state[name]).to(self.device))
         self.documents.restore(state["documents"])
-        each = np.split(state["ids"].astype(np.int64), state["ends"][1:-1])
-        packed = zip(state["numbers"], state["where"], each, strict=False)  # without examples there is one empty piece
-        self.examples = {n: Encoded(n, where, ids, np.zeros_like(ids)) for n, where, ids in packed}
+        for number, where, listed in state["examples"]:
+            ids = np.array(listed, dtype=np.int64)
+            self.examples[number] = Encoded(number, where, ids, np.zeros_like(ids))
 
     def _keep_top(self, layers: slice, values: Tensor, numbers: Tensor) -> None:
         """The TOP highest of old and new; equal values by segment number, so that order does not matter."""
@@ -132,7 +214,7 @@ class SegmentAverages:
 
     def result(self) -> dict[str, Any]:
         """The fields of HeadAverages, quantity axis first."""
-        count, total, square, cube = (each.cpu().numpy() for each in (self.count, self.sum, self.square, self.cube))
+        count, total, square, cube = self.sums.cpu().numpy()
         moments, unit = self.documents.whole().swapaxes(0, 1), "documents"
         if moments[0].max(initial=0) <= 1:  # the text has no blank line: each segment stands for itself
             moments, unit = np.stack([count, count, total, square, count, total, square, cube]), "segments"

@@ -6,7 +6,7 @@ import gc
 import platform
 import time
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -177,14 +177,12 @@ def last_model_loader() -> Load:
     return load
 
 
-class LocalRunner(AbstractContextManager["LocalRunner"]):
+class LocalRunner(ExitStack):
     """Computes one pass after another in this process; without `load` it keeps the last model."""
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
+        super().__init__()
         self.execution, self._load = execution, load or last_model_loader()
-
-    def __exit__(self, *error: object) -> None:
-        """There is nothing to end."""
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Begin a pass; returns its model."""

@@ -36,7 +36,7 @@ TRIES = 3  # a call may end its process so often, and is then not repeated
 
 @dataclass(frozen=True)
 class PassTask:
-    """Description of a pass for a worker: requests without the bytes of their files, and the model's fingerprint."""
+    """A pass for a worker: requests without the bytes of their files, and the model's fingerprint."""
 
     requests: tuple[Request, ...]
     execution: Execution
@@ -58,8 +58,8 @@ class ChunkWorker:
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
         """The number of a chunk, and what each request sums over its examples."""
         self._load(task)
-        options = task.requests, Progress(), task.execution.batch_tokens
-        _, sums = compute_chunk((number, examples), self._model, *options)
+        chunk, batch_tokens = (number, examples), task.execution.batch_tokens
+        _, sums = compute_chunk(chunk, self._model, task.requests, Progress(), batch_tokens)
         return number, [each.to_bytes() for each in sums]
 
     def _load(self, task: PassTask) -> None:
@@ -83,24 +83,17 @@ class RayRunner(LocalRunner):
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
         super().__init__(execution, load)
         if find_spec("ray") is None:
-            raise SettingsError(
-                "Several workers need Ray, which is not installed.",
-                hint="Install it with `pip install ray`, or compute without workers.",
-            )
-        self._is_own = False  # whether the cluster ends with this
+            hint = "Install it with `pip install ray`, or compute without workers."
+            raise SettingsError("Several workers need Ray, which is not installed.", hint=hint)
 
     @cached_property
     def workers(self) -> list[Any]:
-        self._is_own = _connect(self.execution) or self._is_own
+        import ray
+
+        if _connect(self.execution):
+            self.callback(ray.shutdown)
+        self.callback(self._end_workers)
         return _actors(ChunkWorker, self.execution)
-
-    def __exit__(self, *error: object) -> None:
-        self._end_workers()
-        if self._is_own:
-            import ray
-
-            ray.shutdown()
-            self._is_own = False
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Load the model of a pass in every worker; returns its description, without weights."""
@@ -125,8 +118,8 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks in the order in which workers become free. Of those that have been read,
-        none is more than BACKLOG chunks for each worker ahead of the first that is missing: memory is bounded."""
+        """Compute chunks in the order in which workers become free. None that has been read is more than BACKLOG for
+        each worker ahead of the first that is missing: memory is bounded."""
         from ray.util import ActorPool
 
         pool, task = ActorPool(self.workers), self._task(requests)
@@ -187,10 +180,9 @@ def _connect(execution: Execution) -> bool:
     try:
         ray.init(execution.ray or "local", log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise SettingsError(
-            f"The Ray cluster at {execution.ray or 'this machine'} cannot be reached ({_reason(error)}).",
-            hint="Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray.",
-        ) from error
+        what = f"The Ray cluster at {execution.ray or 'this machine'} cannot be reached ({_reason(error)})."
+        hint = "Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray."
+        raise SettingsError(what, hint=hint) from error
     return True
 
 

@@ -39,7 +39,7 @@ class HeadChanges(GradientAverages):
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        shape = (*self.count.shape[:2], TOP, len(FIELDS))
+        shape = (*self.top.shape[:2], TOP, len(FIELDS))
         # float64: ids are whole numbers far below 2^53.
         self.worst = torch.full(shape, -torch.inf, dtype=torch.float64, device=self.device)
 

@@ -31,16 +31,16 @@ class DivergenceSums(SegmentAverages):
     def __init__(self, smoothed: bool, *args: Any) -> None:
         super().__init__(*args)
         self.smoothed, self.tokens = smoothed, 0
-        layers, heads, _ = self.count.shape
+        layers, heads = self.top.shape[:2]
         self.divergence = torch.zeros(layers * heads, layers * heads, dtype=torch.float64, device=self.device)
         self.maps: Tensor | None = None  # (head, position) of the batch in progress
 
     def new_empty(self) -> Self:
-        return type(self)(self.smoothed, self.quantities, self.measure, *self.count.shape[:2], self.device)
+        return type(self)(self.smoothed, self.quantities, self.measure, *self.top.shape[:2], self.device)
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
         super().update(batch, layer)
-        layers, heads, _ = self.count.shape
+        layers, heads = self.top.shape[:2]
         weights = layer.weights
         if self.smoothed:
             weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights

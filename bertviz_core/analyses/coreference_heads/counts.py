@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, DISTANCE, FOLDS, TYPE_ROWS
-from bertviz_core.analyses.document_sums import DocumentSums
 from bertviz_core.analyses.proportions import effective_n, share, t_quantile, wilson
 from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, Head, highest
@@ -45,23 +44,6 @@ def interval_by_document(
     """(low, high) of shares: Wilson's interval of the effective counts, with the quantile of Student's t."""
     size, freedom = effective_n(correct, n, moments)
     return wilson(share(correct, n) * size, size, t_quantile(freedom, comparisons))
-
-
-class CountSums(DocumentSums):
-    """Rows are counts (window, system, group), of right guesses and as the last system of all items."""
-
-    @staticmethod
-    def expanded(rows: np.ndarray) -> np.ndarray:
-        return rows.astype(np.float64)
-
-    @staticmethod
-    def moments(sums: np.ndarray) -> np.ndarray:
-        """(4, system, row) from (document, system, group): sums over documents of 1 (where n > 0), n^2, n c and c^2 for
-        c right guesses among n items."""
-        counts = by_row(sums)
-        correct, n = counts[:, :-1], counts[:, -1:]
-        shared = (np.broadcast_to(each, correct.shape) for each in (n > 0, n * n))
-        return np.stack([each.sum(0) for each in (*shared, n * correct, correct * correct)])
 
 
 @dataclass(frozen=True)

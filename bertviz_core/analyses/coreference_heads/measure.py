@@ -11,7 +11,8 @@ from typing import Any, Self, cast
 import numpy as np
 import torch
 
-from bertviz_core.analyses.coreference_heads.counts import CountSums
+from bertviz_core.analyses.averages import DocumentSums
+from bertviz_core.analyses.coreference_heads.counts import by_row
 from bertviz_core.analyses.coreference_heads.guesses import (
     BASELINES,
     CANDIDATES,
@@ -31,6 +32,19 @@ from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Window, Windows
+
+
+class CountSums(DocumentSums):
+    """Rows are counts (window, system, group), of right guesses and as the last system of all items."""
+
+    @staticmethod
+    def moments(sums: np.ndarray) -> np.ndarray:
+        """(4, system, row) from (document, system, group): sums over documents of 1 (where n > 0), n^2, n c and c^2 for
+        c right guesses among n items."""
+        counts = by_row(sums)
+        correct, n = counts[:, :-1], counts[:, -1:]
+        shared = (np.broadcast_to(each, correct.shape) for each in (n > 0, n * n))
+        return np.stack([each.sum(0) for each in (*shared, n * correct, correct * correct)])
 
 
 class AntecedentSums:
