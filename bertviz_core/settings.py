@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from bertviz_core.errors import SettingsError
 from bertviz_core.numbers import small_int
@@ -16,6 +16,7 @@ Weights = Literal["attention", "norms"]
 WEIGHTS: tuple[Weights, ...] = ("attention", "norms")
 DTYPES = ("float32", "bfloat16")
 DEVICES = ("auto", "cpu", "cuda")
+T = TypeVar("T")
 YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
@@ -124,28 +125,26 @@ def access_from_environment(variables: Mapping[str, str] | None = None) -> Acces
     folders: list[Path] | None = [] if public else None
     if named := env.get("BERTVIZ_MODELS"):
         folders = [Path(name).expanduser() for name in named.split(os.pathsep) if name.strip()]
-        for folder in folders:
-            if not folder.is_dir():
-                what = f"BERTVIZ_MODELS names {str(folder)!r}, which is not a folder."
-                raise SettingsError(what, hint="Check the path.")
+        if missing := [folder for folder in folders if not folder.is_dir()]:
+            what = f"BERTVIZ_MODELS names {str(missing[0])!r}, which is not a folder."
+            raise SettingsError(what, hint="Check the path.")
     turned_off = env.get("BERTVIZ_DOWNLOADS", "").strip().lower() in NO[1:]
-    uploads = _bytes(env, "BERTVIZ_UPLOADS")
     return Access(
         public=public,
         folders=None if folders is None else tuple(folder.resolve() for folder in folders),
-        downloads=0 if turned_off else _bytes(env, "BERTVIZ_DOWNLOADS", 0 if public else None),
+        downloads=0 if turned_off else gigabytes(env, "BERTVIZ_DOWNLOADS", 0 if public else None),
         hub_token=False,
-        uploads=LOCAL.uploads if uploads is None else uploads,
+        uploads=gigabytes(env, "BERTVIZ_UPLOADS", LOCAL.uploads),
     )
 
 
-def _bytes(variables: Mapping[str, str], name: str, default: int | None = None) -> int | None:
-    """A number of gigabytes in bytes; the default where it is not given."""
+def gigabytes(variables: Mapping[str, str], name: str, default: T) -> int | T:
+    """A number of gigabytes in bytes, the default where it is not given; raises SettingsError for another text."""
     value = variables.get(name, "").strip()
     try:
         number = float(value) if value else 0.0
     except ValueError:
         number = -1.0
     if not 0 <= number < 10**6:
-        raise SettingsError(f"{name} is {value!r}.", hint="Give a number, such as 5 or 0.5.")
+        raise SettingsError(f"{name} is {value[:40]!r}.", hint="Give a number of gigabytes, such as 5 or 0.5.")
     return round(number * 10**9) if value else default

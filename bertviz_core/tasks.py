@@ -191,7 +191,7 @@ class Worker:
                 continue
             message = json.loads(self._link.recv_bytes())
             if "progress" in message:
-                progress.restore(message["progress"])
+                vars(progress).update(message["progress"])
             elif message["end"] == "done":
                 return
             elif message["end"] == "failed":

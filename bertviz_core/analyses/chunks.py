@@ -89,7 +89,7 @@ class ChunkedPass:
         sums = [total.from_bytes(part) if isinstance(part, bytes) else part for total, part in pairs]
         for request, each in zip(self.requests, sums, strict=True):
             if hasattr(each, "take_detail"):  # before it waits
-                details.put(self.store, request.key(), number, each.take_detail())
+                details.put(self.store, request.key(), number, pack(each.take_detail()))
         self.waiting[number] = sums
         while self.done in self.waiting:
             for total, each in zip(self.totals, self.waiting.pop(self.done), strict=True):
@@ -118,7 +118,7 @@ class ChunkedPass:
         """Delete the saved sums and record the number of detail parts, once the results are stored."""
         for request, total in zip(self.requests, self.totals, strict=True):
             if hasattr(total, "take_detail"):
-                details.finish(self.store, request.key(), len(self.sizes))
+                details.put(self.store, request.key(), details.COUNT, str(len(self.sizes)).encode())
         if self.store is not None:
             with suppress(StoreError):
                 self.store.delete(*map(work_name, self.requests))

@@ -2,7 +2,7 @@
 page at a time in an order, with the guesses of one head in memory."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -12,7 +12,7 @@ import numpy as np
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.packing import pack, unpack_rows
+from bertviz_core.engine.packing import unpack_rows
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.heads import DirectedHead
@@ -22,18 +22,11 @@ ORDERS = ("most confident first", "least confident first", "file order")
 Entry = TypeVar("Entry")
 
 
-def put(store: Store | None, key: str, number: int, detail: Mapping[str, Any]) -> None:
-    """Store part `number`, from 0, beside the result with this key, where there is room."""
+def put(store: Store | None, key: str, part: int | str, data: bytes) -> None:
+    """Store a part by its number, from 0, beside the result with this key, or as COUNT how many there are in all."""
     with suppress(StoreError):  # the result may still find room
         if store is not None:
-            store.write(f"detail/{key}/{number}", pack(detail))
-
-
-def finish(store: Store | None, key: str, count: int) -> None:
-    """Record that the parts beside the result with this key are complete, and their number."""
-    with suppress(StoreError):
-        if store is not None:
-            store.write(f"detail/{key}/{COUNT}", str(count).encode())
+            store.write(f"detail/{key}/{part}", data)
 
 
 @dataclass(frozen=True)
@@ -78,13 +71,9 @@ class GuessQuery(ABC, Generic[Entry]):
 
     @abstractmethod
     def listing(self, collection: Any) -> Any:
-        """The entries of a collection, a result or StoredParts, with the guesses of the head, in file order.
-
-        Returns:
-            An object with `confidence()`: (entry,) the highest weight of a guess in each, in steps of 1/255, -1 where
-            the entry is not listed; `having(indices)`, those of the entries that have the searched words; and
-            `entries(indices)`.
-        """
+        """The entries of a collection, a result or StoredParts, with the guesses of the head, in file order: an object
+        with `confidence()`, (entry,) the highest weight of a guess in each, in steps of 1/255, -1 where the entry is
+        not listed; `having(indices)`, those of the entries that have the searched words; and `entries(indices)`."""
 
 
 def page(

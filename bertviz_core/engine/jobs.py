@@ -55,11 +55,8 @@ class Progress:
         self.done += count
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything but the cancel, as JSON: what one process shows another, whose clock is the same."""
+        """The fields but the cancel, as JSON: what one process shows another, whose clock is the same."""
         return {name: value for name, value in vars(self).items() if name != "cancelled"}
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        vars(self).update(snapshot)
 
     @property
     def fraction(self) -> float:
@@ -109,8 +106,7 @@ class Job:
 
     def finish(self, state: State, error: BertvizError | None = None) -> Job:
         """Set the error, then the final state: whoever reads the state may read the error next."""
-        self.error = error
-        self.state = state
+        self.error, self.state = error, state
         return self
 
 
@@ -162,8 +158,8 @@ class JobQueue:
 
     def before(self, job: Job) -> int:
         """Number of jobs that run, or start, before this one."""
-        with self._lock:
-            return self._jobs.index(job) if job in self._jobs else 0
+        jobs = list(self._jobs)
+        return jobs.index(job) if job in jobs else 0
 
     def _work(self) -> None:
         job: Job | None = self._jobs[0]
@@ -177,7 +173,7 @@ class JobQueue:
 
 
 def outcome(runner: Runner, task: Any, progress: Progress, title: str) -> tuple[State, BertvizError | None]:
-    """Perform a task to a final state, even where it raises."""
+    """Perform a task to its final state and error, whatever it raises."""
     try:
         progress.start("Starting")
         runner(task, progress)

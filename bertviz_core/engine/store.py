@@ -9,20 +9,20 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple, cast
 
 import diskcache
 from diskcache.core import DBNAME
 
 from bertviz_core.engine import store_disk
-from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, default_limit, reason
+from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, reason
 from bertviz_core.errors import StoreError
-from bertviz_core.settings import default_folder
+from bertviz_core.settings import default_folder, gigabytes
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
+LIMIT = 10 * 10**9  # bytes
 MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
 DAY = 86_400  # seconds
 PATIENCE = 5  # seconds that opening waits for a process that has locked the store
@@ -31,15 +31,13 @@ HINT = "Set BERTVIZ_STORE to name another folder (or use --store on the command 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An entry of the store: its kind (one of KINDS), key or token, size in bytes, and when it was stored, in seconds
-    since 1970."""
+class Entry(NamedTuple):
+    """An entry of the store."""
 
-    kind: str
-    key: str
-    size: int
-    stored: float
+    kind: str  # one of KINDS
+    key: str  # or token
+    size: int  # in bytes
+    stored: float  # in seconds since 1970
 
 
 class Store:
@@ -47,13 +45,14 @@ class Store:
     `limit` bytes on disk the results longest unused are dropped.
 
     Opening never fails: of a store that cannot be written, what can be read is read, and writing is tried again every
-    few seconds. Each error of SQLite or the system leaves a method as StoreError.
+    few seconds. Each error of SQLite or the system leaves a method as StoreError. `BERTVIZ_STORE_LIMIT`, in GB, is the
+    limit where none is given; SettingsError is raised for one that cannot be read.
     """
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
         named = os.path.expandvars(folder or default_folder())  # as diskcache will read it
         self.folder, self.shipped = Path(named).expanduser(), shipped
-        self.limit = default_limit() if limit is None else limit
+        self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit
         self._lock = threading.Lock()
         self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
         self._problem = ""  # why nothing can be written, until the folder is opened again
@@ -72,19 +71,15 @@ class Store:
             raise problem
 
     def get(self, key: str) -> bytes | None:
-        """A result's bytes, from the store or from what ships with the project."""
-        shipped = self.shipped / f"{key}.safetensors"
-        try:
-            if (data := self.read(f"result/{key}")) is not None:
-                self.mark_used(key)
-                return data
-        except StoreError:
-            if not shipped.exists():
-                raise
-        return shipped.read_bytes() if shipped.exists() else None
+        """A result's bytes, from what ships with the project or from the store, where it is marked as used."""
+        if (shipped := self.shipped / f"{key}.safetensors").exists():
+            return shipped.read_bytes()
+        if (data := self.read(f"result/{key}")) is not None:
+            self.mark_used(key)
+        return data
 
     def has(self, key: str) -> bool:
-        """Whether a result is stored or shipped; if so, it is marked as used."""
+        """Whether a result is shipped or stored; if so, it is marked as used."""
         with suppress(StoreError):
             if f"result/{key}" in self:
                 self.mark_used(key)
@@ -101,8 +96,7 @@ class Store:
     def read(self, name: str) -> bytes | None:
         """The bytes of any entry ("work/..."), or None."""
         with self.reading() as reader:
-            data: bytes | None = reader.get(name)
-        return data
+            return cast("bytes | None", reader.get(name))
 
     def open(self, name: str) -> BinaryIO | None:
         """Open an entry ("upload/...") as stream, which the caller closes; None if there is none or it is not bytes."""
@@ -113,8 +107,8 @@ class Store:
 
     def header(self, name: str) -> bytes | None:
         """The safetensors header of an entry, without its arrays; None where there is no entry."""
-        stream = self.open(name)
-        return _header(stream) if stream else None
+        with self.open(name) or io.BytesIO() as stream:
+            return _header(stream) or None
 
     def write(self, name: str, data: bytes, expire: float | None = None) -> None:
         """Write an entry that expires after so many seconds; past the limit the results longest unused go."""
@@ -157,7 +151,8 @@ class Store:
                 if header := self.header(f"result/{key}"):
                     yield key, header
         for path in sorted(self.shipped.glob("*.safetensors")):
-            yield path.stem, _header(path.open("rb"))
+            with path.open("rb") as stream:
+                yield path.stem, _header(stream)
 
     def size(self) -> int:
         """Bytes of all files in its folder."""
@@ -239,5 +234,4 @@ def temporary_store() -> Iterator[Store]:
 
 
 def _header(stream: BinaryIO) -> bytes:
-    with stream:
-        return stream.read(min(int.from_bytes(stream.read(8), "little"), MAX_HEADER))
+    return stream.read(min(int.from_bytes(stream.read(8), "little"), MAX_HEADER))

@@ -1,6 +1,5 @@
 """The store's files: diskcache restricted to bytes, and a reader for stores that cannot be written."""
 
-import math
 import os
 import sqlite3
 import tempfile
@@ -13,10 +12,9 @@ from typing import Any
 import diskcache
 from diskcache.core import DBNAME, EVICTION_POLICY, MODE_BINARY, MODE_RAW
 
-from bertviz_core.errors import SettingsError, StoreError
+from bertviz_core.errors import StoreError
 
 ERRORS = (OSError, sqlite3.Error, diskcache.Timeout)
-LIMIT_GB = 10
 VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
 PATIENCE = 10  # seconds that a write waits for another process
 BRIEF = 0.5  # seconds that a read waits
@@ -34,17 +32,6 @@ EVICTION_POLICY[POLICY] = {
     "cull": "SELECT {fields} FROM Cache WHERE (key GLOB 'detail/*' OR key GLOB 'result/*')"
     f" AND access_time < {{now}} - {RECENT} ORDER BY key >= 'result/', access_time LIMIT MIN(1, ?)",
 }
-
-
-def default_limit() -> int:
-    """`BERTVIZ_STORE_LIMIT`, in GB, as bytes; else 10 GB. Raises SettingsError for anything but a positive number."""
-    named = os.environ.get("BERTVIZ_STORE_LIMIT", str(LIMIT_GB))
-    with suppress(ValueError):
-        if 0 < float(named) < math.inf:
-            return int(float(named) * 1e9)
-    raise SettingsError(
-        f"BERTVIZ_STORE_LIMIT is {named[:40]!r}.", hint="Give it a number of gigabytes, such as 10 or 0.5."
-    )
 
 
 class BytesDisk(diskcache.Disk):

@@ -51,7 +51,13 @@ def run(
 ) -> None:
     """Feed every example once to all accumulators, in a forward pass or in the pass `passing`. A batch for which the
     device has no room is halved; what failed leaves no trace in the sums."""
-    for group in buckets(_cancellable(examples, progress), batch_tokens or model.batch_tokens):
+
+    def cancellable() -> Iterator[Encoded]:
+        for example in examples:
+            progress.advance(0)  # thousands are encoded before the first batch
+            yield example
+
+    for group in buckets(cancellable(), batch_tokens or model.batch_tokens):
         groups = [group]
         while groups:
             part, sums = groups.pop(0), [accumulator.new_empty() for accumulator in accumulators]
@@ -63,19 +69,15 @@ def run(
                 _check_smaller(error, model, part)
                 has_room = False
             if not has_room:  # after the error, which keeps the blocks of the failed try
-                _free(model)
+                if model.device.startswith("cuda"):
+                    import torch
+
+                    torch.cuda.empty_cache()
                 groups[:0] = part[: len(part) // 2], part[len(part) // 2 :]
                 continue
             for accumulator, each in zip(accumulators, sums, strict=True):
                 accumulator.merge(each)
             progress.advance(len(part))
-
-
-def _cancellable(examples: Iterable[Encoded], progress: Progress) -> Iterator[Encoded]:
-    """The examples; raises Cancelled between two of them too, for thousands are encoded before the first batch."""
-    for example in examples:
-        progress.advance(0)
-        yield example
 
 
 def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
@@ -87,13 +89,6 @@ def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequenc
             f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
             hint="Choose a smaller maximum length, or another device.",
         ) from error
-
-
-def _free(model: AttentionModel) -> None:
-    import torch
-
-    if model.device.startswith("cuda"):
-        torch.cuda.empty_cache()
 
 
 def extract(
@@ -112,7 +107,10 @@ def extract(
         word_level: None for tokens; "corrected" or "paper" for words (methods, section 5), the special tokens standing
             as words of their own: to a split word the sum over its pieces, from it the mean (or the first piece).
     """
-    sizes = {example.number: _size(example, word_level) for example in examples}
+    sizes = {  # tokens, or words and special tokens
+        example.number: int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)
+        for example in examples
+    }
     progress.start("Extracting attention", len(sizes), "examples")
     unfinished = path.with_name(path.name + ".partial")
     try:
@@ -127,17 +125,16 @@ def extract(
                     maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
                     for each, example in zip(maps, group, strict=True):
                         size = sizes[example.number]
-                        layer = np.ascontiguousarray(each[:, :size, :size], dtype=np.float32)
-                        stream.seek(begins[example.number] + attention.layer * layer.nbytes)
-                        stream.write(layer.tobytes())
+                        data = each[:, :size, :size].astype(np.float32).tobytes()
+                        stream.seek(begins[example.number] + attention.layer * len(data))
+                        stream.write(data)
 
                 forward(model, collate(group, model.tokens, model.device), write)
                 progress.advance(len(group))
         unfinished.replace(path)
     except OSError as error:
-        raise SettingsError(
-            f"The file cannot be written ({error.strerror}).", where=str(path), hint="Choose another path."
-        ) from error
+        what = f"The file cannot be written ({error.strerror})."
+        raise SettingsError(what, where=str(path), hint="Choose another path.") from error
     finally:
         unfinished.unlink(missing_ok=True)  # half a file would read as maps of zeros
 
@@ -158,8 +155,3 @@ def _write_header(
     start = stream.tell()
     stream.truncate(start + end)
     return {number: start + begin for number, begin in begins.items()}
-
-
-def _size(example: Encoded, word_level: str | None) -> int:
-    """Tokens, or words and special tokens."""
-    return int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)

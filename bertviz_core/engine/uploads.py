@@ -75,19 +75,17 @@ class Uploads:
 
     def source(self, token: str) -> Source:
         """The bytes of an upload by its token; raises InputError when it is not here (any more)."""
-        upload = self.find(token)
-        if upload is None:
-            raise missing()
-        return self.source_of(upload)
+        if upload := self.find(token):
+            return self.source_of(upload)
+        raise _missing()
 
     def source_of(self, upload: Upload) -> Source:
         """The bytes of an upload, looked up at each reading, which raises InputError once it has been deleted."""
 
         def opener() -> BinaryIO:
-            stream = self.store.open(f"upload/{upload.token}")
-            if stream is None:
-                raise missing()
-            return stream
+            if stream := self.store.open(f"upload/{upload.token}"):
+                return stream
+            raise _missing()
 
         return Source(upload.name, upload.digest, upload.size, opener, locator=f"upload:{upload.token}")
 
@@ -112,11 +110,8 @@ class Uploads:
         with self.store.reading() as reader:
             ((others,),) = reader.sql(query, (f"upload/{new.token}", time.time()))
         if others + new.charge > self.access.uploads:
-            raise InputError(
-                "This server has no space for more uploads.",
-                where=new.name,
-                hint="Try again later, or ask its operator to set BERTVIZ_UPLOADS higher.",
-            )
+            hint = "Try again later, or ask its operator to set BERTVIZ_UPLOADS higher."
+            raise InputError("This server has no space for more uploads.", where=new.name, hint=hint)
 
 
 def _description(data: bytes | None) -> Upload | None:
@@ -126,7 +121,7 @@ def _description(data: bytes | None) -> Upload | None:
     return None
 
 
-def missing() -> InputError:
+def _missing() -> InputError:
     """The error for every token without an upload, whatever the reason."""
     return InputError(
         "This upload is not on this server: it may have expired or been deleted.",

@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.analyses import details
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_disk import default_limit, sweep
+from bertviz_core.engine.store_disk import sweep
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import SettingsError
 from bertviz_core.settings import Access
@@ -125,10 +125,10 @@ def test_old_files_without_a_row_are_swept_at_opening_and_young_ones_are_not(sma
 
 def test_the_limit_can_be_set(monkeypatch, tmp_path):
     monkeypatch.delenv("BERTVIZ_STORE_LIMIT", raising=False)
-    assert default_limit() == 10 * 10**9
+    assert Store(tmp_path / "store").limit == 10 * 10**9
     monkeypatch.setenv("BERTVIZ_STORE_LIMIT", "0.5")
     assert Store(tmp_path / "store").limit == 5 * 10**8
-    for bad in ("", "-1", "0", "nan", "inf", "10 GB", "9" * 500):
+    for bad in ("-1", "nan", "inf", "10 GB", "9" * 500):
         monkeypatch.setenv("BERTVIZ_STORE_LIMIT", bad)
         with pytest.raises(SettingsError, match="BERTVIZ_STORE_LIMIT"):
-            default_limit()
+            Store(tmp_path / "store")
