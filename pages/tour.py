@@ -93,7 +93,7 @@ def slide(step: Step, number: int) -> None:
         head = first_head(findings) if shown or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
         entry, quantity = links.entry(step.page), decided[0].quantity if decided else ""
-        settings = ANALYSES[step.page].map_of(quantity) if step.page in ANALYSES and quantity else {}
+        settings = {ANALYSES[step.page].control_key: quantity} if step.page in ANALYSES and quantity else {}
         links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
         if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
             st.caption(plain(result.absence))

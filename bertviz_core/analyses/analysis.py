@@ -74,8 +74,8 @@ class Analysis:
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
         from bertviz_core.analyses.averages import SegmentAverages  # imports torch, which stored results do without
 
-        if hasattr(module := self._module, "accumulator"):
-            return module.accumulator(model, request)
+        if hasattr(self._module, "accumulator"):
+            return self._module.accumulator(model, request)
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
@@ -146,10 +146,6 @@ class Analysis:
         """Address parameter of the quantity that the page's map shows."""
         return self.control or f"{self.name}_quantity"
 
-    def map_of(self, quantity: str) -> dict[str, str]:
-        """Address parameters that show the map of one quantity on the analysis's page."""
-        return {self.control_key: quantity}
-
     def export_name(self, quantity: str) -> str:
         """The name of a column in exports of several analyses."""
         return (f"{self.name}_" if self.prefix is None else self.prefix) + quantity
@@ -172,6 +168,6 @@ class Analysis:
 
     def column_finding(self, column: HeadColumn, result: Result, base: int = 1) -> Finding:
         """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
-        found = (statement.finding(self.name, self.title, result, base) for statement in self.statements)
-        about = (each for each in found if each.quantity == column.quantity and each.state in DECIDED)
+        decided = (each for each in self.findings(result, base) if each.state in DECIDED) if self.statements else ()
+        about = (finding for finding in decided if finding.quantity == column.quantity)
         return next(about, None) or column_finding(self.name, column, result, base)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, ClassVar, Self, TypeVar, cast
 
@@ -94,10 +95,8 @@ class Result(ABC):
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Read a result that `to_bytes` wrote; raises ValueError, KeyError or TypeError for bytes of another kind or
-        version."""
-        analysis = metadata_of(data)["analysis"]
-        if analysis != cls.analysis:
+        """Read a result that `to_bytes` wrote; raises ValueError, KeyError or TypeError for other bytes."""
+        if (analysis := metadata_of(data)["analysis"]) != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
         return cls(**unpack(data))
 
@@ -142,13 +141,12 @@ def result_of(results: Results, result_class: type[R]) -> R:
 
 def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
     """(analysis, provenance, names of fields) of a stored result's safetensors header; None where it is damaged."""
-    try:
+    with suppress(ValueError, KeyError, TypeError):
         header = json.loads(head)
         metadata = header.pop("__metadata__")
         other = json.loads(metadata["json"])
         return metadata["analysis"], other["provenance"], {*header, *other}
-    except (ValueError, KeyError, TypeError):
-        return None
+    return None
 
 
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
@@ -187,10 +185,9 @@ def corpus_size(provenance: dict[str, Any]) -> str:
 
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:
     """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
-    settings, more = provenance["settings"], dict[str, Any]()
-    for name, value in (provenance["options"] | provenance.get("others", {})).items():
-        is_file = isinstance(value, dict) and "digest" in value
-        more |= {name: value["name"], f"{name}_digest": value["digest"][:16]} if is_file else {name: value}
+    settings, others = provenance["settings"], dict[str, Any]()
+    for role, about in provenance.get("others", {}).items():
+        others |= {role: about["name"], f"{role}_digest": about["digest"][:16]}
     return {
         "model": provenance["model"]["name"],
         "model_fingerprint": provenance["model"]["fingerprint"][:16],
@@ -199,7 +196,8 @@ def origin(provenance: dict[str, Any]) -> dict[str, Any]:
         "mode": settings["mode"],
         "weights": settings.get("weights", "attention"),
         **{name: settings[name] for name in ("max_length", "limit", "seed", "dtype")},
-        **more,
+        **provenance["options"],
+        **others,
         "bertviz_core": provenance["versions"]["bertviz_core"],
         "citation": provenance["citation"],
     }

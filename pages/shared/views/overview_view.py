@@ -162,7 +162,7 @@ def _card(example: ClearestHead, selection: Selection) -> None:
         st.caption(f"**{number(segment.value)}** in {location}")
         st.markdown(_tokens(segment, example.quantity))
     with st.container(horizontal=True, gap="small"):
-        control = ANALYSES[example.analysis].map_of(example.quantity)
+        control = {ANALYSES[example.analysis].control_key: example.quantity}
         links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
         first = str(example.segments[0].number + 1) if example.segments else "1"
         corpus = {"input": "corpus", "segment": first}
