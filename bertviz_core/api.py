@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import fields
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,8 +45,7 @@ def analyze(
     """Run one analysis, or read its result from the store.
 
     Args:
-        analysis: Its name: "surface_patterns", "entropy", "sep_gradients", "dependency_heads", "coreference_heads",
-            "probes", "clustering", "ablation", or that of an installed package.
+        analysis: Its name, as "surface_patterns" or "dependency_heads"; also that of an installed package.
         model: "demo", a folder, a hub name, or a pair `(model, tokenizer)` of transformers objects in memory, left
             unchanged.
         corpus: A file, a sample's name, a list of texts (each a document), a list of (words, governors, relations), or
@@ -54,8 +53,7 @@ def analyze(
         device: "auto", "cpu" or "cuda". A model in memory stays where it is under "auto".
         batch_tokens: Tokens per batch; the device decides where it is None.
         store: True for the store that command and app use, a folder for another one, False for none.
-        **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options, as its
-            command has them with hyphens.
+        **options: `max_length`, `limit`, `seed`, `mode`, `dtype`, `weights` and the analysis's own options.
 
     Raises:
         BertvizError: The model, the corpus or an option cannot be used; the message says what to do.
@@ -66,17 +64,16 @@ def analyze(
         >>> result["previous"].shape  # (layer, head)
         (6, 12)
     """
-    name = analysis.replace("-", "_")
-    if name not in ANALYSES:
+    definition = ANALYSES.get(analysis.replace("-", "_"))
+    if definition is None:
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {', '.join(ANALYSES)}.")
-    request, view = _request(ANALYSES[name], model, corpus, options)
+    request, view = _request(definition, model, corpus, options)
     opened = Store(None if store is True else Path(store)) if store else None
-    execution = Execution(device, batch_tokens)
     request.settings.check(request.checkpoint.max_length)
     model_pass.check_model(request)
     result = requests.find(opened, request)
     if result is None:
-        load = _load_from_memory(model, request.checkpoint)
+        load, execution = _load_from_memory(model, request.checkpoint), Execution(device, batch_tokens)
         result = requests.compute(request, opened, execution, model=load([request], execution) if load else None)
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
 
@@ -100,7 +97,7 @@ def attention(
     """Run a model on one input and return its attention as lines to show.
 
     Args:
-        model: As in `analyze`.
+        model, device, dtype: As in `analyze`.
         text: A sentence, or its words.
         second: Another text, as segment B.
         head: The head shown first, as "3-5", counted from 1; None for the one that attends most to the previous token.
@@ -108,7 +105,6 @@ def attention(
         words: Whether wordpieces are joined to words.
         special: Whether special tokens, such as [CLS] and [SEP], are shown; without them the other weights sum to 1.
         max_length: Maximum tokens, special ones included; the rest of the text is cut off.
-        device, dtype: "auto", "cpu" or "cuda"; "float32" or "bfloat16".
 
     Raises:
         BertvizError: The model or the text cannot be used; the message says what to do.
@@ -121,10 +117,8 @@ def attention(
     checkpoint = checkpoint_of(model)
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
-    words_given = not isinstance(text, str)
-    loaded = loaded_model(model, checkpoint, device, dtype)
-    joined = " ".join(text) if words_given else str(text)
-    single = from_text(joined, second, loaded.tokens, settings, pre_split=words_given)
+    loaded, joined = loaded_model(model, checkpoint, device, dtype), text if isinstance(text, str) else " ".join(text)
+    single = from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
     shown = apply_view(single.layout, maps_of(loaded, single.example), InputView(words=words, special=special))
     first, offered = _heads(shown, head, heads)
     cut = f" {single.cut:,} tokens at the end did not fit." if single.cut else ""
@@ -157,11 +151,6 @@ def report(
 
     Raises:
         BertvizError: The model, a corpus or a setting cannot be used; the message says what to do.
-
-    Examples:
-        >>> import bertviz_core as bv
-        >>> bv.report("demo-report.html").name  # the demo model on the samples
-        'demo-report.html'
     """
     path = Path(out)
     check_path(path, (".html",))
@@ -173,8 +162,7 @@ def report(
     with temporary_store() if store is False else nullcontext(Store(folder)) as opened:
         if announcement := request.announcement(opened):
             print(announcement, file=sys.stderr)
-        load = _load_from_memory(model, request.checkpoint)
-        failed = request.compute(opened, Execution(device), load=load)
+        failed = request.compute(opened, Execution(device), load=_load_from_memory(model, request.checkpoint))
         write_bytes(path, to_html(request.read(opened, failed)))
     return path
 
@@ -188,14 +176,12 @@ def _request(
     if unknown := sorted(options.keys() - owners.keys()):
         raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
-    files = definition.options.files()
-    chosen = definition.options(**{name: value for name, value in own.items() if name not in files})
-    view = definition.view(**shown)
+    given = {name: own.pop(name) for name in definition.options.files() & own.keys()}
+    chosen, view = definition.options(**own), definition.view(**shown)
     chosen.check()
     view.check()
-    others = {name: source_of(own[name], definition.corpus) for name in files if own.get(name) is not None}
-    settings = definition.relevant(Settings(**general))
-    source = source_of(corpus, definition.corpus)
+    others = {name: source_of(file, definition.corpus) for name, file in given.items() if file is not None}
+    settings, source = definition.relevant(Settings(**general)), source_of(corpus, definition.corpus)
     return Request(definition.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 
@@ -203,14 +189,13 @@ def _load_from_memory(model: Model, checkpoint: Checkpoint) -> Load | None:
     """What prepares the caller's model, once; None for one that is read from its files."""
     if isinstance(model, str | Path):
         return None
-    prepared: list[AttentionModel] = []
+    prepare = cache(partial(model_in_memory, model, checkpoint))
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
-        if not prepared:
-            prepared.append(model_in_memory(model, checkpoint, execution.device, together[0].settings.dtype))
-        if needs_language_model(together) and prepared[0].language_model is None:
+        prepared = prepare(execution.device, together[0].settings.dtype)
+        if needs_language_model(together) and prepared.language_model is None:
             raise no_head(checkpoint, f"its class is {checkpoint.config['architectures'][0]}")
-        return prepared[0]
+        return prepared
 
     return load
 
@@ -218,11 +203,11 @@ def _load_from_memory(model: Model, checkpoint: Checkpoint) -> Load | None:
 def _heads(attention: InputAttention, head: str | None, heads: Sequence[str] | None) -> tuple[Head, tuple[Head, ...]]:
     """The head that is shown first, and those that can be chosen, among them the first."""
     shape = attention.weights.shape[:2]
-    asked = [Head.parse(label) for label in [*(heads or ()), *([] if head is None else [head])]]
+    asked = [Head.parse(label) for label in (*(heads or ()), *([head] if head else ()))]
     for each in asked:
         each.check(*shape)
     offered = tuple(dict.fromkeys(asked)) if heads else all_heads(*shape)
-    if head is not None:
+    if head:
         return asked[-1], offered
     to_previous = np.diagonal(attention.weights, -1, -2, -1).sum(-1)  # (layer, head)
     return max(offered, key=lambda each: float(to_previous[each])), offered

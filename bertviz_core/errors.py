@@ -39,10 +39,8 @@ class DownloadNeeded(ModelError):
     """The model is on the hub but not on this machine; `size` is its size in bytes."""
 
     def __init__(self, name: str, size: int) -> None:
-        super().__init__(
-            f"The model {name!r} is not on this machine; downloading it takes {size / 1e6:,.0f} MB.",
-            hint="Confirm the download, or name a local folder.",
-        )
+        what = f"The model {name!r} is not on this machine; downloading it takes {size / 1e6:,.0f} MB."
+        super().__init__(what, hint="Confirm the download, or name a local folder.")
         self.name, self.size = name, size
 
 
@@ -69,14 +67,11 @@ SMALLER = "Earlier results are kept. Choose a smaller model, fewer inputs or sho
 
 
 class Unexpected(BertvizError):
-    """An error that is not one of these, and that the user cannot fix."""
+    """One line for an exception that is not one of these, and that the user cannot fix; the caller logs the details."""
 
-
-def unexpected(error: BaseException) -> Unexpected:
-    """A one-line error to show for an unexpected exception; the caller logs the details."""
-    if isinstance(error, MemoryError):
-        return Unexpected("The job ran out of memory.", hint=SMALLER)
-    return Unexpected(
-        f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]}).",
-        hint="Earlier results are kept. The server's log has the details.",
-    )
+    def __init__(self, error: BaseException) -> None:
+        what, hint = "The job ran out of memory.", SMALLER
+        if not isinstance(error, MemoryError):
+            what = f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]})."
+            hint = "Earlier results are kept. The server's log has the details."
+        super().__init__(what, hint=hint)

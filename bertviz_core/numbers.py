@@ -14,23 +14,15 @@ def small_int(text: str) -> int | None:
 
 
 def number(value: float, sign: str = "") -> str:
-    """Three decimals; three significant digits where those would say little, two below 0.0001. A `sign` of "+" is also
-    before positive numbers.
-
-    >>> number(0.5), number(0.00042, "+"), number(-2.13e-9)
-    ('0.500', '+0.00042', '-2.1e-09')
-    """
+    """Three decimals; three significant digits where those would say little (0.00042), two below 0.0001 (-2.1e-09). A
+    `sign` of "+" is also before positive numbers."""
     if abs(value) >= 0.1 or value == 0:
         return f"{value:{sign}.3f}"
     return f"{value:{sign}.3g}" if abs(value) >= 1e-4 else f"{value:{sign}.1e}"
 
 
 def quantity(label: str, value: str) -> str:
-    """A label with its value, and its unit behind that.
-
-    >>> quantity("attention to [SEP]", "0.57"), quantity("entropy, nats", "4.2")
-    ('attention to [SEP] 0.57', 'entropy 4.2 nats')
-    """
+    """A label with its value, and its unit behind that, as "entropy 4.2 nats"."""
     name = label.removesuffix(NATS)
     return f"{name} {value}" + (" nats" if name != label else "")
 
@@ -41,27 +33,15 @@ def percentage(share: float) -> str:
 
 
 def p_value(value: float) -> str:
-    """Behind a "p": three decimals, and no more for those that are smaller.
-
-    >>> p_value(0.0412), p_value(3e-9)
-    ('= 0.041', '< 0.001')
-    """
+    """Behind a "p", as "= 0.041", or "< 0.001" for those that are smaller."""
     return "–" if math.isnan(value) else f"= {value:.3f}" if value >= 0.001 else "< 0.001"
 
 
 def half_width(value: float | None, form: str = ".2g") -> str:
-    """Half of an interval as text; a dash where there is none.
-
-    >>> half_width(0.0123), half_width(float("nan"))
-    ('0.012', '–')
-    """
+    """Half of an interval as text; a dash where there is none."""
     return "–" if value is None or math.isnan(value) else format(value, form)
 
 
 def plural(count: int, units: str) -> str:
-    """A number of things whose plural ends in s.
-
-    >>> plural(1, "documents"), plural(2000, "words")
-    ('1 document', '2,000 words')
-    """
+    """A number of things whose plural ends in s, as "1 document" or "2,000 words"."""
     return f"{count:,} {units.removesuffix('s') if count == 1 else units}"

@@ -54,11 +54,11 @@ def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None 
     KeyError for a quantity that no input has."""
     values = present(result, quantity)
     half = result.interval(quantity, comparisons or values.size)
-    return Interval(values - half, values + half, _enough(result, quantity))
+    return Interval(values - half, values + half, _units(result, quantity) >= MIN_UNITS)
 
 
-def _enough(result: HeadAverages, quantity: str) -> bool:
-    return bool(result.units[result.quantities.index(quantity)] >= MIN_UNITS)
+def _units(result: HeadAverages, quantity: str) -> int:
+    return int(result.units[result.quantities.index(quantity)])
 
 
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
@@ -69,8 +69,8 @@ def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -
 
 
 def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf, enough: Any = True) -> Interval:
-    """Wilson's intervals of shares (0 to 1) of n words or mentions, of which `comparisons` are to hold together
-    (Bonferroni), by Student's t with these degrees of freedom; `enough` says whether n and its documents can decide.
+    """Wilson's intervals of shares (0 to 1) of n words or mentions, see `t_quantile`; `enough` says whether n and its
+    documents can decide.
 
     n are effective numbers; of held-out shares those of one half. Where both halves choose the same head the scores of
     the two are not independent: each half then scores what the other has chosen for being high.
@@ -151,8 +151,7 @@ class Statement:
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
         state, sentence, head, quantity = answer
-        if isinstance(result, HeadAverages) and quantity and not _enough(result, quantity):
-            units = int(result.units[result.quantities.index(quantity)])
+        if isinstance(result, HeadAverages) and quantity and (units := _units(result, quantity)) < MIN_UNITS:
             sentence += f" Only {units_text(units, result.unit)}."
         name, of_paper = f"{analysis}.{self.name}", (self.section, self.statement, self.rule)
         return Finding(name, analysis, *of_paper, str(state), sentence, head, quantity)

@@ -51,17 +51,14 @@ def _all() -> dict[str, Analysis]:
     for entry in entry_points(group=ENTRY_POINT):
         try:
             analysis = entry.load()()
-        except Exception:
-            log.exception("The analysis %s of %s cannot be loaded.", entry.name, entry.value)
-            continue
-        if not isinstance(analysis, Analysis):
-            log.error("%s is not a class of Analysis.", entry.value)
-        elif not re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name) or (
-            analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
-        ):
-            log.error("An analysis cannot be named %r: choose a name that is not taken, a-z, 0-9, _.", analysis.name)
-        else:
+            if not isinstance(analysis, Analysis):
+                raise TypeError("not a class of Analysis")
+            is_taken = analysis.name in (*analyses, *PAGES) or analysis.command in COMMANDS
+            if is_taken or not re.fullmatch(r"[a-z][a-z0-9_]*", analysis.name):
+                raise ValueError(f"choose another name than {analysis.name!r}, of a-z, 0-9 and _")
             analyses[analysis.name] = analysis
+        except Exception:
+            log.exception("The analysis %s of %s cannot be used.", entry.name, entry.value)
     return analyses
 
 

@@ -1,5 +1,4 @@
-"""Requests: which analysis to run on which corpus and model, with which settings and options; and views of their
-results."""
+"""Requests: which analysis to run on which corpus and model, with which settings; and views of their results."""
 
 from __future__ import annotations
 

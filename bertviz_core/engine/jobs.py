@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bertviz_core.errors import BertvizError, Cancelled, QueueFull, unexpected
+from bertviz_core.errors import BertvizError, Cancelled, QueueFull, Unexpected
 from bertviz_core.settings import LOCAL, Access
 
 State = Literal["waiting", "running", "done", "failed", "cancelled"]
@@ -183,5 +183,5 @@ def outcome(runner: Runner, task: Any, progress: Progress, title: str) -> tuple[
         return "failed", error
     except BaseException as error:  # a panic in Rust is not an Exception
         log.error("%s failed\n%s", title, traceback.format_exc())
-        return "failed", unexpected(error)
+        return "failed", Unexpected(error)
     return "done", None

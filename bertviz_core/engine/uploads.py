@@ -77,7 +77,7 @@ class Uploads:
         """The bytes of an upload by its token; raises InputError when it is not here (any more)."""
         if upload := self.find(token):
             return self.source_of(upload)
-        raise _missing()
+        raise missing()
 
     def source_of(self, upload: Upload) -> Source:
         """The bytes of an upload, looked up at each reading, which raises InputError once it has been deleted."""
@@ -85,7 +85,7 @@ class Uploads:
         def opener() -> BinaryIO:
             if stream := self.store.open(f"upload/{upload.token}"):
                 return stream
-            raise _missing()
+            raise missing()
 
         return Source(upload.name, upload.digest, upload.size, opener, locator=f"upload:{upload.token}")
 
@@ -121,7 +121,7 @@ def _description(data: bytes | None) -> Upload | None:
     return None
 
 
-def _missing() -> InputError:
+def missing() -> InputError:
     """The error for every token without an upload, whatever the reason."""
     return InputError(
         "This upload is not on this server: it may have expired or been deleted.",
