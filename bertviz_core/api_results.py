@@ -21,16 +21,7 @@ from bertviz_core.viewer.files import MIN_WEIGHT, in_frame, input_svg, lines_htm
 @dataclass(frozen=True)
 class AnalysisResult:
     """The result of one analysis of one corpus by one model. Its `result` has everything that the analysis stores; its
-    class is described in the analysis's package.
-
-    Examples:
-        >>> import bertviz_core as bv
-        >>> entropy = bv.analyze("entropy")  # the demo model on the sample text
-        >>> entropy["entropy"].shape  # (layer, head), nats
-        (6, 12)
-        >>> entropy.to_frame().columns[:4].tolist()
-        ['label', 'layer', 'head', 'entropy']
-    """
+    class is described in the analysis's package."""
 
     result: Result
 
@@ -65,16 +56,9 @@ class AnalysisResult:
         return ANALYSES[self.analysis].figure(self.result)
 
     def save(self, path: str | Path) -> None:
-        """Write a file, its format by its extension.
-
-        Args:
-            path: In an existing folder; .json (arrays, table and provenance), .csv (the table), .zip (all tables),
-                .html (a page that needs no network), .safetensors (what the store keeps) or .svg (the figure, where
-                kaleido is installed).
-
-        Raises:
-            BertvizError: Another extension, or a file that cannot be written.
-        """
+        """Write a file in an existing folder, its format by its extension: .json (arrays, table and provenance), .csv
+        (the table), .zip (all tables), .html (a page that needs no network), .safetensors (what the store keeps) or
+        .svg (the figure, where kaleido is installed). Raises BertvizError where that fails."""
         exports.write(self.result, Path(path))
 
     def to_svg(self) -> str:

@@ -22,30 +22,18 @@ TOP = 5  # segments stored for each head and quantity: those with the highest va
 
 @dataclass(frozen=True)
 class HeadAverages(Result):
-    """Averages of several quantities for every head; a unit is what varies independently.
+    """Averages of several quantities for every head; a unit is what varies independently."""
 
-    Attributes:
-        quantities: Names of the quantities, the first axis of the arrays.
-        mean: (quantity, layer, head) document averages, NaN for a quantity that no segment has.
-        error: (quantity, layer, head) standard errors over units (docs/methods.md, uncertainty), NaN for a single unit.
-        segments, units: (quantity,) how many segments and units have it.
-        effective_units: (quantity,) number of equally sized units with the same information; NaN for a single unit.
-        unit: "documents", or "segments" of a text that is one document.
-        top, top_values: (quantity, layer, head, rank) numbers of the segments with the highest values (-1 for none),
-            and these values.
-        texts: Segment number (as text) -> its location and tokens, for those segments.
-    """
-
-    quantities: list[str]
-    mean: np.ndarray
-    error: np.ndarray
-    segments: np.ndarray
-    units: np.ndarray
-    effective_units: np.ndarray
-    unit: str
-    top: np.ndarray
-    top_values: np.ndarray
-    texts: dict[str, Any]
+    quantities: list[str]  # names, of the first axis of the arrays
+    mean: np.ndarray  # (quantity, layer, head) document averages, NaN for a quantity that no segment has
+    error: np.ndarray  # (quantity, layer, head) standard errors over units (methods, uncertainty), NaN for a single one
+    segments: np.ndarray  # (quantity,) how many have it
+    units: np.ndarray  # (quantity,) how many have it
+    effective_units: np.ndarray  # (quantity,) of equal size with the same information; NaN for a single unit
+    unit: str  # "documents", or "segments" of a text that is one document
+    top: np.ndarray  # (quantity, layer, head, rank) numbers of the segments with the highest values, -1 for none
+    top_values: np.ndarray  # (quantity, layer, head, rank) these values
+    texts: dict[str, Any]  # number (as text) of each of these segments -> its location and tokens
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(layer, head) document averages; raises KeyError for an unknown name."""

@@ -89,30 +89,26 @@ def _run_whole(
 ) -> list[Any]:
     """The accumulators of analyses that are not sums over chunks: they get all inputs, and may read them several
     times, each time in parts that workers can compute."""
-    inputs, totals = [], []
+    inputs = []
     for example in corpus:
         inputs.append(example)
         progress.advance(1)
     progress.start("Running the model", len(inputs), corpus.examples.unit)
-    for request in together:
 
-        def run_stage(
-            options: dict[str, Any],
-            examples: Sequence[Encoded],
-            take: Callable[[Any], None],
-            stage: str,
-            request: Request = request,
-        ) -> None:
-            """One pass over examples, for the accumulator and the model that these options ask for; `take` is given
-            the sums of each part, and the progress the name of the stage."""
-            request = replace(request, options=options)
-            progress.start(stage, len(examples), "sentences")
-            empty = ANALYSES[request.analysis].accumulator(model, request)
-            for _, (part,) in runner.map([request], enumerate(cut(examples, PART_TOKENS)), progress):
-                take(empty.from_bytes(part) if isinstance(part, bytes) else part)
+    def run_stage(
+        request: Request, options: dict[str, Any], examples: Sequence[Encoded], take: Callable[[Any], None], stage: str
+    ) -> None:
+        """One pass over examples, for the accumulator and the model that these options ask for; `take` is given the
+        sums of each part, and the progress the name of the stage."""
+        request = replace(request, options=options)
+        progress.start(stage, len(examples), "sentences")
+        empty = ANALYSES[request.analysis].accumulator(model, request)
+        for _, (part,) in runner.map([request], enumerate(cut(examples, PART_TOKENS)), progress):
+            take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
-        totals.append(total := ANALYSES[request.analysis].accumulator(model, request))
-        total.run(inputs, run_stage, progress, runner.execution.batch_tokens)
+    totals = [ANALYSES[request.analysis].accumulator(model, request) for request in together]
+    for request, total in zip(together, totals, strict=True):
+        total.run(inputs, partial(run_stage, request), progress, runner.execution.batch_tokens)
     return totals
 
 
@@ -120,7 +116,8 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
     import torch
     import transformers
 
-    checkpoint, others = request.checkpoint, request.others
+    checkpoint = request.checkpoint
+    others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
         "analysis": request.analysis,
         "model": {
@@ -138,7 +135,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
         "skipped": reading.skipped.to_json(),
         "settings": request.settings.to_json(),
         "options": request.options,
-        **({"others": {role: {"name": s.name, "digest": s.digest} for role, s in others.items()}} if others else {}),
+        **({"others": others} if others else {}),
         "device": model.device,
         "versions": {
             "bertviz_core": __version__,

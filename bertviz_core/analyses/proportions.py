@@ -31,9 +31,8 @@ def units_text(units: int, unit: str) -> str:
 
 
 def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's score interval for `correct` of `n`: (low, high), fractions; NaN where n is 0 or not known. Counts may
-    be effective ones, of words that are alike within documents; z standard errors to each side, by default those of
-    95%."""
+    """Wilson's score interval for `correct` of `n`, which may be effective counts: (low, high), fractions; NaN where n is
+    0 or not known. z standard errors to each side, by default those of 95%."""
     z = t_quantile() if z is None else np.asarray(z)
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
@@ -101,15 +100,12 @@ def error_of_average(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tuple
 
 
 def effective_n(correct: ArrayLike, n: ArrayLike, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of independent items with the same information as `n` items that are correlated within documents, and the
-    degrees of freedom; NaN where fewer than two documents have items.
+    """Number of independent items with the same information as `n` items, of which `correct` are right, and which are
+    correlated within documents; and the degrees of freedom. NaN where fewer than two documents have items.
 
-    n is divided by the design effect (Kish, 1965), the variance by document over p (1 - p) / n, at least 1. Where no
-    item is right, or every one, the variance is not known, and all items of a document count as one.
-
-    Args:
-        correct, n: Sums over documents of right guesses c_d and of items n_d.
-        moments: (4, ...) sums over documents of 1 (where n_d > 0), n_d^2, n_d c_d and c_d^2.
+    n is divided by the design effect (Kish, 1965), the variance by document over p (1 - p) / n, at least 1; `moments`
+    are as in `error_by_document`. Where no item is right, or every one, the variance is not known, and all items of a
+    document count as one.
     """
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     error, documents = error_by_document(n, correct, moments)
@@ -137,10 +133,8 @@ class Estimate:
         def one(part: ArrayLike) -> np.ndarray:
             return np.broadcast_to(part, self.values.shape)[head].reshape(1, 1)
 
-        return replace(
-            self, values=one(self.values), error=one(self.standard_error), effective_n=one(self.size),
-            freedom=one(self.freedom),
-        )  # fmt: skip
+        error, size, freedom = one(self.standard_error), one(self.size), one(self.freedom)
+        return replace(self, values=one(self.values), error=error, effective_n=size, freedom=freedom)
 
     @property
     def size(self) -> np.ndarray:

@@ -39,8 +39,7 @@ def compute(
     model: AttentionModel | None = None,
 ) -> Result:
     """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return. Raises
-    BertvizError for bad input, settings and models, Cancelled when progress says so. Finished sums are kept, and a
-    later call resumes from them."""
+    BertvizError, or Cancelled when progress says so: a later call resumes from the sums that are finished."""
     together = shared(request)
     if store:
         store.check()
@@ -56,8 +55,8 @@ def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
 def shared(request: Request) -> list[Request]:
     """The request and those that are always computed with it, in the pass that it shares."""
     analysis = ANALYSES[request.analysis]
-    others = [other for other in ANALYSES.values() if other.shared and other.corpus == analysis.corpus]
-    return [request.for_analysis(other.name) for other in others] if analysis.shared else [request]
+    names = [name for name, each in ANALYSES.items() if each.shared and each.corpus == analysis.corpus]
+    return [request.for_analysis(name) for name in names] if analysis.shared else [request]
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
@@ -82,14 +81,12 @@ def compute_all(
 ) -> None:
     """Compute and store the requests that are not stored yet, in as few passes as possible.
 
-    Results are stored when their pass ends, what it has summed while it runs. A pass that fails does not stop the
-    others, but for those of other models that would fail the same way. Without `load` the last model stays in memory.
-
-    Args:
-        failed: If given, collects the failed passes, instead of raising the BertvizError below.
+    A pass that fails does not stop the others, but for those of other models that would fail the same way. Without
+    `load` the last model stays in memory.
 
     Raises:
-        BertvizError: The first one, when all passes have been tried; a ModelError only where there is no other.
+        BertvizError: The first one, when all passes have been tried, unless `failed` collects them; a ModelError only
+            where there is no other.
         StoreError, Cancelled: At once.
     """
     progress, failures = progress or Progress(), dict[Any, Failure]()

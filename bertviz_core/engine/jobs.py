@@ -1,5 +1,4 @@
-"""Background work: a bounded queue of jobs that can be cancelled, equal ones shared by their key; and the progress of
-long work, with the points where a cancel takes effect."""
+"""A bounded queue of jobs that can be cancelled, equal ones shared by their key; and the progress of long work."""
 
 from __future__ import annotations
 
@@ -112,8 +111,7 @@ class Job:
 
 class JobQueue:
     """The jobs of one device, run one after another in a thread; `access` says how many may wait and run. The runner
-    performs a task: it blocks, writes the progress that it is given, and raises Cancelled soon after that asks for it.
-    """
+    performs a task: it blocks, writes its progress, and raises Cancelled soon after that asks for it."""
 
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
         self._runner, self._access = runner, access

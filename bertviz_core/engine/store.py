@@ -189,7 +189,7 @@ class Store:
         except ERRORS as error:
             with suppress(*ERRORS):
                 cache.close()  # a transaction that failed half-way must not keep its lock
-            raise self._note(f"cannot be written ({reason(error, self.folder)}): nothing new was stored.") from error
+            raise self._note(error, "nothing new was stored") from error
         if store_disk.file_of(self.folder) != self._file:
             raise self._error("was removed while it was written: nothing new was stored.")
         self._problem = ""
@@ -208,19 +208,18 @@ class Store:
             self._cache = store_disk.open_cache(self.folder, self.limit, patience)
             self._problem = ""
         except (*ERRORS, StoreError, TypeError, ValueError) as error:  # the last two for settings that cannot be read
-            why = reason(error, self.folder)
-            self._note(f"cannot be written ({why}): nothing new is stored, what can be read is shown.")
+            self._note(error, "nothing new is stored, what can be read is shown")
         self._file = store_disk.file_of(self.folder)
         with suppress(*ERRORS):  # another process sweeps too
             store_disk.sweep(self.folder)
 
-    def _note(self, problem: str) -> StoreError:
-        """Log a new problem, and try to write again after some seconds."""
-        error = self._error(problem)
+    def _note(self, error: BaseException, effect: str) -> StoreError:
+        """Log what cannot be written, where it is new; writing is tried again after some seconds."""
+        problem = f"cannot be written ({reason(error, self.folder)}): {effect}."
         if problem != self._problem:
-            log.warning("%s", error)
+            log.warning("%s", self._error(problem))
         self._problem, self._retry = problem, time.monotonic() + RETRY
-        return error
+        return self._error(problem)
 
     def _error(self, what: str) -> StoreError:
         return StoreError(f"The store {what}", where=str(self.folder), hint=HINT)

@@ -194,7 +194,7 @@ def test_another_process_is_shown_all_of_it():
     progress.started -= 2.0
     progress.losses = [2.5, 1.25]
     progress.advance(10)
-    shown.restore(json.loads(json.dumps(progress.snapshot())))
+    vars(shown).update(json.loads(json.dumps(progress.snapshot())))
     assert str(shown).startswith("Pass 3 of 4 (step-20): Training: 10 of 40 steps, 5 per second")
     assert shown.eta == pytest.approx(progress.eta, rel=0.1)
     assert shown.fraction == progress.fraction == (2 + 0.25) / 4

@@ -131,7 +131,7 @@ def test_what_a_result_has(tmp_path):
         result.save(tmp_path / "x.doc")
 
 
-@pytest.mark.parametrize("module", ["api", "api_results", "heads"])
+@pytest.mark.parametrize("module", ["api", "heads"])
 def test_the_examples_of_the_docstrings(module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tried = doctest.testmod(import_module(f"bertviz_core.{module}"))
