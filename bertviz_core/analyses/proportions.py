@@ -31,8 +31,8 @@ def units_text(units: int, unit: str) -> str:
 
 
 def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Wilson's score interval for `correct` of `n`, which may be effective counts: (low, high), fractions; NaN where n is
-    0 or not known. z standard errors to each side, by default those of 95%."""
+    """Wilson's score interval for `correct` of `n`, which may be effective counts: (low, high), fractions, NaN where n
+    is 0 or not known; z standard errors to each side, by default those of 95%."""
     z = t_quantile() if z is None else np.asarray(z)
     correct, n = np.broadcast_arrays(np.asarray(correct, dtype=float), np.asarray(n, dtype=float))
     total = np.where(n > 0, n, np.nan)
