@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from operator import iadd
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +21,6 @@ from bertviz_core.models.tokens import Tokens
 
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[[Batch, Any], Tensor]
-
-STORED = ("sums", "top_values", "top")
 
 
 class DocumentSums(ABC):
@@ -134,6 +133,8 @@ class SegmentAverages:
     """Accumulates the count and the sums of x, x^2 and x^3 for every (layer, head, quantity), and what the error by
     document needs. Sums are float64 on the device; per-segment values are float32."""
 
+    summed: tuple[str, ...] = ("sums",)  # what a merge adds up; subclasses add theirs
+
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
         self.quantities, self.measure, self.device = tuple(quantities), measure, device
         shape = (layers, heads, len(self.quantities))
@@ -163,7 +164,8 @@ class SegmentAverages:
         self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])
 
     def merge(self, other: Self) -> None:
-        self.sums += other.sums
+        for name in self.summed:
+            setattr(self, name, iadd(getattr(self, name), getattr(other, name)))
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
         both = other.examples | self.examples
@@ -178,16 +180,17 @@ class SegmentAverages:
         return empty
 
     def state(self) -> dict[str, Any]:
-        """The sums, and the top segments, by name; subclasses add theirs."""
+        """The sums, and the top segments, by name."""
         examples = [self.examples[number] for number in self._example_numbers()]
-        return {name: getattr(self, name) for name in STORED} | {
+        return {name: getattr(self, name) for name in (*self.summed, "top_values", "top")} | {
             "examples": [(example.number, example.where, example.ids.tolist()) for example in examples],
             "documents": self.documents.to_bytes(),
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        for name in STORED:
-            setattr(self, name, torch.from_numpy(state[name]).to(self.device))
+        for name in (*self.summed, "top_values", "top"):
+            is_array = isinstance(state[name], np.ndarray)
+            setattr(self, name, torch.from_numpy(state[name]).to(self.device) if is_array else state[name])
         self.documents.restore(state["documents"])
         for number, where, listed in state["examples"]:
             ids = np.array(listed, dtype=np.int64)

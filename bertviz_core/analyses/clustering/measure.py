@@ -28,6 +28,8 @@ class DivergenceSums(SegmentAverages):
     """The averages behind behaviors, and the sum over real tokens of JS between all pairs of heads, float64 on the
     device. The maps of one batch are kept from its first layer to its last, and no longer."""
 
+    summed = ("sums", "divergence", "tokens")
+
     def __init__(self, smoothed: bool, *args: Any) -> None:
         super().__init__(*args)
         self.smoothed, self.tokens = smoothed, 0
@@ -53,18 +55,6 @@ class DivergenceSums(SegmentAverages):
             self.divergence += divergences(self.maps, batch.tokens())
             self.tokens += batch.tokens()
             self.maps = None
-
-    def merge(self, other: Self) -> None:
-        super().merge(other)
-        self.divergence += other.divergence
-        self.tokens += other.tokens
-
-    def state(self) -> dict[str, Any]:
-        return super().state() | {"divergence": self.divergence, "tokens": self.tokens}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        super().restore(state)
-        self.divergence, self.tokens = torch.from_numpy(state["divergence"]).to(self.device), state["tokens"]
 
 
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:

@@ -30,6 +30,8 @@ BATCH_TOKENS = 8_192  # the graph keeps every layer: fewer segments at once than
 class GradientAverages(SegmentAverages):
     """Segment averages of the gradients, sums of L, right and predicted tokens, and segments; what was skipped."""
 
+    summed = ("sums", "predicted")
+
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.predicted = torch.zeros(4, dtype=torch.float64, device=self.device)
@@ -44,15 +46,13 @@ class GradientAverages(SegmentAverages):
 
     def merge(self, other: GradientAverages) -> None:
         super().merge(other)
-        self.predicted += other.predicted
         self.skipped.merge(other.skipped)
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"predicted": self.predicted, "skipped": self.skipped.reasons}
+        return super().state() | {"skipped": self.skipped.reasons}
 
     def restore(self, state: dict[str, Any]) -> None:
         super().restore(state)
-        self.predicted = torch.from_numpy(state["predicted"]).to(self.device)
         self.skipped = Skipped(state["skipped"])
 
 
