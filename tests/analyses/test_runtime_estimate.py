@@ -11,16 +11,10 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.recognition import estimate_word_count
 from bertviz_core.corpora.source import from_bytes
-from bertviz_core.engine.store import Store
 from bertviz_core.models import checkpoint
 from bertviz_core.settings import Settings
 
 LINE = "The cat sat on the mat.\n"
-
-
-@pytest.fixture
-def store(tmp_path) -> Store:
-    return Store(tmp_path / "s", shipped=tmp_path / "nothing")
 
 
 @pytest.fixture
