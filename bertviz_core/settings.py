@@ -103,12 +103,7 @@ class Access:
     upload_days: int = 30  # after which an upload is deleted
     session_uploads: int = 100 * 10**6  # bytes that those of one session may take on a public server
     sessions: int = 400  # connections that may be open at a time
-    jobs: int = 64  # that may wait and run, in all
-
-    @property
-    def session_jobs(self) -> int:
-        """Jobs that one session may have at a time."""
-        return 1 if self.public else self.jobs
+    jobs: int = 64  # that may wait and run, in all; on a public server one of each session
 
 
 LOCAL = Access()  # of the command line, whose user has a shell anyway

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -42,17 +43,14 @@ class Thresholds:
     @classmethod
     def read(cls, texts: Iterable[str]) -> Thresholds:
         """Parse thresholds such as "entropy=3.0"; others keep their defaults. Raises SettingsError otherwise."""
-        values = {}
+        values = dict[str, float]()
         for text in texts:
             name, _, value = text.partition("=")
-            try:
+            with suppress(ValueError):
                 values[name] = float(value)
-            except ValueError:
-                values[name] = math.nan
-            if name not in QUANTITIES or math.isnan(values[name]):
-                raise SettingsError(
-                    f"{text!r} is not a threshold.", hint=f"Write NAME=NUMBER, NAME one of {', '.join(QUANTITIES)}."
-                )
+            if name not in QUANTITIES or math.isnan(values.get(name, math.nan)):
+                hint = f"Write NAME=NUMBER, NAME one of {', '.join(QUANTITIES)}."
+                raise SettingsError(f"{text!r} is not a threshold.", hint=hint)
         return cls(**values)
 
 
@@ -89,9 +87,9 @@ def linguistic_heads(request: Request, find: Callable[[Request], Result | None])
     request's model and settings."""
     results = {}
     for analysis, kind in KINDS.items():
-        found = (find(replace(request.for_analysis(analysis), source=sample(name))) for name in SAMPLES[kind])
-        if (result := next((each for each in found if each is not None), None)) is not None:
-            results[analysis] = result
+        for name in SAMPLES[kind]:
+            if result := find(replace(request.for_analysis(analysis), source=sample(name))):
+                results.setdefault(analysis, result)
     return linguistic(results)
 
 
@@ -107,10 +105,10 @@ def linguistic(results: Results) -> dict[str, str]:
 
 def joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Label of a head -> all that it is named for."""
-    names: dict[str, str] = {}
+    names: dict[str, list[str]] = {}
     for label, name in pairs:
-        names[label] = f"{names[label]}, {name}" if label in names else name
-    return names
+        names.setdefault(label, []).append(name)
+    return {label: ", ".join(each) for label, each in names.items()}
 
 
 def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:

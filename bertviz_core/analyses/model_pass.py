@@ -191,6 +191,5 @@ class LocalRunner(ExitStack):
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
         """Compute chunks one after another, by the model or by what a staged analysis makes of it."""
         model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
-        batch_tokens = self.execution.batch_tokens
-        compute = partial(compute_chunk, model=model, requests=requests, progress=progress, batch_tokens=batch_tokens)
-        return map(compute, chunks)
+        options = model, requests, progress, self.execution.batch_tokens
+        return (compute_chunk(chunk, *options) for chunk in chunks)

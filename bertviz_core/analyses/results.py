@@ -90,8 +90,8 @@ class Result(ABC):
     @classmethod
     def has_fields(cls, names: set[str]) -> bool:
         """Whether a stored result with these fields is of the present form; those with a default may be missing."""
-        defaults = {field.name: field.default for field in fields(cls)}
-        return names | {name for name, default in defaults.items() if default is not MISSING} == set(defaults)
+        known = fields(cls)
+        return names | {each.name for each in known if each.default is not MISSING} == {each.name for each in known}
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:

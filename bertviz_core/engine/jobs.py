@@ -125,7 +125,7 @@ class JobQueue:
             if job := next((job for job in self._jobs if job.key == key and job.sessions), None):
                 job.sessions.add(session_id)
                 return job
-            if len(self.jobs_of(session_id)) >= self._access.session_jobs:
+            if len(self.jobs_of(session_id)) >= (1 if self._access.public else self._access.jobs):
                 hint = "Wait for the last one to finish, or cancel it in the sidebar."
                 raise QueueFull("You cannot queue more jobs.", hint=hint)
             if len(self._jobs) >= self._access.jobs:

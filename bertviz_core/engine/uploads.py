@@ -18,6 +18,7 @@ from bertviz_core.settings import LOCAL, Access
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
 MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bound the number of uploads too
+CHARGE = f"COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0)"
 LATEST = 20  # uploads that are listed
 MAX_MODELS, MODEL_DAYS = 8, 30  # of the names that are remembered
 
@@ -54,7 +55,12 @@ class Uploads:
             if not self.access.public:
                 same = (upload for upload in self.latest(kind) if (upload.name, upload.digest) == (name, new.digest))
                 new = next(same, new)
-            self._check_room(new)
+            query = f"SELECT {CHARGE} FROM Cache WHERE key GLOB 'upload/*' AND key != ? AND {BYTES}"
+            with self.store.reading() as reader:
+                ((others,),) = reader.sql(query, (f"upload/{new.token}", time.time()))
+            if others + new.charge > self.access.uploads:
+                hint = "Try again later, or ask its operator to set BERTVIZ_UPLOADS higher."
+                raise InputError("This server has no space for more uploads.", where=name, hint=hint)
             self.store.write(f"upload/{new.token}", data, expire)
             self.store.write(f"name/{new.token}", json.dumps(asdict(new)).encode(), expire)
         return new
@@ -103,15 +109,6 @@ class Uploads:
         latest = [name, *(other for other in self.models() if other != name)][:MAX_MODELS]
         with suppress(StoreError):
             self.store.write("models/latest", json.dumps(latest).encode(), expire=MODEL_DAYS * DAY)
-
-    def _check_room(self, new: Upload) -> None:
-        charge = f"COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0)"
-        query = f"SELECT {charge} FROM Cache WHERE key GLOB 'upload/*' AND key != ? AND {BYTES}"
-        with self.store.reading() as reader:
-            ((others,),) = reader.sql(query, (f"upload/{new.token}", time.time()))
-        if others + new.charge > self.access.uploads:
-            hint = "Try again later, or ask its operator to set BERTVIZ_UPLOADS higher."
-            raise InputError("This server has no space for more uploads.", where=new.name, hint=hint)
 
 
 def _description(data: bytes | None) -> Upload | None:
