@@ -76,7 +76,6 @@ whole = predict(model, original, changed)
 without = predict(model, original, changed, off) if off is not None else ()
 with notes:
     viewer_input.say_cut(original, selection)
-    viewer_input.gold_tree(original)
     if positions:
         weights = selection.settings.weights
         maps = (services.attention(model, each.example, weights) for each in (original, changed))

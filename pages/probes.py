@@ -182,7 +182,7 @@ def sentences() -> None:
     items = []
     for sentence in found[SHOWN * (number - 1) : SHOWN * number]:
         text, svg = sentence_drawing(sentence, probe)
-        items.append(page.Drawing(f"{sentence['where']}: {text}", svg, links.to_tree(sentence)))
+        items.append(page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"])))
     page.drawings(items, "probe-sentences")
 
 

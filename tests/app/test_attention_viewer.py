@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared.frame import links
-from pages.shared.views.viewer_input import SENTENCES, tree_of
+from pages.shared.views.viewer_input import SENTENCES
 from tests import families
 from tests.app.driving import open_app, parameter, unescaped, words
 from tests.shipped import COUNT
@@ -203,33 +203,20 @@ def test_heads_are_sorted_by_their_weight_from_one_token_to_another() -> None:
     assert again.selectbox(key="to_token").value == 2
 
 
-def test_a_sentence_of_a_treebank_comes_with_its_tree_its_pin_and_the_way_back() -> None:
-    tree = {"gold": "2-det 3-nsubj 0-root", "dependents": "from1,to2", "given": "true", "units": "words"}
+def test_a_sentence_of_a_treebank_comes_with_its_pins_and_the_way_back() -> None:
+    given = {"dependents": "from1,to2,from9", "given": "true", "units": "words"}
     back = "dependency_heads?relation=det&which=right"
-    app = viewer(input="own text", text="The boats sailed", back=back, **tree)
+    app = viewer(input="own text", text="The boats sailed", back=back, **given)
     assert not app.error
-    assert (parameter(app, "pin"), parameter(app, "dependents")) == (None, "from1,to2")  # no entry of the history
+    assert (parameter(app, "pin"), parameter(app, "dependents")) == (
+        None,
+        "from1,to2,from9",
+    )  # no entry of the history
     assert app.session_state["address"].implied == {"pin": "from2,to3"}
-    assert not app.toggle(key="no_gold").value
     (link,) = [link for link in app.get("page_link") if link.proto.label == "Back to Dependency heads"]
     assert "relation=det" in link.proto.query_string and "which=right" in link.proto.query_string
-    app.toggle(key="no_gold").set_value(True).run()
-    assert parameter(app, "no_gold") == "true"
     app.text_input(key="text").set_value("The boats sailed home").run()
-    assert not app.error and parameter(app, "gold") is parameter(app, "back") is None
-    assert not any(toggle.key == "no_gold" for toggle in app.toggle)
-
-
-def test_a_tree_that_does_not_fit_is_not_drawn() -> None:
-    marks = {"gold": "2-det", "dependents": "from99", "back": "nowhere?x=1"}
-    app = viewer(input="own text", text="The boats", given="true", **marks)
-    assert "do not fit its text" in " ".join(caption.value for caption in app.caption)
-    assert not app.error and parameter(app, "pin") is None
-
-
-@pytest.mark.parametrize("gold", ["", "2-det", "2-det 1-x", "9-det 0-root", "x-det 0-root", "²-d 0-root", "-d 0-root"])
-def test_what_is_no_tree_of_the_words(gold: str) -> None:
-    assert tree_of(["The", "boats"], gold) is None
+    assert not app.error and parameter(app, "dependents") is parameter(app, "back") is None
 
 
 def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
@@ -254,9 +241,8 @@ def test_a_word_is_searched_in_the_whole_corpus_and_its_line_opens() -> None:
 
 def test_words_with_spaces_make_no_link_for_the_viewer_would_split_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(links, "viewer_address", str)
-    sentence = {"words": ["vice versa", "."], "governors": [0, 1], "relations": ["root", "punct"]}
-    assert links.to_tree(sentence) == ""
-    assert links.to_tree(sentence | {"words": ["vice", "."]}) != ""
+    assert links.to_words(["vice versa", "."]) == ""
+    assert links.to_words(["vice", "."]) != ""
 
 
 def test_a_view_with_nothing_in_it_says_so() -> None:

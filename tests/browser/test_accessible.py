@@ -24,7 +24,7 @@ IN_SIGHT = (
 OWN = "input=own+text&text=He+sat+.&given=true&units=words"
 STATES = (
     *("beside=two+heads&head2=2-8&mask=5&off=layer+2", "example=Two+segments&mask=3&before=true", "as=heatmap&mask=5"),
-    f"{OWN}&gold=2-nsubj+0-root+2-punct&dependents=from1&back=dependency_heads&mask=2",
+    f"{OWN}&dependents=from1&back=dependency_heads&mask=2",
 )
 
 

@@ -166,14 +166,16 @@ def test_a_sentence_of_the_treebank_opens_with_its_words(open_page: Any) -> None
     page.get_by_role("spinbutton", name="Page of").fill("2")
     page.keyboard.press("Enter")
     browser.settle(page)
-    title = page.locator("figcaption").first.inner_text()
+    figure = page.locator("figure").first
+    title, bold = figure.locator("figcaption").inner_text(), figure.locator("svg text[font-weight='700']")
+    dependents = set(bold.all_text_contents())
     page.locator("figcaption").get_by_text("Open in the attention viewer").first.click()
     page.wait_for_selector("li[role=option]", timeout=60_000)
     browser.settle(page)
     assert labels(page)[1:-1] == page.get_by_label("Segment A").input_value().split()
     assert "head=2-3" in page.url
     pinned = page.locator("li[aria-selected=true]").all_inner_texts()
-    assert pinned and set(pinned) == set(page.locator("figure svg text[font-weight='700']").all_text_contents())
+    assert pinned and set(pinned) == dependents
     page.get_by_text("Back to Dependency heads").click()
     browser.wait_for_page(page, "Dependency heads")
     assert "relation=det" in page.url and page.locator("figcaption").first.inner_text() == title

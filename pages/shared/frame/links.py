@@ -1,5 +1,5 @@
 """The pages, and the links between them, which carry the choices of the header. What the attention viewer has to know
-of an input is in its address: the gold tree, the words to pin, and the page with its choices to which "Back" leads."""
+of an input is in its address: the words to pin, and the page with its choices to which "Back" leads."""
 
 from collections.abc import Sequence
 from copy import copy
@@ -124,28 +124,17 @@ def to_segment(number: int) -> None:
     to(VIEWER.name, LABEL, None, VIEWER.icon, **own)
 
 
-def to_words(words: Sequence[str], **more: str) -> str:
+def to_words(words: Sequence[str], dependents: Sequence[int] = (), direction: int = 0, **more: str) -> str:
     """The viewer's address for a sentence that is already split into words, as in a treebank; empty where it is too
-    long for an address, or a word has a space in it, at which the viewer would split it."""
+    long for an address, or a word has a space in it, at which the viewer would split it. The `dependents`, words from
+    0, are pinned on the side of the direction in which the head is read."""
     text = " ".join(words)
     if len(text) > MAX_CHARACTERS or any(len(word.split()) != 1 for word in words):
         return ""
     own = {"input": "own text", "text": text, "given": "true", "units": "words", "back": address.here()}
-    return viewer_address(own | more)
-
-
-def to_tree(
-    sentence: dict[str, Any], dependents: Sequence[int] = (), direction: int = 0, head: Head | None = None
-) -> str:
-    """The viewer's address for a sentence of a treebank with its gold tree; empty as in `to_words`. The `dependents`,
-    words from 0, are pinned on the side of the direction in which the head (the chosen one without) is read."""
-    rows = zip(sentence["governors"], sentence["relations"], strict=True)
-    more = {"gold": " ".join(f"{governor}-{relation}" for governor, relation in rows)}
-    if head is not None:
-        more["head"] = head.label()
     if dependents:
-        more["dependents"] = ",".join(f"{SIDES[direction]}{word + 1}" for word in dependents)
-    return to_words(sentence["words"], **more)
+        own["dependents"] = ",".join(f"{SIDES[direction]}{word + 1}" for word in dependents)
+    return viewer_address(own | more)
 
 
 def viewer_address(own: dict[str, str]) -> str:

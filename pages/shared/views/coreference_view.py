@@ -157,7 +157,7 @@ def documents(result: AntecedentCounts, request: Request, choice: DirectedHead, 
         notes = []
         for guess in passage.listed:  # its link: the window in which it was made, the mention's head word pinned
             text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
-            pinned = f"{links.SIDES[choice.direction]}{guess.head + 1}"
-            notes.append((f"{text} {guess.weight:.3f}", links.to_words(guess.window, dependents=pinned, least="0")))
+            target = links.to_words(guess.window, [guess.head], choice.direction, least="0")
+            notes.append((f"{text} {guess.weight:.3f}", target))
         items.append(Drawing(title, draw(passage.document, passage.drawn, "currentColor"), notes=notes))
     page.drawings(items, "passages")

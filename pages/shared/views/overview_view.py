@@ -139,7 +139,7 @@ def gallery(results: Results, selection: Selection) -> None:
             links.to("dependency_heads", "Show all sentences", head, icon, relation=each.name)
         items = []
         for sentence in memoize(_surest, shown, each):
-            target = links.to_tree(sentence.sentence, sentence.chosen, direction, head)
+            target = links.to_words(sentence.sentence["words"], sentence.chosen, direction, head=head.label())
             items.append(Drawing(sentence.where, example_svg(sentence, each.choice), target))
         page.drawings(items, f"gallery-{each.name}")
 

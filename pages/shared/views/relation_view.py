@@ -163,7 +163,7 @@ def sentences(
     )
     items = []
     for example in listed:
-        target = links.to_tree(example.sentence, () if is_total else example.chosen, choice.direction)
+        target = links.to_words(example.sentence["words"], () if is_total else example.chosen, choice.direction)
         title = f"{example.where}: {example.right} of {len(example.chosen)} right"
         items.append(Drawing(title, example_svg(example, choice), target))
     page.drawings(items, "sentences")

@@ -1,21 +1,17 @@
-"""The input of the attention viewer: an example sentence, the reader's own text, or a segment of the corpus; which of
-its tokens are masked or pinned, and the gold tree of a sentence from a treebank."""
+"""The input of the attention viewer: an example sentence, the reader's own text, or a segment of the corpus; and which
+of its tokens are masked or pinned."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.corpora.treebank import BrokenSentence, Sentence, check_tree
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
-from bertviz_core.numbers import small_int
-from bertviz_core.plotting.arcs import gold_arc, sentence_svg
-from pages.shared import page, services
+from pages.shared import services
 from pages.shared.frame import Selection, address, choices, links
 from pages.shared.frame.header import MAX_LENGTH
 from pages.shared.frame.links import MAX_CHARACTERS
@@ -112,7 +108,7 @@ def say_cut(single: OneInput, selection: Selection) -> None:
 
 def forget_marks() -> None:
     """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
-    for key in ("mask", "pin", "back", "gold", "dependents"):
+    for key in ("mask", "pin", "back", "dependents"):
         address.put(key, "")
     address.release("from_token", "to_token")
 
@@ -130,51 +126,17 @@ def toggle_mask(positions: set[int]) -> None:
     address.put("mask", ",".join(str(position + 1) for position in sorted(changed)))
 
 
-def pins(key: str = "pin") -> list[str]:
-    """The pins of the address: "from3,to7" is ["from3", "to7"]; what is not a pin is ignored."""
-    return [part for part in address.get(key).split(",") if re.fullmatch(r"(from|to)[1-9]\d{0,4}", part)]
-
-
-def pinned_positions(key: str = "pin") -> list[tuple[str, int]]:
-    """The pins as sides and positions from 0: "from3,to7" is [("from", 2), ("to", 6)]."""
-    sides = ((pin, "from" if pin.startswith("from") else "to") for pin in pins(key))
-    return [(side, int(pin.removeprefix(side)) - 1) for pin, side in sides]
+def pins(key: str = "pin") -> list[tuple[str, int]]:
+    """The pins of the address as sides and positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; what is not a pin
+    is ignored."""
+    matches = (re.fullmatch(r"(from|to)([1-9]\d{0,4})", part) for part in address.get(key).split(","))
+    return [(match[1], int(match[2]) - 1) for match in matches if match]
 
 
 def pin_dependents(single: OneInput) -> None:
     """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
-    marked = pinned_positions("dependents")
+    marked = pins("dependents")
     if marked and single.example.words is not None:
         owner = single.example.words.tolist()
         implied = [f"{side}{owner.index(word) + 1}" for side, word in marked if word in owner]
         address.current().implied["pin"] = ",".join(implied)
-
-
-def gold_tree(single: OneInput) -> None:
-    """Draw the sentence with its gold arcs, those of pinned words strong, and their switch, where the link by which the
-    reader came has them."""
-    if not address.get("gold") or choices.toggle("Hide gold arcs", key="no_gold"):
-        return
-    tree = tree_of((st.session_state.get("text") or "").split(), address.get("gold"))
-    if tree is None:
-        st.caption("The gold arcs of this link do not fit its text, and are not drawn.")
-        return
-    words = [] if single.example.words is None else single.example.words.tolist()
-    pinned = {words[start] for _, start in pinned_positions() if start < len(words)} - {-1}
-    rows = enumerate(zip(tree.governors, tree.relations, strict=True))
-    arcs = [replace(gold_arc(tree.words, i, *row), faint=bool(pinned) and i not in pinned) for i, row in rows]
-    svg = sentence_svg(tree.words, arcs, [], "The gold arcs of the treebank")
-    page.drawings([page.Drawing("Gold arcs", svg)], "gold-tree")
-
-
-def tree_of(words: list[str], gold: str) -> Sentence | None:
-    """The words with their tree, `gold` being "2-det 0-root" for two words; None where they are no tree."""
-    parts = [part.partition("-") for part in gold.split()]
-    governors = [small_int(governor) for governor, _, _ in parts]
-    if len(parts) != len(words) or None in governors:
-        return None
-    sentence = Sentence(0, 1, tuple(words), tuple(g or 0 for g in governors), tuple(name for *_, name in parts))
-    try:
-        return check_tree(sentence, [1] * len(words), single_root=False)
-    except BrokenSentence:
-        return None

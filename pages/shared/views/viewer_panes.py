@@ -181,7 +181,7 @@ def lines(shown: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Se
         "title": shown.title,
         "name": shown.name,
         "text": shown.original.digest(),  # with another text the reader's pins give way to those of the address
-        "pins": viewer_input.pins() if shown.same_tokens else [],
+        "pins": [f"{side}{at + 1}" for side, at in viewer_input.pins()] if shown.same_tokens else [],
         "canMask": can_mask and shown.same_tokens,
     }
     component("attention_lines", FOLDER)(data=data, key=key, on_pins_change=pinned, on_mask_change=masked)

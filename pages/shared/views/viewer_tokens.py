@@ -20,7 +20,7 @@ from pages.shared import messages, page
 from pages.shared.frame import address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views.viewer_input import pinned_positions
+from pages.shared.views.viewer_input import pins
 from pages.shared.views.viewer_panes import Pane
 
 QUERY_KEY = "query × key"
@@ -75,7 +75,7 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 def _opening(attention: InputAttention) -> tuple[int, int]:
     """The last pin on each side; for a missing one, the token with the largest weight of any head."""
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
-    last = {side: starts[side].index(start) for side, start in pinned_positions() if start in starts[side]}
+    last = {side: starts[side].index(start) for side, start in pins() if start in starts[side]}
     return attention.opening_pair(last.get("from"), last.get("to"))
 
 
@@ -90,14 +90,14 @@ def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> P
     """Draw the choice of the query token into `controls`, and what makes its weights; None for a model that does not
     show it."""
     tokens, selection = shown.shown.layout.tokens, shown.selection
-    labels, pins = tokens.labels, dict(pinned_positions())  # the last on either side
+    labels, pinned = tokens.labels, dict(pins())  # the last on either side
     opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])
     with controls:
         chosen = choices.selectbox(
             "Query token",
             list(range(1, len(labels) + 1)),
             key="query",
-            default=min(pins.get("from", opening), len(labels) - 1) + 1,
+            default=min(pinned.get("from", opening), len(labels) - 1) + 1,
             follows=True,
             format_func=lambda position: f"query {position}: {shorten(labels[position - 1])}",
             width=190,
@@ -108,7 +108,7 @@ def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> P
     except ModelError as problem:
         messages.note(problem)
         return None
-    key = min(pins.get("to", int(products.weights.argmax())), len(labels) - 1)
+    key = min(pinned.get("to", int(products.weights.argmax())), len(labels) - 1)
     ends = plain(shorten(labels[chosen - 1])), plain(shorten(labels[key]))
     dimensions = products.order(key) if by_product else np.arange(len(products.query))
     st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
