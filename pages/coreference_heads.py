@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.coreference_heads.figure import accuracy_map, by_distance, by_gender, compared
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender
+from bertviz_core.analyses.coreference_heads.guesses import COMPARED, DIRECTIONS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.results import head_frame
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent_decimals
+from bertviz_core.plotting.head_map import accuracy_map
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import header
 from pages.shared.memoize import memoize
@@ -34,21 +35,21 @@ coreference_view.headline(result, direction, selection)
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
-    shown = (choice, *compared(result))
+    shown = (choice, *COMPARED)
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
     page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
-    squares = memoize(accuracy_map, values, kind, selection.base)
+    squares = memoize(accuracy_map, values, f"{kind} mentions", selection.base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
 page.metrics(coreference_view.metrics(result, direction, selection.base))
 coreference_view.describe_reading(result, direction, selection.base)
 coreference_view.table_2(result, choice, selection.base)
-if result.by("gender", choice)[1].any():
+if result.scores(choice).of("gender").n.any():
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     drawing = page.drawn(by_gender, result, shown, selection.base)
     given = drawing, "coreference-gender", alt

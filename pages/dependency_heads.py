@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.figure import accuracy_map, latex, offset_figure, paper_figure
+from bertviz_core.analyses.dependency_heads.figure import latex, offset_figure, paper_figure
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTENCES, best_words
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.corpora.treebank import explained
 from bertviz_core.heads import DirectedHead, arrow
+from bertviz_core.plotting.head_map import accuracy_map
 from bertviz_core.viewer.preview import of_guesses
 from pages.shared import endnotes, head_panel, page, stored
 from pages.shared.frame import header

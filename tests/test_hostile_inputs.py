@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.hostile_inputs import CASES, LARGEST, apart
-from bertviz_core.analyses.coreference_heads.document_figure import Guess, _depths, draw
+from bertviz_core.analyses.coreference_heads.document_figure import Guess, draw
 from bertviz_core.analyses.results import to_csv
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
@@ -224,18 +224,6 @@ def test_no_more_segments_are_encoded_than_the_budget_allows(tiny, monkeypatch):
     with pytest.raises(InputError, match="first 40 tokens") as caught:
         first.pick(400)
     assert first.last < 10 and f"to {first.last}" in caught.value.hint
-
-
-def slow_depth(mention, mentions):
-    """How deep other mentions nest in one, by trying every order."""
-    inner = [m for m in mentions if m is not mention and mention[0] <= m[0] and m[1] <= mention[1]]
-    return min(3, max((1 + slow_depth(m, inner) for m in inner), default=0))
-
-
-@given(st.lists(st.tuples(st.integers(0, 6), st.integers(1, 4)), max_size=6))
-def test_depths_are_those_of_the_slow_way(spans):
-    mentions = [[start, start + length, i, start, 0] for i, (start, length) in enumerate(spans)]
-    assert _depths(mentions) == [slow_depth(mention, mentions) for mention in mentions]
 
 
 @pytest.mark.parametrize("nested", [False, True])

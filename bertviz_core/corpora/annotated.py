@@ -3,6 +3,7 @@ from the content. docs/formats.md has an example of each."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any, Literal
 
@@ -33,7 +34,7 @@ def _any_begins(start: str) -> Callable[[Sequence[Line]], bool]:
 
 FORMATS = (
     Format("treebank", CONLLU, conll.is_universal, conll.read_universal),
-    Format("treebank", "CoNLL-X", conll.has_rows, conll.read_x),
+    Format("treebank", "CoNLL-X", conll.has_rows, partial(conll.read_universal, universal=False)),
     Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
     Format("coreference", "CorefUD", columns.is_corefud, columns.corefud_drafts),
     Format("coreference", "jsonlines", _any_begins("{"), spans.jsonlines_drafts),

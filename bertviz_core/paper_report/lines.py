@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.guesses import TYPE_ROWS
+from bertviz_core.analyses.coreference_heads.passages import first_guesses
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -134,9 +135,10 @@ def _antecedent(result: AntecedentCounts, tokens: Tokens, run: Callable[..., Lin
     """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
     surest and right; the mention's head word is red."""
     best, inputs = result.best(), []
-    for number, document in enumerate(result.first_documents):
+    guesses = first_guesses(result.stored, best)
+    for number, document in enumerate(result.stored.first_documents):
         starts = np.array([*document["sentences"], len(document["words"])])
-        for guess in (guess for guess in result.guesses(number, best) if guess.right):
+        for guess in guesses.take((guesses.items[:, 0] == number) & guesses.right).guesses():
             word, other = (document["mentions"][mention][3] for mention in (guess.mention, guess.guessed))
             first = int(starts[starts <= min(word, other)].max())
             end = int(starts[starts > max(word, other)].min())

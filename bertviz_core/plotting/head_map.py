@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from bertviz_core.heads import all_heads, ranks
-from bertviz_core.numbers import number, quantity
+from bertviz_core.numbers import number, percentage, quantity
 from bertviz_core.plotting import COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
 INK = (76, 110, 245)  # of small pictures
@@ -88,6 +88,12 @@ def value_map(
     triples = zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
     hover = (f"{head.label(base)}: {text}; rank {rank} of {values.size}" for head, text, rank in triples)
     return HeadMap(tuple(hover), layers, heads, base, values, limits, unit, scale)
+
+
+def accuracy_map(values: np.ndarray, of: str, base: int = 1) -> HeadMap:
+    """The map of (layer, head) accuracies on some words or mentions."""
+    texts = [f"{percentage(value)} of {of}" for value in values.flat]
+    return value_map(values, base=base, unit="accuracy", texts=texts)
 
 
 def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:

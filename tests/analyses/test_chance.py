@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.coreference_heads.counts import by_row
-from bertviz_core.analyses.coreference_heads.guesses import BASELINES, CHANCE, GROUPS, RANDOM
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.guesses import BASELINES, GROUPS, RANDOM
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import SHOWN
 from bertviz_core.analyses.registry import ANALYSES
@@ -88,16 +88,16 @@ def chains(documents: int, items: int, chance: np.random.Generator, planted: flo
     n = by_document(row, document)  # (row, document) items
     heads, of_systems = (by_document(each[..., None, :] * row, document) for each in (right, systems))
     moments = [np.stack([(n * c).sum(-1), (c * c).sum(-1)]) for c in (heads, of_systems)]
-    exact = np.full((2, len(document)), 1 / 3)
-    return AntecedentCounts(
+    exact = np.full((2, 1, len(document)), 1 / 3)
+    return CoreferenceHeads(
         {"settings": {"mode": "corrected"}, "model": {"causal": False}, "options": {}},
-        correct=np.moveaxis(right.astype(int) @ group, -1, 1), group_n=group.sum(0),
-        systems=[CHANCE, RANDOM, *BASELINES], system_correct=np.concatenate([exact, systems]) @ group,
-        moments=moments[0], system_moments=np.pad(moments[1] * 1.0, ((0, 0), (2, 0), (0, 0)), constant_values=np.nan),
+        correct=np.moveaxis(right.astype(int) @ group, -1, 1)[:, None], group_n=group.sum(0),
+        systems=list(BASELINES), system_correct=systems @ group, chance=exact @ group,
+        moments=moments[0][:, :, None], system_moments=moments[1],
         item_moments=np.stack([(n > 0).sum(-1), (n * n).sum(-1)]),
         single=0, first_documents=[], items=np.zeros((0, 5), dtype=int),
         guess=np.zeros((2, LAYERS, HEADS, 0)), weight=np.zeros((2, LAYERS, HEADS, 0)),
-    )  # fmt: skip
+    ).default_view()  # fmt: skip
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> np.ndarray:

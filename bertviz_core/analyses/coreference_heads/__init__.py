@@ -11,9 +11,9 @@ from typing_extensions import Doc
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.coreference_heads.guesses import BASELINES, DIRECTIONS, RANDOM, check_candidates
+from bertviz_core.analyses.coreference_heads.guesses import BASELINES, DIRECTIONS, index_of
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
-from bertviz_core.analyses.findings import HELD_OUT, NOT_SHOWN, SHOWN, UNDECIDED, Answer, Finding, Statement, decide
+from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.proportions import MIN_SCORED
 from bertviz_core.analyses.request import Request, View
@@ -25,14 +25,10 @@ HEAD_2 = paper.TABLE_2["head 5-4"][0]
 RULE = "with the interval of the difference. " + HELD_OUT
 
 
-def beside(
-    counts: AntecedentCounts, base: int, system: str, points: float = 0.0, direction: int = 0, name: str = "{}"
-) -> Answer:
-    """The best head of one direction beside one system; raises KeyError for one that is not scored."""
-    if system not in counts.systems:
-        raise KeyError(system)
-    best = counts.best(direction=direction)
-    row, other = counts.row(best), counts.of_system(system)[0]
+def beside(counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0) -> Answer:
+    """The best head of one direction beside one system, or the best of the baselines."""
+    best, strongest = counts.best(direction=direction), max(BASELINES, key=lambda name: counts.of_system(name)[0])
+    row, other = counts.row(best), counts.of_system(system or strongest)[0]
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
     interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
     few = f" Fewer than {MIN_SCORED} mentions are too few to decide." if row["n"] < MIN_SCORED else ""
@@ -41,45 +37,22 @@ def beside(
         side = " (only those with an antecedent that comes earlier count)"
         share = row["accuracy_of_all_mentions"]
         whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {share:.1%}."
-    gap, strongest = row["accuracy"] - other, strongest_baseline(counts)
-    distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {name.format(system)} ({other:.1%})"
-    if system != strongest:
+    gap, named = row["accuracy"] - other, system or f"the best baseline, {strongest}"
+    distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {named} ({other:.1%})"
+    if system not in ("", strongest):
         distance += f"; the best baseline is {strongest} ({counts.of_system(strongest)[0]:.1%})"
     return Answer(
-        decide(counts.gain(system, direction), points),
+        decide(counts.gain(system or strongest, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
         f"of {row['n']:,} mentions{side} ({interval} over {counts.units_text}{heldout}), {distance}.{whole}{few}",
         best.head,
     )
 
 
-def strongest_baseline(counts: AntecedentCounts) -> str:
-    """The baseline that finds most antecedents."""
-    return max(BASELINES, key=lambda name: float(counts.of_system(name)[0]))
-
-
-def best_baseline(counts: AntecedentCounts, base: int, direction: int = 0) -> Answer:
-    """The best head of one direction beside the best of the baselines."""
-    return beside(counts, base, strongest_baseline(counts), direction=direction, name="the best baseline, {}")
-
-
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
     """The best head of one direction beside the best baseline."""
-    answer = partial(best_baseline, direction=direction)
+    answer = partial(beside, direction=direction)
     return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
-
-
-def standing(counts: AntecedentCounts, direction: int) -> str:
-    """Beside which systems the best head of a direction is held out, in one sentence."""
-    standings = {SHOWN: "clearly above", NOT_SHOWN: "clearly below", UNDECIDED: "undecided beside"}
-    groups: dict[str, list[str]] = {}
-    for name in (RANDOM, *BASELINES):
-        groups.setdefault(str(decide(counts.gain(name, direction))), []).append(name)
-    parts = []
-    for state, names in sorted(groups.items(), key=lambda group: list(standings).index(group[0])):
-        *others, last = (f"“{name}”" for name in names)  # in quotation marks, for one of them has a comma
-        parts.append(f"{standings[state]} {', '.join(others)} and {last}" if others else f"{standings[state]} {last}")
-    return f"Held out, the best head is {'; '.join(parts)}."
 
 
 STATEMENTS = (
@@ -105,7 +78,7 @@ STATEMENTS = (
         f"The best head is at most {CLOSE:.0%} below the rule-based system, {RULE}",
         partial(beside, system="rule-based", points=-CLOSE),
     ),
-    Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", best_baseline),
+    Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", beside),
 )
 
 
@@ -116,7 +89,7 @@ class CoreferenceView(View):
     candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
 
     def check(self) -> None:
-        check_candidates(self.candidates)
+        index_of(self.candidates)
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, CoreferenceHeads)

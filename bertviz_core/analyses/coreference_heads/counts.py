@@ -1,18 +1,18 @@
-"""Right guesses by head, direction and group of items, for one set of candidates: accuracies, and their intervals over
-documents, for mentions of one document are alike (docs/methods.md, uncertainty).
-"""
+"""Accuracies by head, direction and group of items, for one set of candidates, and their intervals over documents, for
+mentions of one document are alike (docs/methods.md, uncertainty)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, DISTANCE, FOLDS, TYPE_ROWS
-from bertviz_core.analyses.proportions import effective_n, share, t_quantile, wilson
+from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, DIRECTIONS, DISTANCE, EXACT, FOLDS, TYPE_ROWS
+from bertviz_core.analyses.findings import Interval, gain_interval, share_interval
+from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, effective_n, share, t_quantile, wilson
 from bertviz_core.analyses.results import Result
-from bertviz_core.heads import DirectedHead, Head, highest
+from bertviz_core.heads import DirectedHead, highest
 
 Sums = tuple[np.ndarray, np.ndarray, np.ndarray]  # right guesses, items, moments: see `proportions.effective_n`
 TYPED = len(TYPE_ROWS) * FOLDS  # rows of types, each in each fold
@@ -38,52 +38,38 @@ def joint(shared: np.ndarray, own: np.ndarray) -> np.ndarray:
     return np.concatenate([np.broadcast_to(shared.reshape(2, *middle, -1), own.shape), own])
 
 
-def interval_by_document(
-    correct: np.ndarray, n: np.ndarray, moments: np.ndarray, comparisons: int = 1
-) -> tuple[np.ndarray, np.ndarray]:
+def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(low, high) of shares: Wilson's interval of the effective counts, with the quantile of Student's t."""
     size, freedom = effective_n(correct, n, moments)
-    return wilson(share(correct, n) * size, size, t_quantile(freedom, comparisons))
+    return wilson(share(correct, n) * size, size, t_quantile(freedom))
+
+
+class Scores(NamedTuple):
+    """Right guesses among n items, and the 95% interval of their share over documents, (..., column); NaN where it is
+    exact, or one document has items."""
+
+    right: np.ndarray
+    n: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def of(self, groups: str) -> Scores:
+        """Those of TYPE_ROWS ("type"), or of the groups of one of BREAKDOWNS."""
+        return Scores(*(part[..., COLUMNS[groups]] for part in self))
 
 
 @dataclass(frozen=True)
-class StoredCounts(Result):
-    """Counts of right guesses, and the first documents with every head's guesses, of one set of candidates.
+class ItemCounts(Result):
+    """Accuracies, best heads, and their intervals over documents, of the counts of one set of candidates.
 
     Attributes:
-        correct: (direction, group, layer, head) right guesses.
-        group_n: (group,) items.
-        systems: Names of chance levels and baselines.
-        system_correct: (system, group) right guesses, those of CHANCE and RANDOM as means of random draws.
-        moments: (2, direction, layer, head, row) sums over documents of n c and c^2, for c right guesses among n items.
-            Rows are those of `by_row`.
-        system_moments: (2, system, row) the same; NaN for CHANCE and RANDOM.
-        item_moments: (2, row) how many documents have items, and the sum of n^2.
-        single: Number of items with exactly one candidate.
-        first_documents: The first ones, see `passages.document_record`.
-        items: (item, 5) their items, see `passages.Items`, the document by its place in that list.
-        guess: (direction, layer, head, item) the mention guessed.
-        weight: (direction, layer, head, item) the attention that it has.
+        stored: The CoreferenceHeads that they are of.
+        index: Which of CANDIDATES.
     """
 
     analysis: ClassVar[str] = "coreference_heads"
-
-    correct: np.ndarray
-    group_n: np.ndarray
-    systems: list[str]
-    system_correct: np.ndarray
-    moments: np.ndarray
-    system_moments: np.ndarray
-    item_moments: np.ndarray
-    single: int
-    first_documents: list[dict[str, Any]]
-    items: np.ndarray
-    guess: np.ndarray
-    weight: np.ndarray
-
-
-class ItemCounts(StoredCounts):
-    """Accuracies, best heads, and their intervals over documents."""
+    stored: Any
+    index: int
 
     @property
     def is_causal(self) -> bool:
@@ -97,12 +83,22 @@ class ItemCounts(StoredCounts):
     @property
     def documents(self) -> np.ndarray:
         """(type,) documents with items of each of TYPE_ROWS."""
-        return pooled(self.item_moments)[0, COLUMNS["type"]].astype(np.int64)
+        return pooled(self.stored.item_moments)[0, COLUMNS["type"]].astype(np.int64)
 
     @property
     def n(self) -> np.ndarray:
         """(type,) items of each of TYPE_ROWS."""
-        return pooled(by_row(self.group_n))[COLUMNS["type"]]
+        return pooled(by_row(self.stored.group_n))[COLUMNS["type"]]
+
+    @property
+    def systems(self) -> list[str]:
+        """Names of chance levels and baselines."""
+        return [*EXACT, *self.stored.systems]
+
+    @property
+    def system_correct(self) -> np.ndarray:
+        """(system, group) right guesses, those of EXACT as means of random draws."""
+        return np.concatenate([self.stored.chance[:, self.index], self.stored.system_correct])
 
     @property
     def directions(self) -> tuple[str, ...]:
@@ -112,7 +108,7 @@ class ItemCounts(StoredCounts):
     @property
     def rows(self) -> np.ndarray:
         """(direction, layer, head, row) right guesses, see `by_row`; NaN where a causal model cannot look ahead."""
-        rows = by_row(np.moveaxis(self.correct, 1, -1)).astype(float)
+        rows = by_row(np.moveaxis(self.stored.correct[:, self.index], 1, -1)).astype(float)
         rows[len(self.directions) :] = np.nan
         return rows
 
@@ -128,7 +124,7 @@ class ItemCounts(StoredCounts):
 
     @property
     def systems_accuracy(self) -> np.ndarray:
-        """(system, type) accuracy of the systems; of CHANCE the mean of 1 / candidates, of RANDOM of antecedents /
+        """(system, type) accuracy of the systems; of EXACT the mean of 1 / candidates, and of antecedents /
         candidates (docs/methods.md, section 7)."""
         return share(pooled(by_row(self.system_correct))[:, COLUMNS["type"]], self.n)
 
@@ -141,59 +137,61 @@ class ItemCounts(StoredCounts):
         equals."""
         return DirectedHead(direction, highest(self.right[direction, TYPE_ROWS.index(kind)]))
 
-    def best_of_fold(self, fold: int, kind: str, direction: int) -> Head:
-        """The head with the most right guesses on one type in one half of the documents."""
-        return highest(self.rows[direction, :, :, TYPE_ROWS.index(kind) * FOLDS + fold])
-
     def sums_of(self, at: DirectedHead | str | int) -> Sums:
         """The sums (..., column) of a head, of a system, or of all heads of one direction; see `pooled`."""
+        stored = self.stored
         if isinstance(at, str):
-            index = self.systems.index(at)
-            correct, moments = by_row(self.system_correct[index]), self.system_moments[:, index]
-        elif isinstance(at, int):
-            correct, moments = self.rows[at], self.moments[:, at]
+            correct = by_row(self.system_correct[self.systems.index(at)])
+            exact = np.full_like(stored.item_moments, np.nan, dtype=float)
+            moments = exact if at in EXACT else stored.system_moments[:, stored.systems.index(at)]
         else:
-            correct, moments = self.rows[at.at], self.moments[:, *at.at]
-        return pooled(correct), pooled(by_row(self.group_n)), joint(pooled(self.item_moments), pooled(moments))
+            place = (at,) if isinstance(at, int) else at.at
+            correct, moments = self.rows[place], stored.moments[:, :, self.index][:, *place]
+        return pooled(correct), pooled(by_row(stored.group_n)), joint(pooled(stored.item_moments), pooled(moments))
+
+    def scores(self, at: DirectedHead | str | int) -> Scores:
+        correct, n, moments = self.sums_of(at)
+        return Scores(correct, n, *interval_by_document(correct, n, moments))
 
     def sums_held_out(self, picked_on: str, direction: int) -> Sums:
         """The sums (type,) of the head best in one half of the documents on `picked_on`, in the other half; both halves
         added. No right guesses are known (NaN) where a half has no item of that type."""
-        heads = [self.best_of_fold(1 - fold, picked_on, direction) for fold in range(FOLDS)]
+        picked = TYPE_ROWS.index(picked_on) * FOLDS
+        rows, moments = self.rows[direction], self.stored.moments[:, direction, self.index]
+        heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
 
         def added(rows: np.ndarray) -> np.ndarray:
             return np.sum([rows[..., *head, fold:TYPED:FOLDS] for fold, head in enumerate(heads)], 0)
 
-        picked = TYPE_ROWS.index(picked_on) * FOLDS
-        both = by_row(self.group_n)[picked : picked + FOLDS].all()
-        correct = np.where(both, added(self.rows[direction]), np.nan)
-        shared = pooled(self.item_moments)[:, COLUMNS["type"]]
-        return correct, self.n, joint(shared, added(self.moments[:, direction]))
+        both = by_row(self.stored.group_n)[picked : picked + FOLDS].all()
+        shared = pooled(self.stored.item_moments)[:, COLUMNS["type"]]
+        return np.where(both, added(rows), np.nan), self.n, joint(shared, added(moments))
 
-    def heldout(self, picked_on: str = "all", direction: int = 0) -> np.ndarray:
-        """(type,) accuracy of the head that is best on `picked_on`, read in one direction, in the other half of the
-        documents, both halves pooled."""
-        correct, n, _ = self.sums_held_out(picked_on, direction)
-        return share(correct, n)
-
-    def interval(self, at: DirectedHead | str, kind: str = "all", comparisons: int = 1) -> tuple[float, float]:
-        """(low, high) 95% interval over documents of the accuracy of a head, or of a system by name, on one of
-        TYPE_ROWS, corrected for `comparisons`; NaN where it is exact, or one document has items."""
-        low, high = interval_by_document(*self.sums_of(at), comparisons)
-        return float(low[TYPE_ROWS.index(kind)]), float(high[TYPE_ROWS.index(kind)])
+    def gain(self, system: str, direction: int = 0) -> Interval:
+        """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; EXACT
+        have no interval."""
+        enough = bool(self.n[0] >= MIN_SCORED and self.documents[0] >= MIN_UNITS)
+        heldout, other = self.sums_held_out("all", direction), self.of_system(system)[0]
+        accuracy, (size, freedom) = share(*heldout[:2])[0], (each[0] for each in effective_n(*heldout))
+        interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
+        if system in EXACT:
+            return interval.minus(Interval(other, other))
+        size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
+        return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
         """A row of Table 2: a system, or a head that is best on `picked_on` in its direction, scored on mentions of one
         kind."""
         index = TYPE_ROWS.index(kind)
-        right, n, documents = float(self.sums_of(at)[0][index]), int(self.n[index]), int(self.documents[index])
+        right, n, low, high = (part[index].item() for part in self.scores(at).of("type"))
         accuracy = heldout = right / n if n else np.nan
-        (low, high), name, direction = self.interval(at, kind), at, ""
+        name, direction = at, ""
         if isinstance(at, DirectedHead):
-            direction, heldout = DIRECTIONS[at.direction], float(self.heldout(picked_on, at.direction)[index])
+            correct, n_held_out, _ = self.sums_held_out(picked_on, at.direction)
+            direction, heldout = DIRECTIONS[at.direction], float(share(correct, n_held_out)[index])
             name = f"head {at.head.label()}" + (f", {direction}" if at.direction else "")
-        values = {"accuracy": accuracy, "low": low, "high": high, "heldout_accuracy": heldout}
-        row = {"system": name, "type": kind, "n": n, "documents": documents, **values, "direction": direction}
+        values = {"accuracy": accuracy, "low": low, "high": high, "heldout_accuracy": heldout, "direction": direction}
+        row = {"system": name, "type": kind, "n": n, "documents": int(self.documents[index]), **values}
         if self.is_causal and kind == "all":
             row |= {"n_of_all_mentions": self.of_all, "accuracy_of_all_mentions": right / self.of_all}
         return row

@@ -1,13 +1,12 @@
 """A document as SVG: words in lines, mentions underlined in the color of their chain, a curve from each mention to
-the mention that a head guesses. Built as a tree of elements, so that no word can ever be markup.
-"""
+the mention that a head guesses. Built as a tree of elements, so that no word can ever be markup."""
 
-import math
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate, chain, count, zip_longest
-from typing import Any
+from dataclasses import dataclass
+from itertools import accumulate, chain, groupby, zip_longest
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from bertviz_core.errors import shorten
@@ -23,7 +22,7 @@ RISE = 13  # of the letters, with a little air
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
 RIGHT, WRONG = "#2b9348", "#e03131"
-DEEPEST = 3  # underlines below one another
+DEEPEST = 3  # underlines below the first
 Point = tuple[float, float]  # pixels from the left and from the top
 Span = tuple[int, float, float]  # of a curve: the line or side where it runs, from and to
 
@@ -38,14 +37,12 @@ class Guess:
     right: bool
 
 
-@dataclass(frozen=True)
-class WordBox:
-    """A word's letters: pixels from the left, width, line, and pixels from the top to their feet."""
+class WordBox(NamedTuple):
+    """A word's letters: pixels from the left, width, and line."""
 
     x: float
     width: float
     line: int
-    feet: float = 0.0
 
     @property
     def middle(self) -> float:
@@ -53,15 +50,16 @@ class WordBox:
 
 
 def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2430") -> str:
-    """`document` as a result keeps it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
+    """`document` as a result stores it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
 
     ink: the color of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
     cross, at the mention; the fainter, the less attention.
     """
-    flowed = _flow(document["words"], set(document["sentences"]))
-    boxes, curves = _laid_out(flowed, document["mentions"], guesses)
+    words, mentions = document["words"], document["mentions"]
+    boxes = _flow(words, set(document["sentences"]))
+    feet, curves = _laid_out(boxes, mentions, guesses)
     x, end = (edge((x for curve in curves for x, _ in curve), default=0.0) for edge in (min, max))
-    left, height = min(0.0, x - LANE), max((box.feet for box in boxes), default=TEXT) + BELOW
+    left, height = min(0.0, x - LANE), (feet[-1] if boxes else TEXT) + BELOW
     width = max(COLUMNS * LETTER + BESIDE, end + LANE) - left
     attributes = {
         "xmlns": "http://www.w3.org/2000/svg",
@@ -75,15 +73,19 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2
     svg = ET.Element("svg", attributes)
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
     _add(svg, "title", f"{name}: mentions by chain, and the head's guesses")
-    sizes = Counter(mention[2] for mention in document["mentions"])
+    sizes = Counter(mention[2] for mention in mentions)
     several = [chain for chain, size in sizes.items() if size > 1]
     colors = {chain: CHAIN_COLORS[i % len(CHAIN_COLORS)] for i, chain in enumerate(several)}
-    for mention, depth in zip(document["mentions"], _depths(document["mentions"]), strict=True):
-        _underline(svg, boxes, mention, depth, colors.get(mention[2], ALONE))
-    heads = {mention[3] for mention in document["mentions"]}
-    for index, (word, box) in enumerate(zip(document["words"], boxes, strict=True)):
+    depths = lanes([(0, start, end - 1) for start, end, *_ in mentions], DEEPEST)
+    for (start, end, cluster, *_), depth in zip(mentions, depths, strict=True):
+        for line, of_line in groupby(boxes[start:end], key=lambda box: box.line):
+            edges = sorted(edge for box in of_line for edge in (box.x, box.x + box.width))
+            look = {"height": "2.5", "rx": "1", "fill": colors.get(cluster, ALONE)}
+            _add(svg, "rect", x=edges[0], y=feet[line] + 5 + 4 * depth, width=edges[-1] - edges[0], **look)
+    heads = {mention[3] for mention in mentions}
+    for index, (word, box) in enumerate(zip(words, boxes, strict=True)):
         look = {"lengthAdjust": "spacingAndGlyphs"} | ({"font_weight": "700"} if index in heads else {})
-        _add(svg, "text", _shown(word), x=box.x, y=box.feet, textLength=box.width, **look)
+        _add(svg, "text", _shown(word), x=box.x, y=feet[box.line], textLength=box.width, **look)
     for guess, curve in zip(guesses, curves, strict=True):
         _curve(svg, document, curve, guess)
     return ET.tostring(svg, encoding="unicode")
@@ -108,38 +110,7 @@ def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
 def _shown(word: str) -> str:
     """A word as it is drawn: cut where it would not fit a line, with question marks for what XML cannot hold."""
     short = word if len(word) <= COLUMNS // 2 else word[: COLUMNS // 2 - 1] + "…"
-    if not short.isprintable():
-        short = "".join(letter if letter.isprintable() else "?" for letter in short)
-    return short or "?"
-
-
-def _depths(mentions: Sequence[Sequence[Any]]) -> list[int]:
-    """Depth of each mention's underline: the number of mentions nested inside it, the innermost closest to the
-    words.
-
-    One sweep from the last start to the first, shorter spans before longer ones of the same start: what stands inside a
-    span has been seen, and began no earlier, so that its end alone decides.
-    """
-    sizes = Counter((mention[0], mention[1]) for mention in mentions)
-    first_end = [math.inf] * (DEEPEST + 1)  # of the spans seen, the first end of one with a nest of that depth or more
-    depth: dict[tuple[int, int], int] = {}
-    for start, end in sorted(sizes, key=lambda span: (-span[0], span[1])):
-        inside = max((nest for nest in range(DEEPEST + 1) if first_end[nest] <= end), default=-1) + 1
-        depth[start, end] = min(DEEPEST, inside + sizes[start, end] - 1)
-        for nest in range(depth[start, end] + 1):
-            first_end[nest] = min(first_end[nest], end)
-    return [depth[mention[0], mention[1]] for mention in mentions]
-
-
-def _underline(svg: ET.Element, boxes: Sequence[WordBox], mention: Sequence[Any], depth: int, color: str) -> None:
-    """Draw a bar under the mention's words in every line that it touches."""
-    spans: dict[int, list[WordBox]] = {}
-    for position in boxes[mention[0] : mention[1]]:
-        spans.setdefault(position.line, []).append(position)
-    for words in spans.values():
-        y = words[0].feet + 5 + 4 * depth
-        x, end = min(word.x for word in words), max(word.x + word.width for word in words)
-        _add(svg, "rect", x=x, y=y, width=end - x, height="2.5", rx="1", fill=color)
+    return "".join(letter if letter.isprintable() else "?" for letter in short) or "?"
 
 
 def _add(parent: ET.Element, tag: str, text: str | None = None, **attributes: Any) -> ET.Element:
@@ -169,11 +140,11 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], corners: Sequence[Point
 
 def _laid_out(
     boxes: Sequence[WordBox], mentions: Sequence[Sequence[Any]], guesses: Sequence[Guess]
-) -> tuple[list[WordBox], list[list[Point]]]:
+) -> tuple[list[float], list[list[Point]]]:
     """Make room above the lines for the guesses, and beside the text for those that lead to another line.
 
     Returns:
-        The words with their feet, and for each guess the corners (x, y) of its curve, which crosses no word.
+        The feet of each line's letters, and for each guess the corners (x, y) of its curve, which crosses no word.
     """
     ends = [(boxes[mentions[guess.mention][3]], boxes[mentions[guess.guessed][3]]) for guess in guesses]
     right = max((box.x + box.width for box in boxes), default=0.0)
@@ -192,32 +163,34 @@ def _laid_out(
             (side, *_), lane = next(passing)
             beside = right + BESIDE + LANE * lane if side else -LANE * (lane + 2)
             runs.append([(source.line, start, beside), (target.line, beside, end)])
-    levels = iter(lanes([run for parts in runs for run in parts]))
+    levels = iter(lanes(list(chain(*runs))))
     placed = [[(*run, next(levels)) for run in parts] for parts in runs]
-    used = Counter({box.line: 0 for box in boxes})
+    used = [0] * (boxes[-1].line + 1 if boxes else 0)
     for line, _, _, lane in chain(*placed):
         used[line] = max(used[line], lane + 1)
-    feet: list[float] = [
-        height - BELOW for height in accumulate(LANE * used[line] + TEXT + BELOW for line in sorted(used))
-    ]
+    feet = [height - BELOW for height in accumulate(LANE * count + TEXT + BELOW for count in used)]
     curves: list[list[Point]] = []
     for parts in placed:
         along = [(x, feet[line] - TEXT - LANE * lane) for line, start, end, lane in parts for x in (start, end)]
         first, last = feet[parts[0][0]] - RISE, feet[parts[-1][0]] - RISE
         curves.append([(along[0][0], first), *along, (along[-1][0], last)])
-    return [replace(box, feet=feet[box.line]) for box in boxes], curves
+    return feet, curves
 
 
-def lanes(spans: Sequence[Span]) -> list[int]:
-    """The lowest lane of its group in which each span (group, from, to) meets no other, the shortest spans first."""
+def lanes(spans: Sequence[Span], last: int = sys.maxsize) -> list[int]:
+    """The lowest lane of its group in which each span (group, from, to) meets no other, the shortest spans first; the
+    `last` lane takes all others."""
     taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
-    chosen = [0] * len(spans)
+    chosen = [last] * len(spans)
     for index in sorted(range(len(spans)), key=lambda i: abs(spans[i][2] - spans[i][1])):
         group, *ends = spans[index]
         low, high = sorted(ends)
-        lane = next(n for n in count() if all(high < a or b < low for a, b in taken.get((group, n), ())))
-        taken.setdefault((group, lane), []).append((low, high))
-        chosen[index] = lane
+        for lane in range(last):
+            others = taken.setdefault((group, lane), [])
+            if all(high < a or b < low for a, b in others):
+                others.append((low, high))
+                chosen[index] = lane
+                break
     return chosen
 
 

@@ -6,21 +6,12 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.coreference_heads.guesses import (
-    BREAKDOWNS,
-    CHANCE,
-    DIRECTIONS,
-    ELSE_NEAREST,
-    GENDERS,
-    RANDOM,
-    TYPE_ROWS,
-)
+from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, COMPARED, DIRECTIONS, RANDOM, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.numbers import percentage
 from bertviz_core.plotting import finish, tabular
-from bertviz_core.plotting.head_map import HeadMap, map_axes, map_figure, square_size, value_map
+from bertviz_core.plotting.head_map import accuracy_map, map_axes, map_figure, square_size
 
 # Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (
@@ -34,12 +25,6 @@ LINES = (
 HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
-def accuracy_map(values: np.ndarray, kind: str, base: int = 1) -> HeadMap:
-    """The map of (layer, head) accuracies on one type of mentions."""
-    texts = [f"{percentage(value)} of {kind} mentions" for value in values.flat]
-    return value_map(values, base=base, unit="accuracy", texts=texts)
-
-
 def paper_figure(result: AntecedentCounts) -> go.Figure:
     """A map of heads for all mentions and for each type: accuracy in the paper's direction."""
     accuracy, n = result.accuracy[0], result.n
@@ -51,7 +36,7 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         below, right = divmod(index, 2)
         panel = {"row": below + 1, "col": right + 1}
-        squares = map_figure(accuracy_map(values, kind)).data[0]
+        squares = map_figure(accuracy_map(values, f"{kind} mentions")).data[0]
         squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
         figure.add_trace(squares, **panel)
         figure.update_xaxes(across | {"title": "layer" if below else None}, **panel)
@@ -70,17 +55,12 @@ def by_distance(result: AntecedentCounts, shown: Sequence[DirectedHead | str], b
 def by_gender(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
     """Accuracy of pronouns that tell a gender, by gender, as `by_distance`."""
     figure = _lines(result, shown, base, "gender").update_traces(mode="markers", marker_size=10)
-    return figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(GENDERS) - 0.5])
+    return figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(BREAKDOWNS["gender"]) - 0.5])
 
 
 def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
     """Accuracy by distance of the best head and of the systems it is compared with."""
-    return {"Accuracy by distance": by_distance(result, (result.best(), *compared(result)))}
-
-
-def compared(result: AntecedentCounts) -> list[str]:
-    """The systems whose lines are drawn beside a head's; the table has the others too."""
-    return [name for name in result.systems if name not in (CHANCE, ELSE_NEAREST)]
+    return {"Accuracy by distance": by_distance(result, (result.best(), *COMPARED))}
 
 
 def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int, breakdown: str) -> go.Figure:
@@ -90,8 +70,8 @@ def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: 
         name = at if isinstance(at, str) else f"head {at.head.label(base)}"
         if isinstance(at, DirectedHead) and at.direction:  # the paper's direction is omitted
             name += f", {arrow(DIRECTIONS[at.direction])}"
-        right, total = result.by(breakdown, at)
-        accuracy, (low, high) = share(right, total), result.group_intervals(breakdown, at)
+        right, total, low, high = result.scores(at).of(breakdown)
+        accuracy = share(right, total)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
         figure.add_scatter(
             x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
@@ -100,7 +80,7 @@ def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: 
             mode="lines+markers",
             line={"color": color, "dash": dash},
             marker={"symbol": symbol, "size": 8},
-            error_y=None if at in (CHANCE, RANDOM) else bars,  # these are exact
+            error_y=None if at == RANDOM else bars,  # it is exact
             customdata=np.stack([total, right], -1),
             hovertemplate=f"{name}: {HOVER}",
         )

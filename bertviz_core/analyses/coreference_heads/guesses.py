@@ -1,18 +1,8 @@
-"""The items of a batch of windows, what heads and baselines guess for them (4.3; Table 2), and the groups that items
-are counted in.
-
-chance: the mean of 1 / candidates, what guessing one given antecedent at random would find.
-random candidate: the mean of antecedents / candidates, since any antecedent is right; not below chance.
-
-nearest: the last preceding mention.
-head match: the nearest with the same head word; where there is none, no mention is guessed, which counts as wrong.
-head match, else nearest: the same, with the nearest mention where there is none; the paper has no such row.
-rule-based: the nearest mention that satisfies the earliest of four sieves: (1) the same words, (2) the same head word,
-(3) number, gender and person agree, (4) any. Words are compared without case.
+"""The items of a batch of windows, what heads and baselines guess for them (docs/methods.md, section 7), and the groups
+that items are counted in.
 
 Pronouns say number, gender and person; for other mentions (third person) a plural tag (NNS, NNPS), a plural ending or
-an "and" says plural, and the nouns and titles listed here say a gender. What nothing says is unknown and agrees with
-everything.
+an "and" says plural, and the nouns and titles listed here say a gender. What nothing says is unknown.
 """
 
 from __future__ import annotations
@@ -35,22 +25,21 @@ if TYPE_CHECKING:
 DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
 CANDIDATES = ("mentions", "words")
 
-# The groups that items are counted in, on one axis (group,), so that no count ever grows with the corpus. An item is in
-# one of 3 types x 2 folds (the parity of its document's number), in one bin of distance, and, if it is a pronoun that
-# tells a gender, in that gender's group.
+# An item is in one of 3 types x 2 folds (the parity of its document's number), in one bin of distance, and, if it is a
+# pronoun that tells a gender, in that gender's group, all on one axis (group,).
 FOLDS = 2
 BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last
 BIN_NAMES = ("1-5", "6-10", "11-20", "21-40", "41-80", "81+")
 GENDERS = ("masculine", "feminine", "neuter")
-DISTANCE = len(TYPES) * FOLDS  # where the bins begin
+DISTANCE = len(TYPES) * FOLDS  # of the first bin
 GENDER = DISTANCE + len(BIN_NAMES)
 GROUPS = GENDER + len(GENDERS)
 TYPE_ROWS = ("all", *TYPES)
 BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 
-ELSE_NEAREST = "head match, else nearest"
-CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"
-BASELINES = ("nearest", "head match", ELSE_NEAREST, "rule-based")
+EXACT = CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"  # means, without an interval
+BASELINES = ("nearest", "head match", "head match, else nearest", "rule-based")
+COMPARED = (RANDOM, "nearest", "head match", "rule-based")  # drawn beside a head; the table has the others too
 MASCULINE_NOUNS = (
     "man men boy boys father son brother uncle husband nephew grandfather king prince duke lord sir mr mr. mister "
     "gentleman gentlemen fellow lad waiter actor widower count baron monk priest"
@@ -64,11 +53,11 @@ PLURAL_NOUNS = frozenset(("men", "women", "children", "people", "police", "feet"
 SINGULAR_ENDINGS = ("ss", "us", "is", "'s")
 
 
-def check_candidates(candidates: str) -> str:
-    """Return `candidates` if it is one of CANDIDATES; raises SettingsError otherwise."""
+def index_of(candidates: str) -> int:
+    """Where a name stands in CANDIDATES; raises SettingsError for another."""
     if candidates not in CANDIDATES:
         raise SettingsError(f"Unknown candidates {candidates!r}.", hint=f"Choose {' or '.join(CANDIDATES)}.")
-    return candidates
+    return CANDIDATES.index(candidates)
 
 
 def groups_of(window: Window) -> np.ndarray:
@@ -76,8 +65,7 @@ def groups_of(window: Window) -> np.ndarray:
     document, heads = window.document, window.heads
     members = np.zeros((len(window.items), GROUPS), dtype=bool)
     for row, item in enumerate(window.items):
-        head = heads[item.mention]
-        kind = mention_type(document, head)
+        kind = mention_type(document, head := heads[item.mention])
         distance = min(abs(head - heads[antecedent]) for antecedent in item.antecedents)
         members[row, kind * FOLDS + document.number % FOLDS] = True
         members[row, DISTANCE + int(np.searchsorted(BINS, distance))] = True
@@ -107,7 +95,7 @@ class Questions:
 
     mention: (batch, item, word) the preceding mention that a candidate word heads (an antecedent first), else -1.
     head: (batch, item) head word, in its window.
-    allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed, one layer for each of CANDIDATES.
+    allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed.
     right: (batch, item, word) bool, heads of antecedents.   groups: (batch, item, group) 0 or 1.
     """
 
@@ -164,9 +152,8 @@ class Questions:
 
 
 def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """(batch, direction, candidates, head, item): the guessed word, its weight, and whether it heads an antecedent.
-
-    The guess is the allowed word with the largest weight, the first of equals."""
+    """(batch, direction, candidates, head, item): the guess (the allowed word with the largest weight, the first
+    of equals), its weight, and whether it heads an antecedent."""
     scores = questions.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
     allowed = questions.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)

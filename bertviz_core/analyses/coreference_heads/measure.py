@@ -1,30 +1,21 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (4.3; Table 2)
 
-A head's guess for a mention: among the head words of the preceding mentions that the window shows (or, in the strict
-form, among all other words), the one to which the mention's head word attends most, or which attends most to it.
-The guess is right if it is the head word of any antecedent.
+A head's guess for a mention: among the head words of the preceding mentions that the window shows, or among all other
+words, the one to which its head word attends most, or which attends most to it.
 """
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Any, Self, cast
 
 import numpy as np
 import torch
 
 from bertviz_core.analyses.averages import DocumentSums
+from bertviz_core.analyses.coreference_heads import guesses
 from bertviz_core.analyses.coreference_heads.counts import by_row
-from bertviz_core.analyses.coreference_heads.guesses import (
-    BASELINES,
-    CANDIDATES,
-    DIRECTIONS,
-    GROUPS,
-    Questions,
-    answers,
-    baselines_right,
-    earlier_antecedents,
-    groups_of,
-)
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, Items, document_record, passages
+from bertviz_core.analyses.coreference_heads.guesses import BASELINES, CANDIDATES, DIRECTIONS, GROUPS, Questions
+from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, ItemGuesses, document_record, passages
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.packing import pack, unpack
@@ -72,7 +63,7 @@ class AntecedentSums:
             "single": 0,
         }
         self.by_document = CountSums(layers, len(DIRECTIONS) * len(CANDIDATES) * heads + len(BASELINES) + 1, GROUPS)
-        self.blocks: dict[int, Items] = {}
+        self.blocks: dict[int, ItemGuesses] = {}
         self.documents: dict[int, dict[str, Any]] = {}
         self.starts = {} if starts is None else starts
 
@@ -82,8 +73,10 @@ class AntecedentSums:
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if attention.layer == 0:
             windows = cast("tuple[Window, ...]", batch.examples)
-            self._open(tuple(map(earlier_antecedents, windows)) if attention.causal else windows, attention.causal)
-        guess, weight, right = answers(self.questions, attention.weights)
+            self._open(
+                tuple(map(guesses.earlier_antecedents, windows)) if attention.causal else windows, attention.causal
+            )
+        guess, weight, right = guesses.answers(self.questions, attention.weights)
         # (batch, direction, candidates, head, item) @ (batch, 1, 1, item, group)
         counts = right.float() @ self.questions.groups[:, None, None]
         self.sums["right"][attention.layer] += counts.sum(0).long()
@@ -96,8 +89,8 @@ class AntecedentSums:
             array[:, :, attention.layer] = values
 
     def _open(self, windows: tuple[Window, ...], causal: bool) -> None:
-        """Prepare the items of a batch, whose layers follow; `others` (batch, system, group) are what the baselines get
-        right, and last how many items there are."""
+        """Prepare the items of a batch; `others` (batch, system, group) are what the baselines get right, and last how
+        many items there are."""
         self.questions = Questions.of(windows, self.device, self.first_piece, causal)
         self.sums["chance"] += self.questions.chance()
         self.sums["single"] += int(((self.questions.mention >= 0).sum(-1) == 1).sum())
@@ -107,26 +100,24 @@ class AntecedentSums:
         self.arrays = tuple(np.zeros(shape, dtype=kind) for kind in kinds)
         others = np.zeros((len(windows), len(BASELINES) + 1, GROUPS), dtype=np.int16)
         for row, window in enumerate(windows):
-            self._keep(window, *(array[row, ..., : len(window.items)] for array in self.arrays))
-            groups = groups_of(window)
-            others[row, :-1], others[row, -1] = baselines_right(window).astype(np.int64) @ groups, groups.sum(0)
+            self._add(window, [array[row, ..., : len(window.items)] for array in self.arrays])
+            groups = guesses.groups_of(window)
+            others[row, :-1], others[row, -1] = guesses.baselines_right(window).astype(np.int64) @ groups, groups.sum(0)
         self.others = torch.from_numpy(others).to(self.device)
         self.sums["systems"] += others[:, :-1].sum(0)
         self.sums["total"] += others[:, -1].sum(0)
 
-    def _keep(self, window: Window, guess: np.ndarray, weight: np.ndarray, right: np.ndarray) -> None:
-        """Room for the guesses in a window; the document of one of the first items."""
-        document = window.document
-        if document.number not in self.starts:
-            runs = passages(document.sentences, len(document.words))
-            self.starts[document.number] = [first for first, _ in runs]
-        starts, table = self.starts[document.number], []
-        for item in window.items:
-            passage = starts[bisect_right(starts, window.heads[item.mention]) - 1]
-            table.append([document.number, item.mention, passage, *window.span])
-        self.blocks[window.item_number] = Items(np.array(table, dtype=np.uint32), guess, weight, right)
-        if window.item_number < MAX_ITEMS and document.number not in self.documents:
-            self.documents[document.number] = document_record(document, window.heads)
+    def _add(self, window: Window, arrays: Sequence[np.ndarray]) -> None:
+        """Take in a window with the arrays for its guesses; the document of one of the first items."""
+        document, number = window.document, window.document.number
+        if number not in self.starts:
+            self.starts[number] = [first for first, _ in passages(document.sentences, len(document.words))]
+        mentions, starts = [item.mention for item in window.items], self.starts[number]
+        begins = [starts[bisect_right(starts, window.heads[mention]) - 1] for mention in mentions]
+        table = [[number, mention, first, *window.span] for mention, first in zip(mentions, begins, strict=True)]
+        self.blocks[window.item_number] = ItemGuesses(np.array(table, dtype=np.uint32), *arrays)
+        if window.item_number < MAX_ITEMS and number not in self.documents:
+            self.documents[number] = document_record(document, window.heads)
 
     def merge(self, other: Self) -> None:
         self.sums = {name: value + other.sums[name] for name, value in self.sums.items()}
@@ -134,32 +125,30 @@ class AntecedentSums:
         self.blocks |= other.blocks
         self.documents |= other.documents
 
-    def items(self) -> Items:
+    def items(self) -> ItemGuesses:
         """The items with every head's guesses that are in memory, in the order of the corpus."""
         shape = (len(DIRECTIONS), self.layers, self.heads)
-        return Items.joined([items for _, items in sorted(self.blocks.items())], shape)
+        return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 
     def take_detail(self) -> dict[str, Any]:
         """The items of a chunk, passage by passage, as `passages.PassageQuery` reads them; without their
         words, so that a corpus that is deleted is gone. Only the first MAX_ITEMS of the corpus stay here."""
-        detail = self.items().by_passage().values()
+        detail = self.items().by_passage()._asdict()
         self.blocks = {number: items for number, items in self.blocks.items() if number < MAX_ITEMS}
         return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
-        kept = {"kept": sorted(self.blocks), "lengths": [len(items) for _, items in sorted(self.blocks.items())]}
-        items = {f"kept/{name}": array for name, array in self.items().values().items()}
-        documents = {"documents": list(self.documents.items()), "by_document": self.by_document.to_bytes()}
-        return pack(self.sums | kept | items | documents)
+        state = {"blocks": {number: len(part.items) for number, part in sorted(self.blocks.items())}}
+        state |= {"items": pack(self.items()._asdict()), "by_document": self.by_document.to_bytes()}
+        return pack(self.sums | state | {"documents": list(self.documents.items())})
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full = unpack(data), self.new_empty()
+        state, full, start = unpack(data), self.new_empty(), 0
         full.sums = {name: state[name] for name in self.sums}
         full.sums["right"] = torch.from_numpy(state["right"]).to(self.device)
-        items = Items.of({name.removeprefix("kept/"): state[name] for name in state if name.startswith("kept/")})
-        ends = np.cumsum(state["lengths"], dtype=np.int64).tolist()
-        cut = [items.take(slice(end - size, end)) for end, size in zip(ends, state["lengths"], strict=True)]
-        full.blocks = dict(zip(state["kept"], cut, strict=True))
+        items = ItemGuesses(**unpack(state["items"]))
+        for number, size in state["blocks"].items():
+            full.blocks[int(number)] = items.take(slice(start, start := start + size))
         full.documents = dict(state["documents"])
         full.by_document.restore(state["by_document"])
         return full
@@ -173,7 +162,7 @@ def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:
 def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
     """The result, with the first items and their documents."""
     items, numbers = accumulator.items().take(slice(MAX_ITEMS)), sorted(accumulator.documents)
-    items.table[:, 0] = np.searchsorted(numbers, items.table[:, 0])
+    items.items[:, 0] = np.searchsorted(numbers, items.items[:, 0])
     moments = accumulator.by_document.whole().transpose(1, 2, 0, 3)  # (4, system, layer, row)
     of_heads = moments[2:, : -len(BASELINES)].reshape(2, len(DIRECTIONS), len(CANDIDATES), -1, *moments.shape[2:])
     return CoreferenceHeads(
@@ -188,7 +177,7 @@ def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, 
         system_moments=moments[2:, -len(BASELINES) :, 0],
         item_moments=moments[:2, 0, 0],
         first_documents=[accumulator.documents[number] for number in numbers],
-        items=items.table,
+        items=items.items,
         guess=items.guess,
         weight=items.weight,
     )

@@ -1,29 +1,26 @@
-"""Passages of a coreference corpus with one head's guesses: one page of a filtered list, for a corpus of any size.
-
-A passage is a run of whole sentences of one document. The first ones are in the result; the guesses in all of them are
-on disk, and their words are read from the corpus.
-"""
+"""Passages of a coreference corpus with one head's guesses, a page at a time. A passage is a run of whole sentences of
+one document. Guesses in the first ones are in the result, those in all on disk; words are read from the corpus."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from bertviz_core.analyses.coreference_heads.document_figure import Guess, mention_text
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.details import GuessQuery, StoredParts, picked
 from bertviz_core.corpora.annotated import CoreferenceCorpus
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
 from bertviz_core.corpora.coreference.mentions import TYPES, head_words, mention_type
 from bertviz_core.corpora.word_search import has
+from bertviz_core.heads import DirectedHead
 
 LONGEST = 4  # passages long may a sentence be before it is cut
 MAX_ITEMS = 1000  # whose guesses are in the result; those for all are on disk beside it
-ARRAYS = ("items", "guess", "weight", "right")
 
 
 def passages(sentences: Sequence[int], words: int, length: int = 160) -> list[Span]:
@@ -70,37 +67,32 @@ def cut(document: Mapping[str, Any], guesses: Iterable[Guess], passage: Span) ->
     return part, [Guess(new[g.mention], new[g.guessed], g.weight, g.right) for g in selected]
 
 
-@dataclass(frozen=True)
-class Items:
+class ItemGuesses(NamedTuple):
     """Consecutive items of a corpus with guesses among the preceding mentions.
 
     Attributes:
-        table: (item, 5) the number of the document; the mention; the first word of its passage; the first word of the
+        items: (item, 5) the number of the document; the mention; the first word of its passage; the first word of the
             window in which it is scored, and one past that window's last.
         guess, weight, right: (..., item) the mention guessed, the attention that it has, and whether it is right; first
             axes (direction, layer, head), or none for one head.
     """
 
-    table: np.ndarray
+    items: np.ndarray
     guess: np.ndarray
     weight: np.ndarray
     right: np.ndarray
 
-    def __len__(self) -> int:
-        return len(self.table)
-
     @classmethod
-    def joined(cls, parts: Sequence[Items], shape: Sequence[int] = ()) -> Self:
-        """The items of all parts; `shape` is that of the first axes, for a corpus without any."""
-        if not parts:
-            guess = np.zeros((*shape, 0), dtype=np.uint16)
-            return cls(np.zeros((0, 5), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
-        table, *arrays = zip(*(part.values().values() for part in parts), strict=True)
-        return cls(np.concatenate(table), *(np.concatenate(each, -1) for each in arrays))
+    def joined(cls, parts: Iterable[ItemGuesses], shape: Sequence[int] = ()) -> Self:
+        """The items of all parts; `shape` is that of the first axes."""
+        guess = np.zeros((*shape, 0), dtype=np.uint16)
+        none = (np.zeros((0, 5), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
+        items, *arrays = zip(none, *parts, strict=True)
+        return cls(np.concatenate(items), *(np.concatenate(each, -1) for each in arrays))
 
     def take(self, index: np.ndarray | slice) -> Self:
         """The items with these indices."""
-        return type(self)(self.table[index], self.guess[..., index], self.weight[..., index], self.right[..., index])
+        return type(self)(self.items[index], *(each[..., index] for each in self[1:]))
 
     def by_passage(self) -> Self:
         """The items in the order of passages; within one passage in their own order."""
@@ -108,16 +100,21 @@ class Items:
 
     def passages(self) -> np.ndarray:
         """(item,) int64 a number for each passage, which grows with its document and place in it."""
-        return self.table[:, 0].astype(np.int64) << 32 | self.table[:, 2]
+        return self.items[:, 0].astype(np.int64) << 32 | self.items[:, 2]
 
-    def values(self) -> dict[str, np.ndarray]:
-        """The arrays by name, for `packing.pack`."""
-        return dict(zip(ARRAYS, (self.table, self.guess, self.weight, self.right), strict=True))
+    def guesses(self) -> list[Guess]:
+        """Those of one head."""
+        columns = (self.items[:, 1], *self[1:])
+        return [Guess(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Self:
-        """Create items from what `values` returned."""
-        return cls(*(values[name] for name in ARRAYS))
+
+def first_guesses(result: CoreferenceHeads, choice: DirectedHead) -> ItemGuesses:
+    """A head's guesses for the items of the `first_documents`."""
+    chains = [[mention[2] for mention in document["mentions"]] for document in result.first_documents]
+    guess, weight = result.guess[choice.at], result.weight[choice.at]
+    pairs = zip(*result.items[:, :2].T.tolist(), guess.tolist(), strict=True)
+    right = [chains[number][mention] == chains[number][other] for number, mention, other in pairs]
+    return ItemGuesses(result.items, guess, weight, np.array(right, dtype=bool))
 
 
 @dataclass(frozen=True)
@@ -159,42 +156,43 @@ class PassageQuery(GuessQuery[PassageExample]):
     the name of a passage's document."""
 
     def listing(self, collection: AntecedentCounts | StoredParts) -> GuessedPassages:
-        if isinstance(collection, StoredParts):  # see `AntecedentSums.take_detail`
-            each = []
-            for values in collection.read(ARRAYS[1:], self.choice.at):
-                right = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
-                each.append(Items.of(values | {"right": right}))
+        if not isinstance(collection, StoredParts):
+            first = collection.stored.first_documents
+            items = first_guesses(collection.stored, self.choice)
+            return GuessedPassages(self, items, lambda numbers: ((number, first[number]) for number in numbers))
+        parts, source = [], collection.source
+        for values in collection.read(ItemGuesses._fields[1:], self.choice.at):  # see `AntecedentSums.take_detail`
+            values["right"] = np.unpackbits(values["right"], count=len(values["items"])).astype(bool)
+            parts.append(ItemGuesses(**values))
 
-            def read(numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
-                documents = picked(lambda skipped: CoreferenceCorpus(collection.source).documents(skipped), numbers)
-                return ((document.number, document_record(document, head_words(document))) for document in documents)
+        def read(numbers: Iterable[int]) -> Iterator[tuple[int, dict[str, Any]]]:
+            documents = picked(lambda skipped: CoreferenceCorpus(source).documents(skipped), numbers)
+            return ((document.number, document_record(document, head_words(document))) for document in documents)
 
-            return GuessedPassages(self, Items.joined(each).by_passage(), read)
-        documents, guess = collection.first_documents, collection.guess[self.choice.at]
-        chains = [[mention[2] for mention in document["mentions"]] for document in documents]
-        pairs = zip(*collection.items[:, :2].T.tolist(), guess.tolist(), strict=True)
-        right = np.array([chains[number][mention] == chains[number][other] for number, mention, other in pairs], bool)
-        items = Items(collection.items, guess, collection.weight[self.choice.at], right)
-        return GuessedPassages(self, items.by_passage(), lambda numbers: ((n, documents[n]) for n in numbers))
+        return GuessedPassages(self, ItemGuesses.joined(parts), read)
 
 
-@dataclass(frozen=True)
 class GuessedPassages:
     """Items with one head's guesses, passage by passage; `documents` gives those with some numbers, which ascend, as
     `document_record` does."""
 
-    query: PassageQuery
-    items: Items
-    documents: Callable[[Iterable[int]], Iterator[tuple[int, dict[str, Any]]]]
+    def __init__(
+        self,
+        query: PassageQuery,
+        items: ItemGuesses,
+        documents: Callable[[Iterable[int]], Iterator[tuple[int, dict[str, Any]]]],
+    ) -> None:
+        self.query, self.items, self.documents = query, items.by_passage(), documents
+        self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # each passage's first item
 
     def confidence(self) -> np.ndarray:
-        if not len(self.items):
+        if not len(self.starts):
             return np.zeros(0, dtype=np.int64)
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
-        return np.maximum.reduceat(np.where(self._chosen(self.items), steps, -1), self._starts())
+        return np.maximum.reduceat(np.where(self._chosen(self.items), steps, -1), self.starts)
 
     def having(self, indices: np.ndarray) -> np.ndarray:
-        numbers, firsts = self.items.table[self._starts()[indices]][:, [0, 2]].T
+        numbers, firsts = self.items.items[self.starts[indices]][:, [0, 2]].T
         have = []
         for number, document in self.documents(np.unique(numbers).tolist()):
             named, ends = has([document["name"]], self.query.searched), _ends(document)
@@ -204,17 +202,15 @@ class GuessedPassages:
         return np.array(have, dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[PassageExample]:
-        starts = [*self._starts().tolist(), None]
+        starts = [*self.starts.tolist(), None]
         each = [self.items.take(slice(starts[index], starts[index + 1])) for index in indices]
-        documents = dict(self.documents(sorted({int(items.table[0, 0]) for items in each})))
-        return [self._entry(items, documents[int(items.table[0, 0])]) for items in each]
+        documents = dict(self.documents(sorted({int(part.items[0, 0]) for part in each})))
+        return [self._entry(part, documents[int(part.items[0, 0])]) for part in each]
 
-    def _entry(self, items: Items, document: dict[str, Any]) -> PassageExample:
-        first = int(items.table[0, 2])
+    def _entry(self, items: ItemGuesses, document: dict[str, Any]) -> PassageExample:
+        first = int(items.items[0, 2])
         end, chosen = _ends(document)[first], items.take(self._chosen(items))
-        columns = chosen.table[:, 1], chosen.guess, chosen.weight, chosen.right
-        guesses = [Guess(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
-        windows = list(map(tuple, chosen.table[:, 3:].tolist()))
+        guesses, windows = chosen.guesses(), list(map(tuple, chosen.items[:, 3:].tolist()))
         words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # each once
         listed = []
         for guess, window in zip(guesses, windows, strict=True):
@@ -223,16 +219,12 @@ class GuessedPassages:
             is_outside, head = not first <= other < end, head - window[0]
             listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words[window], head, is_outside))
         part, drawn = cut(document, guesses, (first, end))
-        return PassageExample(part, (first, end), len(items), int(items.right.sum()), drawn, listed)
+        return PassageExample(part, (first, end), len(items.items), int(items.right.sum()), drawn, listed)
 
-    def _chosen(self, items: Items) -> np.ndarray:
+    def _chosen(self, items: ItemGuesses) -> np.ndarray:
         """(item,) bool: whether the reader asks for the item's guess."""
         chosen: np.ndarray = items.weight >= self.query.minimum
         return chosen if self.query.which == "all" else chosen & (items.right == (self.query.which == "right"))
-
-    def _starts(self) -> np.ndarray:
-        """(passage,) index of each passage's first item."""
-        return np.flatnonzero(np.diff(self.items.passages(), prepend=-1))
 
 
 def _ends(document: Mapping[str, Any]) -> dict[int, int]:

@@ -4,26 +4,16 @@ them; and the tables: Table 2, every head by type, and all by distance and gende
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts, StoredCounts, interval_by_document
-from bertviz_core.analyses.coreference_heads.document_figure import Guess
-from bertviz_core.analyses.coreference_heads.guesses import (
-    BREAKDOWNS,
-    CANDIDATES,
-    CHANCE,
-    DIRECTIONS,
-    FOLDS,
-    RANDOM,
-    TYPE_ROWS,
-    check_candidates,
-)
-from bertviz_core.analyses.findings import SHOWN, Interval, decide, gain_interval, share_interval
-from bertviz_core.analyses.proportions import MIN_SCORED, MIN_UNITS, Estimate, effective_n, share, units_text
+from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts
+from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, CANDIDATES, DIRECTIONS, TYPE_ROWS, index_of
+from bertviz_core.analyses.findings import SHOWN, decide
+from bertviz_core.analyses.proportions import Estimate, effective_n, share, units_text
 from bertviz_core.analyses.results import ViewedResult, tidy, to_lists
 from bertviz_core.heads import DirectedHead, all_heads
 
@@ -35,30 +25,47 @@ CAUSAL = (
 
 
 @dataclass(frozen=True)
-class CoreferenceHeads(ViewedResult, StoredCounts):
-    """Counts of right guesses for every set of candidates: `correct` (direction, candidates, group, layer, head) and
-    `moments` (2, direction, candidates, layer, head, row) have one more axis than StoredCounts says.
+class CoreferenceHeads(ViewedResult):
+    """Counts of right guesses for every set of candidates, and the first documents with every head's guesses.
 
     Attributes:
+        correct: (direction, candidates, group, layer, head) right guesses.
+        group_n: (group,) items.
+        systems: Names of the baselines.
+        system_correct: (system, group) right guesses.
+        moments: (2, direction, candidates, layer, head, row) sums over documents of n c and c^2, for c right guesses
+            among n items. Rows are those of `counts.by_row`.
+        system_moments: (2, system, row) the same.
+        item_moments: (2, row) how many documents have items, and the sum of n^2.
+        single: Number of items with exactly one candidate.
+        first_documents: The first ones, see `passages.document_record`.
+        items: (item, 5) their items, see `passages.ItemGuesses`, the document by its place in that list.
+        guess: (direction, layer, head, item) the mention guessed.
+        weight: (direction, layer, head, item) the attention that it has.
         chance: (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates.
     """
 
+    analysis: ClassVar[str] = "coreference_heads"
+
+    correct: np.ndarray
+    group_n: np.ndarray
+    systems: list[str]
+    system_correct: np.ndarray
+    moments: np.ndarray
+    system_moments: np.ndarray
+    item_moments: np.ndarray
+    single: int
+    first_documents: list[dict[str, Any]]
+    items: np.ndarray
+    guess: np.ndarray
+    weight: np.ndarray
     chance: np.ndarray
 
     def show(self, candidates: str | None = None) -> AntecedentCounts:
         """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
         nothing is given), or all other words. Raises SettingsError for another."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        index = CANDIDATES.index(check_candidates(candidates or CANDIDATES[0]))
-        values["correct"], values["moments"] = self.correct[:, index], self.moments[:, :, index]
-        values["systems"] = [CHANCE, RANDOM, *self.systems]
-        values["system_correct"] = np.concatenate([values.pop("chance")[:, index], self.system_correct])
-        exact = np.full((2, 2, self.system_moments.shape[-1]), np.nan)
-        values["system_moments"] = np.concatenate([exact, self.system_moments], 1)
-        if candidates:
-            options = self.provenance["options"] | {"candidates": candidates}
-            values["provenance"] = self.provenance | {"options": options}
-        return AntecedentCounts(**values)
+        options = self.provenance["options"] | ({"candidates": candidates} if candidates else {})
+        return AntecedentCounts(self.provenance | {"options": options}, self, index_of(candidates or CANDIDATES[0]))
 
     def default_view(self) -> AntecedentCounts:
         return self.show()
@@ -69,8 +76,7 @@ class AntecedentCounts(ItemCounts):
 
     @property
     def candidates(self) -> str:
-        """The candidates of a guess: the head words of preceding mentions, or all other words."""
-        return str(self.provenance["options"].get("candidates", CANDIDATES[0]))
+        return CANDIDATES[self.index]
 
     @property
     def restriction(self) -> str:
@@ -90,18 +96,6 @@ class AntecedentCounts(ItemCounts):
             if n
         }
 
-    def gain(self, system: str, direction: int = 0) -> Interval:
-        """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; CHANCE
-        and RANDOM are exact, without an interval."""
-        enough = bool(self.n[0] >= MIN_SCORED and self.documents[0] >= MIN_UNITS)
-        share, other = self.heldout(direction=direction)[0], self.of_system(system)[0]
-        size, freedom = (each[0] for each in effective_n(*self.sums_held_out("all", direction)))
-        interval = share_interval(share, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
-        if system in (CHANCE, RANDOM):
-            return interval.minus(Interval(other, other))
-        size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
-        return gain_interval(share, interval, other, share_interval(other, size, freedom=freedom))
-
     def is_above(self, system: str) -> bool:
         """Whether the best head on all mentions is above a system."""
         return bool(decide(self.gain(system)) == SHOWN)
@@ -111,26 +105,6 @@ class AntecedentCounts(ItemCounts):
         each = [self.best(direction=direction) for direction in range(len(self.directions))]
         best = max(each, key=lambda choice: float(self.accuracy[:, 0][choice.at]))
         return best if best.direction else None
-
-    def by(self, breakdown: str, at: DirectedHead | str) -> tuple[np.ndarray, np.ndarray]:
-        """(group,) right guesses and items of a head, or of a system by name, in the groups of one of BREAKDOWNS."""
-        right, n, _ = self.sums_of(at)
-        return right[COLUMNS[breakdown]], n[COLUMNS[breakdown]]
-
-    def group_intervals(self, breakdown: str, at: DirectedHead | str) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high), both (group,), of the accuracies of a head or a system in the groups of one of BREAKDOWNS."""
-        low, high = interval_by_document(*self.sums_of(at))
-        return low[COLUMNS[breakdown]], high[COLUMNS[breakdown]]
-
-    def guesses(self, document: int, choice: DirectedHead) -> list[Guess]:
-        """A head's guesses among preceding mentions, for the items of `first_documents[document]`."""
-        mentions = self.first_documents[document]["mentions"]
-        guesses = []
-        for item in np.flatnonzero(self.items[:, 0] == document):
-            mention = int(self.items[item, 1])
-            guess, weight = int(self.guess[choice.at][item]), float(self.weight[choice.at][item])
-            guesses.append(Guess(mention, guess, weight, mentions[guess][2] == mentions[mention][2]))
-        return guesses
 
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
@@ -146,48 +120,50 @@ class AntecedentCounts(ItemCounts):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention, with its interval over documents; every head and every system by
         distance and by gender."""
-        labels = [head.label() for head in all_heads(*self.correct.shape[2:])]
-        sums = [self.sums_of(direction) for direction in range(len(DIRECTIONS))]
-        ends = np.stack([interval_by_document(*each) for each in sums], 1)  # (end, direction, layer, head, column)
-        right = np.stack([each[0] for each in sums])
-        low, high, right = (np.moveaxis(each, -1, 1).reshape(2, -1, len(labels)) for each in (*ends, right))
-        typed, n = COLUMNS["type"], self.n[:, None]
-        accuracy = share(right[:, typed], n)
-        heads = {"n": np.broadcast_to(n, accuracy.shape), "right": right[:, typed], "accuracy": accuracy}
-        heads |= {"low": low[:, typed], "high": high[:, typed]}
-        groups = []
+        labels = [head.label() for head in all_heads(*self.accuracy.shape[2:])]
+        directions = [self.scores(direction) for direction in range(len(DIRECTIONS))]
+        right, n, low, high = (np.stack(parts) for parts in zip(*directions, strict=True))
+        right, low, high = (
+            np.moveaxis(part, -1, 1).reshape(len(n), -1, len(labels)) for part in (right, low, high)
+        )  # (direction, column, head)
+        columns = {"n": np.broadcast_to(n[..., None], right.shape), "right": right}
+        columns |= {"accuracy": share(right, n[..., None]), "low": low, "high": high}
+        typed, groups = {name: each[:, COLUMNS["type"]] for name, each in columns.items()}, []
         for breakdown, names in BREAKDOWNS.items():
-            of_systems = np.stack([self.by(breakdown, system)[0] for system in self.systems])
-            of_heads, n = right[:, COLUMNS[breakdown]], sums[0][1][COLUMNS[breakdown]]
-            columns = {"n": np.broadcast_to(n, of_systems.shape), "right": of_systems}
-            groups.append(tidy({"system": self.systems, "group": names}, columns))
-            columns = {"n": np.broadcast_to(n[:, None], of_heads.shape), "right": of_heads}
+            systems = [self.scores(system).of(breakdown) for system in self.systems]
+            counts = {name: np.stack([getattr(each, name) for each in systems]) for name in ("n", "right")}
+            groups.append(tidy({"system": self.systems, "group": names}, counts))
             axes = {"direction": DIRECTIONS, "group": names, "system": [f"head {label}" for label in labels]}
-            groups.append(tidy(axes, columns))
+            groups.append(tidy(axes, {name: columns[name][:, COLUMNS[breakdown]] for name in ("n", "right")}))
         by_group = pd.concat(groups, ignore_index=True)
         return {
-            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": labels}, heads),
+            "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": labels}, typed),
             "groups": by_group.assign(accuracy=share(by_group["right"], by_group["n"].to_numpy())),
         }
 
     def arrays(self) -> dict[str, Any]:
+        chance, random = self.systems_accuracy[:2]
         return {
             "accuracy": to_lists(self.accuracy),
             "directions": list(DIRECTIONS),
             "types": list(TYPE_ROWS),
             "n": to_lists(self.n),
             **({"n_of_all_mentions": self.of_all} if self.is_causal else {}),
-            "single_candidate": self.single,
-            "chance": to_lists(self.of_system(CHANCE)),
-            "random_candidate": to_lists(self.of_system(RANDOM)),
+            "single_candidate": self.stored.single,
+            "chance": to_lists(chance),
+            "random_candidate": to_lists(random),
         }
 
     def summary(self) -> dict[str, Any]:
         """The head that is best on all mentions by the paper's measure; what is absent is None."""
-        row = self.row(self.best())
-        numbers = {name: row[name] for name in ("accuracy", "low", "high", "heldout_accuracy")}
-        absent = {name: None for name, number in numbers.items() if np.isnan(number)}
-        chance = {"chance": float(self.of_system(CHANCE)[0]), "random_candidate": float(self.of_system(RANDOM)[0])}
-        if self.is_causal:
-            numbers["accuracy_of_all_mentions"] = row["accuracy_of_all_mentions"]
-        return {"best": {"head": self.best().head.label(), "direction": row["direction"]} | numbers | absent} | chance
+        row, (chance, random) = self.row(self.best()), self.systems_accuracy[:2, 0].tolist()
+        names = [
+            "accuracy",
+            "low",
+            "high",
+            "heldout_accuracy",
+            *(["accuracy_of_all_mentions"] if self.is_causal else []),
+        ]
+        best = {name: None if np.isnan(row[name]) else row[name] for name in names}
+        best = {"head": self.best().head.label(), "direction": row["direction"]} | best
+        return {"best": best, "chance": chance, "random_candidate": random}

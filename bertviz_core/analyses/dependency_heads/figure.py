@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from html import escape
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -14,10 +13,9 @@ from bertviz_core.analyses.details import page
 from bertviz_core.corpora.treebank import explained, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
-from bertviz_core.numbers import percentage
 from bertviz_core.plotting import BEST, finish, percent, percent_decimals, scores, tabular
 from bertviz_core.plotting.arcs import Arc, gold_arc, sentence_svg
-from bertviz_core.plotting.head_map import HeadMap, map_figure, value_map
+from bertviz_core.plotting.head_map import accuracy_map, map_figure
 
 GRAY = "#8c8c8c"
 
@@ -105,12 +103,6 @@ def more_figures(result: RelationCounts) -> dict[str, go.Figure]:
     }
 
 
-def accuracy_map(values: np.ndarray, relation: str, base: int = 1) -> HeadMap:
-    """The map of (layer, head) accuracies on a relation."""
-    texts = [f"{percentage(value)} of {relation}" for value in values.flat]
-    return value_map(values, base=base, unit="accuracy", texts=texts)
-
-
 def examples(result: RelationCounts, choice: DirectedHead, relation: str) -> list[SentenceExample]:
     """The sentences of a result that have the relation, in file order."""
     view, is_merged = (result.provenance["options"][name] for name in ("view", "merge_subtypes"))
@@ -168,16 +160,10 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
 def latex(result: RelationCounts) -> str:
     """The rows as a LaTeX tabular (booktabs), with the columns of the paper's Table 1 and the direction; percent."""
     frame = result.to_frame()
-    columns = {
-        "Relation": frame["relation"],
-        "n": frame["n"],
-        "Head": frame["head"],
-        "Direction": frame["direction"],
-        "Accuracy": 100 * frame["accuracy"],
-        "Baseline": 100 * frame["baseline_accuracy"],
-        "Offset": frame["baseline_offset"],
-    }
+    names = {"relation": "Relation", "n": "n", "head": "Head", "direction": "Direction"}
+    names |= {"accuracy": "Accuracy", "baseline_accuracy": "Baseline", "baseline_offset": "Offset"}
     if result.is_causal:
-        columns |= {"Random word": 100 * frame["random_accuracy"], "Counted": frame["counted"]}
-        columns |= {"Of all words": 100 * frame["accuracy_of_all_words"]}
-    return f"% trees: {result.trees}\n{tabular(pd.DataFrame(columns))}"
+        names |= {"random_accuracy": "Random word", "counted": "Counted", "accuracy_of_all_words": "Of all words"}
+    shares = [name for name in names if "accuracy" in name]
+    frame[shares] *= 100
+    return f"% trees: {result.trees}\n{tabular(frame[list(names)].rename(columns=names))}"

@@ -1,6 +1,5 @@
 """Treebanks: sentences with a governor and a relation for every word, the check that they are trees, and what labels of
-relations and parts of speech mean.
-"""
+relations and parts of speech mean."""
 
 import re
 from dataclasses import dataclass, replace
@@ -81,11 +80,8 @@ def relation_name(label: str) -> str:
 
 
 def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:
-    """The sentence itself; raises BrokenSentence where its words do not form a tree.
-
-    `lines` are those of its words. Schemes differ in the number of roots: Universal Dependencies has one, Stanford
-    Dependencies and the CoNLL-X treebanks allow more.
-    """
+    """The sentence itself; raises BrokenSentence where its words, which stand on these lines, do not form a tree. With
+    Universal Dependencies it has a single root, elsewhere it may have more."""
     size, governors = len(sentence), sentence.governors
     for line, governor in zip(lines, governors, strict=True):
         if not 0 <= governor <= size:
@@ -109,17 +105,8 @@ def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sente
 
 
 def function_heads(sentence: Sentence) -> Sentence:
-    """Universal Dependencies read with function words as governors, as in the paper's Stanford labels.
-
-    A nominal n with a dependent adposition c (relation `case`, c before n, no possessive 's) is reattached: c takes n's
-    governor with relation `prep`, and n depends on c as `pobj`. "He sat on the old mat":
-
-        case(mat, on), obl(sat, mat)   ->   prep(sat, on), pobj(on, mat)
-
-    and `the` and `old` stay under `mat`. With several such adpositions the first carries n and the others stay under n.
-    A nominal that is the root keeps its place. Parts joined by `fixed` stay with their first word, conjuncts of n under
-    n. Definitions: docs/methods.md, section 6.
-    """
+    """Universal Dependencies read with function words as governors, as in the paper's Stanford labels (docs/methods.md,
+    section 6): case(mat, on), obl(sat, mat) become prep(sat, on), pobj(on, mat)."""
     governors = list(sentence.governors)
     relations = [RENAMED.get(relation, relation) for relation in sentence.relations]
     carried: set[int] = set()
@@ -166,7 +153,6 @@ def meaning(name: str) -> str:
 
 
 def explained(name: str, dependent: str = "{}", governor: str = "{}") -> str:
-    """A relation's meaning with its example, in which templates such as "**{}**" mark both words; empty where it is not
-    known."""
+    """A relation's meaning with its example, in which templates such as "**{}**" mark both words."""
     label = _label(name)
     return label.meaning + (f", as in: {label.marked(dependent, governor)}" if label.example else "")

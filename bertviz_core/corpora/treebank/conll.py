@@ -62,10 +62,8 @@ def swapped(block: Sequence[Line]) -> str:
 
 
 def read_universal(number: int, block: Sequence[Line], universal: bool = True) -> Sentence | None:
-    """A CoNLL-U sentence, whose tree has one root, or None for comments alone; raises BrokenSentence.
-
-    Multi-word lines (5-6) and empty nodes (8.1) are not words.
-    """
+    """A CoNLL-U sentence, whose tree has one root, or of CoNLL-X (not `universal`), where it may have more; None for
+    comments alone; raises BrokenSentence. Multi-word lines (5-6) and empty nodes (8.1) are not words."""
     rows = [(line, _row(line, text)) for line, text in block if not text.startswith("#")]
     words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
     if not words:
@@ -82,11 +80,6 @@ def read_universal(number: int, block: Sequence[Line], universal: bool = True) -
         () if "_" in tags else tags,
     )
     return check_tree(sentence, lines, single_root=universal)
-
-
-def read_x(number: int, block: Sequence[Line]) -> Sentence | None:
-    """A CoNLL-X sentence, with any number of roots; else as `read_universal`."""
-    return read_universal(number, block, universal=False)
 
 
 def _row(line: int, text: str) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads import direction_finding, standing
+from bertviz_core.analyses.coreference_heads import direction_finding
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, CHANCE, DIRECTIONS, RANDOM, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, PassageQuery
@@ -55,7 +55,7 @@ def headline(result: AntecedentCounts, direction: int, selection: Selection) -> 
     best, n = result.best(direction=direction), int(result.n[0])
     label = best.head.label(selection.base)
     page.finding(memoize(direction_finding, result, direction, selection.base), bold=True)
-    if result.candidates == "mentions" and 2 * result.single > n:
+    if result.candidates == "mentions" and 2 * result.stored.single > n:
         st.info(
             "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
             "(like WinoBias). Choose “words” as candidates.",
@@ -67,10 +67,10 @@ def headline(result: AntecedentCounts, direction: int, selection: Selection) -> 
 
 
 def describe_reading(result: AntecedentCounts, direction: int, base: int) -> None:
-    """Say which baselines the best head beats, chance, whether the other direction is better, and the file's format."""
+    """Say chance, whether the other direction is better, and the file's format."""
     n, origin = int(result.n[0]), result.provenance
     chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
-    outside = " The paper does not measure this direction." if direction else ""
+    outside = "The paper does not measure this direction. " if direction else ""
     best, better = result.best(direction=direction), result.better_direction() or result.best()
     other = ""
     if better.direction != direction:
@@ -78,9 +78,9 @@ def describe_reading(result: AntecedentCounts, direction: int, base: int) -> Non
         named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
         other = f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
     st.caption(
-        f"Candidates: {AMONG[result.candidates]}. {memoize(standing, result, direction)}{outside} "
+        f"Candidates: {AMONG[result.candidates]}. {outside}"
         f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
-        f"{other} {result.single:,} mentions have only one candidate. Read as "
+        f"{other} {result.stored.single:,} mentions have only one candidate. Read as "
         f"{messages.plain(origin['format'])}; head words found by {origin['head_words']}."
     )
 
@@ -141,7 +141,7 @@ def documents(result: AntecedentCounts, request: Request, choice: DirectedHead, 
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
     every, query = int(result.n[0]), partial(PassageQuery, choice)
-    keys, is_whole = ("guesses", "over", "document_search", "passage_page"), len(result.items) == every
+    keys, is_whole = ("guesses", "over", "document_search", "passage_page"), len(result.stored.items) == every
     total, passages, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
     part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {every:,} mentions"
     st.caption(

@@ -28,9 +28,9 @@ def test_a_map_for_each_type(result):
 
 def test_distance_and_gender_show_shares_with_their_counts(result):
     one = DirectedHead(0, Head(5, 3))
-    for figure, (right, total) in (
-        (by_distance(result, [one, "nearest"]), result.by("distance", one)),
-        (by_gender(result, [one, "nearest"]), result.by("gender", one)),
+    for figure, (right, total, *_) in (
+        (by_distance(result, [one, "nearest"]), result.scores(one).of("distance")),
+        (by_gender(result, [one, "nearest"]), result.scores(one).of("gender")),
     ):
         trace = figure.data[0]
         np.testing.assert_allclose(trace.y, right / total)

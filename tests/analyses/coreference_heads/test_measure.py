@@ -17,6 +17,7 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     earlier_antecedents,
 )
 from bertviz_core.analyses.coreference_heads.measure import AntecedentSums, finish
+from bertviz_core.analyses.coreference_heads.passages import first_guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.findings import UNDECIDED
 from bertviz_core.corpora.coreference.mentions import TYPES
@@ -25,7 +26,7 @@ from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import SettingsError
-from bertviz_core.heads import DirectedHead, Head
+from bertviz_core.heads import DirectedHead, Head, highest
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import collate
@@ -189,11 +190,11 @@ def test_arithmetic_written_out(tokens):
     # Among all words head 1 guesses ".", "the", ".", "saw": all wrong; head 2 "a", "a", "Ann", "Ann": half right.
     np.testing.assert_array_equal(result.show("words").accuracy[0, :, 0], [[0, 0.5], [0, 0.5], [0, 1], [0, 0]])
     shown = result.default_view()
-    assert shown.by("distance", "nearest")[1].tolist() == [4, 0, 0, 0, 0, 0]
+    assert shown.scores("nearest").of("distance").n.tolist() == [4, 0, 0, 0, 0, 0]
     # 1 / candidates: 1/2, 1, 1, 1/2; any antecedent: 1/2, 1, 1, 2/2. Of all other words: 1/7, 1/4, 1/4, 1/4.
     assert shown.of_system(CHANCE).tolist() == [0.75, 0.75, 0.5, 1] and shown.of_system(RANDOM)[0] == 0.875
     assert result.show("words").of_system(CHANCE)[0] == pytest.approx((1 / 7 + 3 / 4) / 4)
-    assert shown.by("gender", "nearest")[1].tolist() == [1, 1, 0]
+    assert shown.scores("nearest").of("gender").n.tolist() == [1, 1, 0]
     frame = result.to_frame().set_index(["system", "type"])
     nearest = frame.loc[("nearest", "all")]
     assert (nearest["accuracy"], nearest["documents"]) == (0.75, 3)  # He: "one" is nearest
@@ -209,7 +210,7 @@ def test_intervals_are_over_documents(tokens):
 
     given = Windows(from_path(SAMPLE), tokens, Settings(max_length=64))
     result = analyze(given, attend, batch=2).default_view()
-    listed = range(len(result.first_documents))
+    listed = range(len(result.stored.first_documents))
     nearest: dict[int, list[int]] = {}
     for window in given:
         hits = baselines_right(window)[BASELINES.index("nearest")]
@@ -217,7 +218,8 @@ def test_intervals_are_over_documents(tokens):
         counts[0], counts[1] = counts[0] + int(hits.sum()), counts[1] + len(hits)
 
     def of_head(document: int, head: Head) -> tuple[int, int]:
-        guesses = result.guesses(document, DirectedHead(0, head))
+        items = first_guesses(result.stored, DirectedHead(0, head))
+        guesses = items.take(items.items[:, 0] == document).guesses()
         return sum(guess.right for guess in guesses), len(guesses)
 
     def check(found, counts) -> None:
@@ -226,22 +228,24 @@ def test_intervals_are_over_documents(tokens):
         quantile = uncertainty.t_quantile(uncertainty.kish([n for _, n in counts]) - 1)
         assert found == pytest.approx(comparison.wilson(share * size, size, quantile), abs=1e-5)
 
+    def interval(at) -> tuple[float, float]:
+        scores = result.scores(at)
+        return scores.low[0], scores.high[0]
+
     for head in (Head(0, 0), Head(0, 1)):
-        check(result.interval(DirectedHead(0, head)), [of_head(document, head) for document in listed])
-    check(result.interval("nearest"), list(nearest.values()))
-    best = [result.best_of_fold(fold, "all", 0) for fold in (0, 1)]
-    numbers = [document["number"] for document in result.first_documents]
+        check(interval(DirectedHead(0, head)), [of_head(document, head) for document in listed])
+    check(interval("nearest"), list(nearest.values()))
+    best = [highest(result.rows[0, ..., fold]) for fold in (0, 1)]
+    numbers = [document["number"] for document in result.stored.first_documents]
     low, high = interval_by_document(*result.sums_held_out("all", 0))
     check((low[0], high[0]), [of_head(place, best[1 - number % 2]) for place, number in enumerate(numbers)])
     assert result.documents[0] == len(numbers) == len(nearest)
-    wider = result.interval("nearest", comparisons=10)
-    assert wider[0] < result.interval("nearest")[0] < result.interval("nearest")[1] < wider[1]
-    assert np.isnan(result.interval(CHANCE)).all()
+    assert np.isnan(interval(CHANCE)).all()
 
 
 def test_one_document_has_no_interval(tokens):
     result = analyze(windows(tokens, "[1 he ] so [1 he ] so [1 he ]"), uniform).default_view()
-    assert np.isnan(result.interval("nearest")).all() and not result.is_above("nearest")
+    assert np.isnan(result.scores("nearest").low).all() and not result.is_above("nearest")
     best = result.summary()["best"]
     assert best["heldout_accuracy"] is None and best["accuracy"] == 1.0
     finding = direction_finding(result, 0)

@@ -65,8 +65,9 @@ def request_of(tiny) -> Request:
 def literal(result, choice: DirectedHead) -> list[dict]:
     """Every passage with guesses, document by document, as the oracle reads it."""
     listed = []
-    for place, document in enumerate(result.first_documents):
-        guesses = result.guesses(place, choice)
+    items = passages.first_guesses(result.stored, choice)
+    for place, document in enumerate(result.stored.first_documents):
+        guesses = items.take(items.items[:, 0] == place).guesses()
         for first, end in oracle.passages(document["sentences"], len(document["words"]), MOST):
             inside = [guess for guess in guesses if first <= document["mentions"][guess.mention][3] < end]
             rows = [(g.mention, g.guessed, g.weight, g.right) for g in inside]
@@ -78,7 +79,7 @@ def literal(result, choice: DirectedHead) -> list[dict]:
 @pytest.mark.parametrize("choice", [DirectedHead(0, Head(1, 1)), DirectedHead(1, Head(0, 0))])
 def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
     every = literal(whole, choice)
-    searches = ((), ("the",), ("in", "the"), (whole.first_documents[3]["name"].casefold(),))
+    searches = ((), ("the",), ("in", "the"), (whole.stored.first_documents[3]["name"].casefold(),))
     asked = [*product(("all", "right", "wrong"), (0.0, 0.05), searches[:1], ORDERS)]
     asked += [("all", 0.0, searched, ORDERS[0]) for searched in searches[1:]]
     for which, minimum, searched, order in asked:
@@ -116,15 +117,14 @@ def test_a_guess_names_its_words_and_its_window(tiny, whole, stored) -> None:
 
 
 def test_a_result_without_the_rest_gives_its_first_items(whole, stored) -> None:
-    shown = stored[0].default_view()
-    assert len(shown.items) == MAX_ITEMS < shown.n[0] == len(whole.items)
-    np.testing.assert_array_equal(shown.guess, whole.guess[..., :MAX_ITEMS])
-    np.testing.assert_array_equal(shown.weight, whole.weight[..., :MAX_ITEMS])
+    (first, _), shown, every = stored, stored[0].default_view(), whole.stored
+    assert len(first.items) == MAX_ITEMS < shown.n[0] == len(every.items)
+    np.testing.assert_array_equal(first.guess, every.guess[..., :MAX_ITEMS])
+    np.testing.assert_array_equal(first.weight, every.weight[..., :MAX_ITEMS])
     query = PassageQuery(DirectedHead(0, Head(0, 1)))
     assert sum(example.total for example in page(shown, query)[1]) == MAX_ITEMS
-    assert (shown.correct == whole.correct).all() and shown.first_documents == whole.first_documents[
-        : len(shown.first_documents)
-    ]
+    assert (first.correct == every.correct).all()
+    assert first.first_documents == every.first_documents[: len(first.first_documents)]
 
 
 def test_a_part_that_is_gone_leaves_the_first_items(stored, tmp_path) -> None:
