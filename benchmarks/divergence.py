@@ -52,8 +52,8 @@ def ours(documents: int, native: bool) -> Work:
     """Smoothed likewise, so that the answers can be compared; batches of one document."""
     import torch
 
-    from bertviz_core.analyses.clustering import divergence
-    from bertviz_core.analyses.clustering.divergence import divergences
+    from bertviz_core.analyses.clustering import measure as divergence
+    from bertviz_core.analyses.clustering.measure import divergences
 
     torch.set_num_threads(1)
     if not native:
@@ -75,7 +75,7 @@ def on_cuda(documents: int = 64) -> str:
     """Logarithms a second, and what share of the device's special-function limit that is."""
     import torch
 
-    from bertviz_core.analyses.clustering.divergence import divergences
+    from bertviz_core.analyses.clustering.measure import divergences
 
     one = torch.from_numpy(maps(1)).flatten(2)[0].cuda()
     held = one.repeat(1, documents)

@@ -5,7 +5,6 @@ from dataclasses import asdict
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, linguistic, with_behavior
-from bertviz_core.analyses.clustering.divergence import divergences
 from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES, label
@@ -104,6 +103,6 @@ endnotes.ending(
     "distributions, in nats (at most log 2 = 0.693). In the mode “as in the paper” it is the sum, with attention "
     "smoothed to 0.999 A + 0.001/N as in the authors' code. The embedding is two-dimensional metric MDS, the best of "
     "several seeded starts; its stress is Kruskal's stress-1. The dendrogram uses average linkage.",
-    divergences,
+    ANALYSES["clustering"],
     section=9,
 )

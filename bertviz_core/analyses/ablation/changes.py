@@ -1,10 +1,10 @@
-"""Sums over a corpus: changes without heads, the words whose loss rises most, the heads' mean outputs."""
+"""Changes without heads, summed over a corpus, and the words whose loss rises most."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,13 +24,12 @@ MAX_POSITIONS = 2**20  # position_id = number of the segment * MAX_POSITIONS + p
 
 @dataclass(frozen=True)
 class Changes:
-    """One batch without each head of a layer, or without each of several sets of heads (layer 0): `values` (batch, head
-    or set, quantity), `words` (head, word, field) for FIELDS, and what the whole model predicts."""
+    """One batch without each head of a layer, or without each of several sets of heads (layer 0)."""
 
     layer: int
-    values: Tensor
-    words: Tensor | None = None
-    predictions: Predictions | None = None
+    values: Tensor  # (batch, head or set, quantity)
+    words: Tensor | None = None  # (head, word, field) for FIELDS
+    predictions: Predictions | None = None  # of the whole model
 
 
 class HeadChanges(GradientAverages):
@@ -91,24 +90,6 @@ def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) 
         names[position:] = ["…"]
     left, right = names[max(0, position - CONTEXT) : position], names[position + 1 : position + 1 + CONTEXT]
     return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
-
-
-class MeanOutputs:
-    """The sum of each head's outputs over the tokens of a corpus, (layer, head, width of a head), and how many these
-    are."""
-
-    def __init__(self) -> None:
-        self.sum, self.tokens = torch.zeros(()), 0
-
-    def new_empty(self) -> Self:
-        return type(self)()
-
-    def update(self, batch: Batch, outputs: Sequence[Tensor]) -> None:
-        """Take in the sums of all layers over one batch."""
-        self.sum, self.tokens = torch.stack(list(outputs)), batch.tokens()
-
-    def merge(self, other: Self) -> None:
-        self.sum, self.tokens = self.sum.to(other.sum) + other.sum, self.tokens + other.tokens
 
 
 def change_of(whole: Predictions, without: Predictions) -> Tensor:

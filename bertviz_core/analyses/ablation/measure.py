@@ -1,5 +1,4 @@
-"""Ablation: the loss without each head, without groups of heads, and without attention to the sink (beyond the
-paper; docs/methods.md, section 12)."""
+"""The passes of an ablation: without each head, without its attention to the sink, and without groups of heads."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -10,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, MeanOutputs, change_of, values_of, words_of
+from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, change_of, values_of, words_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behaviors
@@ -27,7 +26,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
-from bertviz_core.models.encoding import Batch, Encoded
+from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.word_loss import Predictions, label, targets_of
@@ -37,12 +36,11 @@ Observe = Callable[[Any], None]
 
 
 class Group(NamedTuple):
-    """Heads (layer, head) that are removed together; `draws` are as many random ones of the same layers, none where a
-    draw would be the group."""
+    """Heads that are removed together."""
 
     name: str
-    heads: np.ndarray
-    draws: list[np.ndarray]
+    heads: np.ndarray  # (layer, head)
+    draws: list[np.ndarray]  # as many random heads of the same layers, none where a draw would be the group
 
 
 class AblationRun:
@@ -61,7 +59,7 @@ class AblationRun:
         labels, self.sink = self.behaviors()
         self.mean = self._mean_outputs() if self.request.options.get("mean") else None
         work = self.model.heads * layers * (layers + 1)
-        self._stream("Switching off each head", "layers", work, self.heads, self._each_head)
+        self._stream("Switching off each head", work, self.heads, self._each_head)
         if not self.heads.predicted[3]:
             hint = "Give text with words."
             raise InputError("No segment has a token to predict.", where=self.request.source.name, hint=hint)
@@ -71,7 +69,7 @@ class AblationRun:
         together = torch.from_numpy(np.stack(sets)).to(self.model.device)  # (set, layer, head)
         self.sets = SegmentAverages(("loss_change",), values_of, 1, len(sets), self.model.device)
         work = int((layers - _lowest_layer(together)).sum())
-        self._stream("Switching off groups of heads", "layers", work, self.sets, partial(self._each_set, sets=together))
+        self._stream("Switching off groups of heads", work, self.sets, partial(self._each_set, sets=together))
 
     def behaviors(self) -> tuple[np.ndarray, str]:
         """(layer, head) labels by the paper's thresholds, on the same segments, unmasked; and the class of the sink."""
@@ -82,10 +80,10 @@ class AblationRun:
         sink = next(iter(ranked_sinks(means[0])), "").removeprefix("to_")
         return behaviors({**means[0], **means[1]}, Thresholds()), sink
 
-    def _stream(self, stage: str, unit: str, work: int, sums: Any, passing: stream.PassFunction) -> None:
-        """One pass over the labeled segments; `passing` counts the progress, in finer steps than batches: `work` of
-        each segment."""
-        self.progress.start(stage, len(self.examples) * work, unit)
+    def _stream(self, stage: str, work: int, sums: Any, passing: stream.PassFunction) -> None:
+        """One pass over the labeled segments; `passing` counts the progress, in finer steps than batches: `work` layers
+        of each segment."""
+        self.progress.start(stage, len(self.examples) * work, "layers")
         self.skipped = Skipped()
         examples = with_words(self.examples, self.targets, self.skipped)
         batches = Progress(cancelled=self.progress.cancelled)
@@ -93,23 +91,23 @@ class AblationRun:
 
     def _mean_outputs(self) -> Tensor:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
+        self.progress.start("Measuring the mean outputs of heads", len(self.examples), "segments")
+        total, tokens = torch.zeros((), dtype=torch.float64, device=self.model.device), 0
+        examples = with_words(self.examples, self.targets, Skipped())
+        for group in buckets(examples, min(self.batch_tokens, BATCH_TOKENS)):
+            batch, sums = collate(group, self.model.tokens, self.model.device), list[Tensor]()
+            real = batch.mask[:, None, :, None]
 
-        def passing(model: AttentionModel, batch: Batch, observe: Observe) -> None:
-            sums: list[Tensor] = []
-
-            def combine(weights: Tensor, value: Tensor) -> Tensor:
+            def combine(weights: Tensor, value: Tensor, real: Tensor = real, sums: list[Tensor] = sums) -> Tensor:
                 output = weights @ value  # (batch, head, query, width)
-                sums.append((output.double() * batch.mask[:, None, :, None]).sum((0, 2)))
+                sums.append((output.double() * real).sum((0, 2)))
                 return output
 
             with torch.inference_mode():
-                model.encoder(**label(batch, self.targets)[0].inputs(model), combine=combine)
-            observe(sums)
-            self.progress.advance(len(batch.examples))
-
-        outputs = MeanOutputs()
-        self._stream("Measuring the mean outputs of heads", "segments", 1, outputs, passing)
-        return outputs.sum / outputs.tokens
+                self.model.encoder(**label(batch, self.targets)[0].inputs(self.model), combine=combine)
+            total, tokens = total + torch.stack(sums), tokens + batch.tokens()
+            self.progress.advance(len(group))
+        return total / tokens
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
         """One head at a time, and without its attention to the sink."""

@@ -47,32 +47,23 @@ class Ablation(LossAverages):
     `loss_change`, `right_change`: of the loss, nats per predicted word, and of the share of right guesses.
     `to_sink_loss_change`, `to_sink_right_change`: the same where only the head's attention to the sink is set to 0.
     `gradient_estimate`: the mean over tokens of |out . dL/d out| of the head's output, in nats.
-
-    Attributes:
-        sink: The special token that receives the most attention, the first token included: "sep", "cls" or "first";
-            empty where no input has one.
-        groups: Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off,
-            `interval` (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of
-            `random_draws`: of as many heads drawn from the same layers, or None where such a draw is the group itself.
-        removed, removed_loss: (point,) heads removed, the least important first, and the loss without them, in nats.
-        word_numbers, word_positions: (layer, head, rank) segments of the words whose loss rises most, -1 for none, and
-            their places in these.
-        word_ids: (layer, head, rank, 3) tokens: the original, the guess before and that after; `names` by their ids.
-        word_losses: (layer, head, rank, 2) before and after, nats.
-        contexts: "segment:position" -> `where`, `left`, `shown` and `right` of the words.
     """
 
     analysis: ClassVar[str] = "ablation"
-    sink: str
+    sink: str  # what receives the most attention, "sep", "cls" or "first" (token); empty where no input has one
+    # Of each behavior and layer: `name`, `heads` (labels from 1), `loss_change` when all are switched off, `interval`
+    # (half-width of the 95% interval, None for a single unit), `random_loss_change`, the mean of `random_draws`: of as
+    # many heads drawn from the same layers, or None where such a draw is the group itself.
     groups: list[dict[str, Any]]
-    removed: np.ndarray
-    removed_loss: np.ndarray
+    removed: np.ndarray  # (point,) how many heads, the least important first
+    removed_loss: np.ndarray  # (point,) nats
+    # (layer, head, rank) segments of the words whose loss rises most, -1 for none, and their places in these
     word_numbers: np.ndarray
     word_positions: np.ndarray
-    word_ids: np.ndarray
-    word_losses: np.ndarray
-    names: dict[str, str]
-    contexts: dict[str, dict[str, str]]
+    word_ids: np.ndarray  # (layer, head, rank, 3) tokens: the original, the guess before and that after
+    word_losses: np.ndarray  # (layer, head, rank, 2) before and after, nats
+    names: dict[str, str]  # of `word_ids`
+    contexts: dict[str, dict[str, str]]  # "segment:position" -> `where`, `left`, `shown` and `right`
 
     def largest(self, quantity: str) -> Head:
         """The largest change in either direction."""

@@ -9,7 +9,7 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic_heads
-from bertviz_core.analyses.clustering.figure import more_figures, paper_figure
+from bertviz_core.analyses.clustering.figure import matrix, paper_figure
 from bertviz_core.analyses.clustering.result import Clustering, within_and_between
 from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
 from bertviz_core.analyses.request import Request, View
@@ -99,7 +99,7 @@ class ClusteringAnalysis(Analysis):
         ),
     )
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
+    more_figures = staticmethod(lambda result: {"All pairs, ordered by a dendrogram": matrix(result)})
     overhead = 2.0
 
     def cost(self, checkpoint: Checkpoint) -> float:

@@ -2,7 +2,6 @@
 dendrogram, which a plane cannot show."""
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -34,8 +33,8 @@ CLICKABLE: dict[str, Any] = {  # markers of heads, which a click leaves as they 
 def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     """Figure 6: by behavior, and beside it by layer."""
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=("By behavior", "By layer"))
-    figure.add_traces(list(_behavior_traces(result, base)), rows=1, cols=1)
-    figure.add_trace(_layer_trace(result, base), row=1, col=2)
+    figure.add_traces(by_behavior(result, base).data, rows=1, cols=1)
+    figure.add_traces(by_layer(result, base).data, rows=1, cols=2)
     upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
     figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
     figure.update_annotations(xanchor="left", x=0)
@@ -43,53 +42,42 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
     return _plane(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
 
 
-def more_figures(result: Clustering) -> dict[str, go.Figure]:
-    """The matrix of all pairs of heads, keyed by its title."""
-    return {"All pairs, ordered by a dendrogram": matrix(result)}
-
-
 def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
-    """One point for each head, its marker the behavior; the legend hides and shows behaviors."""
-    return _plane(go.Figure(list(_behavior_traces(result, base))), result).update_layout(height=500)
+    """One point for each head, its marker the behavior with the letter or the name that goes with it; the legend hides
+    and shows behaviors."""
+    figure, labels, data = go.Figure(), result.behaviors.reshape(-1), hover_data(result, base)
+    for behavior in (name for name in ORDER if (labels == name).any()):
+        chosen = labels == behavior
+        x, y = result.embedding[chosen].T
+        color, symbol, letter, name = BEHAVIORS[behavior]
+        outline = OUTLINE if behavior == "linguistic" else {"width": 0}
+        marker = {"color": color, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
+        own = {"x": x, "y": y, "legendgroup": behavior}
+        figure.add_scatter(**own, **CLICKABLE, customdata=data[chosen], name=name, marker=marker)
+        texts = own | {"mode": "text", "hoverinfo": "skip", "showlegend": False, "textfont_size": 11}
+        if letter:
+            figure.add_scatter(**texts, text=[letter] * len(x), textfont_color="#ffffff")
+        if behavior == "linguistic":
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in data[chosen, 0]]
+            figure.add_scatter(**texts, text=names, textposition="top center", cliponaxis=False)
+    return _plane(figure, result)
 
 
 def by_layer(result: Clustering, base: int = 1) -> go.Figure:
     """One point for each head, darker in later layers."""
-    return _plane(go.Figure(_layer_trace(result, base)), result).update_layout(height=500)
-
-
-def _behavior_traces(result: Clustering, base: int) -> Iterator[go.Scatter]:
-    """A trace for each behavior that some head has, and one for the letters or names that go with it."""
-    labels, data = result.behaviors.reshape(-1), hover_data(result, base)
-    for behavior in (name for name in ORDER if (labels == name).any()):
-        chosen = labels == behavior
-        points = result.embedding[chosen]
-        color, symbol, letter, name = BEHAVIORS[behavior]
-        outline = OUTLINE if behavior == "linguistic" else {"width": 0}
-        marker = {"color": color, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
-        own = {"x": points[:, 0], "y": points[:, 1], "legendgroup": behavior}
-        yield go.Scatter(**own, **CLICKABLE, customdata=data[chosen], name=name, marker=marker)
-        texts = own | {"mode": "text", "hoverinfo": "skip", "showlegend": False, "textfont_size": 11}
-        if letter:
-            yield go.Scatter(**texts, text=[letter] * len(points), textfont_color="#ffffff")
-        if behavior == "linguistic":
-            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in data[chosen, 0]]
-            yield go.Scatter(**texts, text=names, textposition="top center", cliponaxis=False)
-
-
-def _layer_trace(result: Clustering, base: int) -> go.Scatter:
-    layers, heads = result.shape
     bar = {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR}
     marker = {
-        "color": np.repeat(np.arange(layers), heads) + base,
+        "color": result.layers + base,
         "colorscale": LAYERS,
         "size": SIZE,
         "line": OUTLINE,
-        "colorbar": COLORBAR | bar | {"tick0": base, "dtick": -(-layers // 6)},
+        "colorbar": COLORBAR | bar | {"tick0": base, "dtick": -(-result.shape[0] // 6)},
     }
-    x, y = result.embedding.T
-    data = hover_data(result, base)
-    return go.Scatter(x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False)
+    (x, y), data = result.embedding.T, hover_data(result, base)
+    figure = go.Figure().add_scatter(
+        x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False
+    )
+    return _plane(figure, result)
 
 
 def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
@@ -99,7 +87,7 @@ def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
     figure.update_yaxes(zeroline=False)
     for axis in figure.select_yaxes():
         axis.update(scaleanchor=axis.anchor, scaleratio=1)
-    return finish(figure, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
+    return finish(figure, 500, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
 
 
 def matrix(result: Clustering, base: int = 1) -> go.Figure:

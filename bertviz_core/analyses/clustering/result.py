@@ -72,32 +72,23 @@ def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[floa
 
 @dataclass(frozen=True)
 class Clustering(Result):
-    """How alike heads are. Axis `head` counts all heads, layer by layer.
-
-    Attributes:
-        divergence: (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in
-            nats (at most log 2); the sum over tokens in mode "as in the paper".
-        tokens: How many tokens the corpus has.
-        averages: (quantity, layer, head) document averages of QUANTITIES, which decide behaviors.
-        embedding: (head, 2) positions in the plane, whose stress, seed and use of square roots follow.
-        linkage: (head - 1, 4) the dendrogram, and `order` (head,) its leaves from left to right.
-        thresholds: Thresholds of the behaviors.
-        named: Label of a head -> what the linguistic analyses found it best at.
-    """
+    """How alike heads are. Axis `head` counts all heads, layer by layer."""
 
     analysis: ClassVar[str] = "clustering"
 
+    # (head, head) mean over all tokens of the corpus of JS between two heads' rows for that token, in nats (at most
+    # log 2); the sum over tokens in mode "as in the paper"
     divergence: np.ndarray
-    averages: np.ndarray
-    tokens: int
-    embedding: np.ndarray
+    averages: np.ndarray  # (quantity, layer, head) document averages of QUANTITIES, which decide behaviors
+    tokens: int  # of the corpus
+    embedding: np.ndarray  # (head, 2) positions in the plane, whose stress, seed and use of square roots follow
     stress: float
-    linkage: np.ndarray
-    order: np.ndarray
+    linkage: np.ndarray  # (head - 1, 4) the dendrogram
+    order: np.ndarray  # (head,) its leaves from left to right
     mds_seed: int
     root: bool
-    thresholds: dict[str, float]
-    named: dict[str, str]
+    thresholds: dict[str, float]  # of the behaviors
+    named: dict[str, str]  # label of a head -> what the linguistic analyses name it for
 
     def embedded(self, seed: int, root: bool) -> Clustering:
         """The result with an MDS from this seed, of the divergences or of their square roots."""
@@ -122,7 +113,7 @@ class Clustering(Result):
 
     @property
     def nats(self) -> str:
-        """Unit of a divergence in a sentence."""
+        """Of a divergence in a sentence."""
         return "nats in all" if self.summed else "nats"
 
     @property

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds
-from bertviz_core.analyses.clustering import divergence
-from bertviz_core.analyses.clustering.measure import DivergenceSums, measure
+from bertviz_core.analyses.clustering import measure as divergence
+from bertviz_core.analyses.clustering.measure import DivergenceSums, behavior_values
 from bertviz_core.analyses.clustering.result import Clustering, within_and_between
 from bertviz_core.analyses.entropy import QUANTITIES as ENTROPY_QUANTITIES
 from bertviz_core.analyses.request import Request
@@ -52,7 +52,7 @@ def accumulate(
 ) -> DivergenceSums:
     """Feed the segments in the given batches; padding rows hold full distributions, as they do in a model."""
     known = [f"quantity {i}" for i in range(len(SURFACE_QUANTITIES + ENTROPY_QUANTITIES))]
-    total = DivergenceSums(smoothed, known, measure, LAYERS, HEADS, "cpu")
+    total = DivergenceSums(smoothed, known, behavior_values, LAYERS, HEADS, "cpu")
     for group in groups:
         part = total.new_empty()
         feed(part, [segments[i] for i in group], width)
