@@ -164,16 +164,16 @@ def offer_papers_model(selection: Selection) -> None:
 
 @st.cache_resource(ttl=600, show_spinner=False)
 def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
-    """The hub's answer, one for all readers, requested in the background, and again when a download has ended."""
-    return services.in_background(lambda: _size(_access))
+    """The hub's answer, one for all readers, requested in the background, and again when a download has ended: bytes to
+    download, 0 for a model that is on this machine, None where it cannot be had."""
 
+    def ask() -> int | None:
+        try:
+            checkpoint.find(PAPER_MODEL, access=_access)
+        except DownloadNeeded as needed:
+            return needed.size
+        except Exception:  # whatever a network, a disk or a library raises: there is nothing to offer
+            return None
+        return 0
 
-def _size(access: Access) -> int | None:
-    """Bytes to download, 0 for a model that is on this machine; None where it cannot be had."""
-    try:
-        checkpoint.find(PAPER_MODEL, access=access)
-    except DownloadNeeded as needed:
-        return needed.size
-    except Exception:  # whatever a network, a disk or a library raises: there is nothing to offer
-        return None
-    return 0
+    return services.in_background(ask)

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections import OrderedDict
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
     settings = {"server.headless": False, "server.address": None, "browser.serverAddress": "localhost", **options}
     monkeypatch.setattr(serving.st, "get_option", settings.get)
     monkeypatch.setattr(serving.cli_util, "open_browser", opened.append)
-    monkeypatch.setattr(serving, "_remember_sessions", lambda count: None)  # of a runtime, which there is not
+    monkeypatch.setattr(serving.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=SimpleNamespace()))
 
     async def once() -> None:
         async with serving.lifespan(None):

@@ -8,7 +8,7 @@ from bertviz_core.analyses.analysis import Kind
 from bertviz_core.corpora import annotated
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.uploads import Upload, missing
+from bertviz_core.engine.uploads import missing
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import messages, services
 from pages.shared.frame import address, links, uploads
@@ -27,10 +27,8 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     """Draw the choices of these kinds, and the popover that adds a corpus; returns the chosen corpus of every kind,
     without those of a link or an upload that cannot be opened."""
     read = [kind for kind in kinds if kind in KEYS]
-    for kind, key in KEYS.items():
-        if key not in address.current().restored:
-            _follow_address(kind)
-        _forget_deleted(kind)
+    for kind in KEYS:
+        _update(kind)
     _keep_checked(read)
     for kind in read:
         _select(kind)
@@ -73,26 +71,23 @@ def _default(kind: Kind) -> str:
     return next(iter(SAMPLES[kind]))
 
 
-def _follow_address(kind: Kind) -> None:
-    """On arrival, take the choice from the address. A link that opens nothing chooses nothing: what it was made of must
-    not seem to be the sample."""
-    now, key = address.current(), KEYS[kind]
-    now.restored.add(key)
-    linked = now.parameters.get(key, "")
-    if now.is_inside and not linked and kind in _chosen():  # a public server's addresses have no uploads
+def _update(kind: Kind) -> None:
+    """Take the choice from the address on arrival. A link that opens nothing chooses nothing: what it was made of must
+    not seem to be the sample. Later, the chosen upload may have been deleted, or have expired, since the last click."""
+    now, key, linked = address.current(), KEYS[kind], ""
+    if key not in now.restored:
+        now.restored.add(key)
+        linked = now.parameters.get(key, "")
+        if linked or not now.is_inside:  # a public server's addresses have no uploads
+            _chosen()[kind] = linked or _default(kind)
+    chosen = _chosen().setdefault(kind, _default(kind))
+    if isinstance(chosen, InputError) or chosen in SAMPLES[kind]:
         return
-    _chosen()[kind] = linked or _default(kind)
     try:
-        if linked and linked not in SAMPLES[kind]:
+        if linked:
             uploads.open_link(linked, kind)
     except InputError as problem:
         _chosen()[kind] = problem
-
-
-def _forget_deleted(kind: Kind) -> None:
-    """The chosen upload may have been deleted, or have expired, since the last click."""
-    chosen = _chosen()[kind]
-    if isinstance(chosen, InputError) or chosen in SAMPLES[kind]:
         return
     upload = uploads.visible(kind).get(chosen)
     if upload is None:
@@ -144,21 +139,19 @@ def _add_corpus(kinds: Sequence[Kind]) -> None:
     for each in kinds:
         corpus = _chosen()[each]
         if isinstance(corpus, str) and (upload := uploads.visible(each).get(corpus)):
-            _describe(upload, corpus, each)
+            name = messages.plain(upload.name)
+            if upload.kind != each:
+                st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
+            readers = "No one else" if services.access().public else "Anyone who can open this page"
+            st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers} can read it.")
+            st.button(
+                "Delete now", on_click=uploads.delete, args=(corpus,), icon=":material/delete:", key=f"delete {each}"
+            )
 
 
 def _uploader() -> str:
     """The key of the uploader, another one after each upload: an uploader adds files to those that it has."""
     return f"uploader {st.session_state.get('uploads', 0)}"
-
-
-def _describe(upload: Upload, corpus: str, kind: Kind) -> None:
-    name = messages.plain(upload.name)
-    if upload.kind != kind:
-        st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
-    readers = "No one else can read it." if services.access().public else "Anyone who can open this page can read it."
-    st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers}")
-    st.button("Delete now", on_click=uploads.delete, args=(corpus,), icon=":material/delete:", key=f"delete {kind}")
 
 
 def _keep_checked(kinds: Sequence[Kind]) -> None:

@@ -64,15 +64,11 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     older way, until the first visit to its start.
     """
     PagesManager.uses_pages_directory = False
-    _remember_sessions(REMEMBERED)
+    sessions = cast("WebsocketSessionManager", runtime.get_instance()._session_mgr)
+    sessions._session_storage = MemorySessionStorage(REMEMBERED, st.get_option("server.disconnectedSessionTTL"))
     for work in (_get_ready, _import_later):
         threading.Thread(target=work, name=work.__name__, daemon=True).start()
     yield
-
-
-def _remember_sessions(count: int) -> None:
-    storage = MemorySessionStorage(count, st.get_option("server.disconnectedSessionTTL"))
-    cast("WebsocketSessionManager", runtime.get_instance()._session_mgr)._session_storage = storage
 
 
 def _get_ready() -> None:

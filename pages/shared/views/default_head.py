@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
@@ -55,12 +54,6 @@ def _probes(selection: Selection) -> Head | None:
     return None if weight is None else highest(weight)
 
 
-def _clustering(selection: Selection) -> Head | None:
-    result = services.find(selection.request("clustering"))
-    pair = memoize(Clustering.closest_pair, result) if isinstance(result, Clustering) else None
-    return pair and pair[0]
-
-
 def _tour(selection: Selection) -> Head | None:
     """The head that a slide is about; where it is the answer, once that is shown."""
     number = slide_number(choices.ahead("step", ""))
@@ -80,7 +73,6 @@ OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "coreference_heads": coreference_view.default_head,
     "attention_viewer": _viewer,
     "probes": _probes,
-    "clustering": _clustering,
     "compare": compare_view.default_head,
     "tour": _tour,
 }
