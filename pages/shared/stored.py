@@ -142,8 +142,7 @@ def offer_papers_model(selection: Selection) -> None:
     if not answer.done():
         messages.rerun_after(answer)
         return
-    size = answer.result()
-    if size is None:
+    if (size := answer.result()) is None:
         return
     with st.container(border=True):
         st.markdown(f"**{PAPER_MODEL}**, the model of the paper: 12 × 12 heads")

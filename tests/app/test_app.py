@@ -29,7 +29,7 @@ def test_the_head_of_the_address_is_the_head_on_the_page() -> None:
 
 def test_a_head_that_the_model_lacks_is_named_and_the_page_opens_on_its_own() -> None:
     app, plain = open_app("surface_patterns", head="99-1"), open_app("surface_patterns")
-    assert "head “99-1”: this model has heads 1-1 to 6-12." in unescaped(app.warning[0].value)
+    assert "Head: “99-1” is not available here." in unescaped(app.warning[0].value)
     assert app.selectbox(key="head").value == plain.selectbox(key="head").value
     assert "head" not in app.query_params and not plain.warning
 

@@ -73,18 +73,17 @@ def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequen
 
 def _choice(
     draw: Callable[..., Any], label: str, *arguments: Any, key: str, default: T, read: Read | None = None,
-    valid: Any = None, follows: bool = False, unavailable: str = "", maximum: int | None = None, **more: Any,
+    valid: Any = None, follows: bool = False, maximum: int | None = None, **more: Any,
 ) -> T:  # fmt: skip
     """Draw a choice with its value from the address, and note it for the address, of a text up to `maximum` characters.
 
     `read` takes the parameter's text, and raises ValueError or KeyError; without it one of the `valid` values is read,
-    or any. A choice that `follows` moves with its default as long as the reader has not chosen. `unavailable` is the
-    message for a value that is not available, with {} for the value.
+    or any. A choice that `follows` moves with its default as long as the reader has not chosen.
     """
     address, state, container = current(), st.session_state, get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:
         read = read or (str if valid is None else _one_of(valid))
-        state[key] = _arrived(label, key, default, read, unavailable)
+        state[key] = _arrived(label, key, default, read)
         address.restored.add(key)
     else:
         value = state[key]
@@ -110,7 +109,7 @@ def _choice(
     return chosen
 
 
-def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -> Any:
+def _arrived(label: str, key: str, default: Any, read: Read) -> Any:
     address = current()
     if key not in address.parameters:
         return default
@@ -119,7 +118,7 @@ def _arrived(label: str, key: str, default: Any, read: Read, unavailable: str) -
         return read(parameter)
     except (KeyError, ValueError):
         name = isolated(f"“{parameter[:40]}”")
-        address.problems[key] = (unavailable.format(name) or f"{label}: {name} is not available here", default)
+        address.problems[key] = f"{label}: {name} is not available here", default
         address.explicit.discard(key)
         return default
 

@@ -50,7 +50,6 @@ class Gate:
         self.connected = 0  # open websockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward what is allowed."""
         if scope["type"] == "websocket":
             await self._connect(scope, receive, send)
             return

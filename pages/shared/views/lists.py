@@ -23,7 +23,6 @@ Entry = TypeVar("Entry")
 
 
 def search_box(key: str) -> str:
-    """The box of a search; returns its text as the reader typed it."""
     about = "A word, or several consecutive words. * matches any ending."
     return choices.text("Search", key=key, default="", max_chars=60, help=about, width=150)
 
@@ -79,7 +78,7 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
             left, right = st.columns([1, 4], vertical_alignment="center")
             label = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
             left.button(label, key=f"hit-{index}", on_click=_open, args=(hit, choose))
-            right.markdown(f"{plain(hit.before)}**{plain(hit.match)}**{plain(hit.after)}")
+            right.markdown(f"{plain(hit.before.lstrip())}**{plain(hit.match)}**{plain(hit.after)}")
 
 
 def _open(hit: Hit, choose: Callable[[Hit], None]) -> None:
