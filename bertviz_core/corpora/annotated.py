@@ -4,15 +4,14 @@ from the content. docs/formats.md has an example of each."""
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import CoreferenceDocument, columns, spans
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 
-FORMAT_SAMPLE = 50  # sentences of a treebank, lines of a coreference corpus, from which the format is recognized
+FORMAT_SAMPLE = 1000  # lines of words from which the format is recognized
 CONLLU = "CoNLL-U"  # the format of Universal Dependencies
 Kind = Literal["treebank", "coreference"]
 
@@ -57,20 +56,29 @@ def names(kind: Kind) -> str:
     return f"{', '.join(first)} or {last}"
 
 
-TREEBANK = f"Give {names('treebank')}; the columns of the first two are separated by tabs."
-COREFERENCE = f"Give {names('coreference')}."
+EXPECTED: dict[Kind, str] = {
+    "treebank": f"Give {names('treebank')}; the columns of the first two are separated by tabs.",
+    "coreference": f"Give {names('coreference')}.",
+}
 
 
 @dataclass
-class Treebank:
-    """Sentences read again from the source on every pass: memory does not grow with the file. Opening raises InputError
-    for a source that has none of the formats."""
+class AnnotatedCorpus:
+    """A corpus of one of the formats, read again from the source on every pass: memory does not grow with the file.
+    Opening raises InputError for a source that has none of the formats."""
 
     source: Source
     form: Format = field(init=False)
+    kind: ClassVar[Kind]
 
     def __post_init__(self) -> None:
-        self.form = _treebank_format(self.source)
+        self.form = _format(self.kind, self.source)
+
+
+class Treebank(AnnotatedCorpus):
+    """A corpus of trees."""
+
+    kind = "treebank"
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
         """Every sentence that is a tree; the others are counted in `skipped`.
@@ -94,18 +102,13 @@ class Treebank:
             detail = f" ({first.detail})." if first.detail else "."
             raise self.source.error(what + detail, "Fix the file and try again.", first.line)
         if not good:
-            raise self.source.error("The file contains only comments.", TREEBANK)
+            raise self.source.error("The file has no words.", EXPECTED[self.kind])
 
 
-@dataclass
-class CoreferenceCorpus:
-    """Documents, read again and one at a time on every pass. Opening raises InputError as that of a Treebank does."""
+class CoreferenceCorpus(AnnotatedCorpus):
+    """A corpus of documents, read one at a time."""
 
-    source: Source
-    form: Format = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.form = _coreference_format(self.source)
+    kind = "coreference"
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
         """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
@@ -118,7 +121,8 @@ class CoreferenceCorpus:
         for document in self.documents(Skipped()):
             chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
         if not chained:
-            raise self.source.error(f"Read as {self.form.name}, the file has no chain of two mentions.", COREFERENCE)
+            what = f"Read as {self.form.name}, the file has no chain of two mentions."
+            raise self.source.error(what, EXPECTED[self.kind])
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:
@@ -142,44 +146,32 @@ def blocks(source: Source) -> Iterator[list[Line]]:
         yield block
 
 
-def _treebank_format(source: Source) -> Format:
-    """The format, from a few sentences, fewer where they are very long."""
-    lines: list[Line] = []
-    length = 0
-    for block in islice(blocks(source), FORMAT_SAMPLE):
-        lines += block
-        length += sum(len(text) for _, text in block)
-        if length > LONGEST_LINE:
-            break
-    if not lines:
-        raise source.error("The file is empty.", TREEBANK)
-    if conll.has_rows(lines) and (problem := conll.swapped(lines)):
-        first = next(number for number, text in lines if conll.is_row(text))
-        hint = "Put the ten columns into the order of the format."
-        raise source.error(f"Columns are swapped: {problem}.", hint, first)
-    if recognized := recognize("treebank", lines):
-        return recognized
-    number, text = next((line for line in lines if not line[1].startswith("#")), lines[0])
-    if text.lstrip().startswith("<"):
-        raise source.error("This is an HTML or XML page, not a treebank.", TREEBANK, number)
-    if text.split()[0].split("-")[0].isdigit() and len(text.split()) >= conll.COLUMNS:
-        raise source.error("The tabs between the columns were turned into spaces.", "Keep the tabs.", number)
-    raise source.error("This is not a treebank.", TREEBANK, number)
-
-
-def _coreference_format(source: Source) -> Format:
+def _format(kind: Kind, source: Source) -> Format:
     """The format, from the first lines, fewer where they are very long, and the comments among them."""
     lines: list[Line] = []
     rows = length = 0
     for number, text in source.lines():
-        if text.strip():
+        is_row = bool(text.strip()) and not text.startswith("#")
+        if is_row or (text.strip() and length < LONGEST_LINE):
             lines.append((number, text))
-            rows += not text.startswith("#")
-            length += len(text)
+            length += len(text) + 1
+        rows += is_row
         if rows == FORMAT_SAMPLE or (rows and length > LONGEST_LINE):
             break
     if not rows:
-        raise source.error("The file contains no words.", COREFERENCE)
-    if (recognized := recognize("coreference", lines)) is None:
-        raise source.error("This is not a coreference file.", COREFERENCE)
-    return recognized
+        what = "The file contains only comments." if lines else "The file is empty."
+        raise source.error(what, EXPECTED[kind])
+    if kind == "treebank" and (problem := conll.swapped(lines)):
+        first = next(number for number, text in lines if conll.is_row(text))
+        hint = "Put the ten columns into the order of the format."
+        raise source.error(f"Columns are swapped: {problem}.", hint, first)
+    if recognized := recognize(kind, lines):
+        return recognized
+    if kind == "coreference":
+        raise source.error("This is not a coreference file.", EXPECTED[kind])
+    number, text = next(line for line in lines if not line[1].startswith("#"))
+    if text.lstrip().startswith("<"):
+        raise source.error("This is an HTML or XML page, not a treebank.", EXPECTED[kind], number)
+    if text.split()[0].split("-")[0].isdigit() and len(text.split()) >= conll.COLUMNS:
+        raise source.error("The tabs between the columns were turned into spaces.", "Keep the tabs.", number)
+    raise source.error("This is not a treebank.", EXPECTED[kind], number)

@@ -111,7 +111,7 @@ def test_a_broken_sentence_is_left_out_and_the_rest_goes_on(reason):
     [
         ("", "empty", "bank"),
         ("\n \n", "empty", "bank"),
-        ("# only\n# comments\n", "not a treebank", "bank, line 1"),
+        ("# only\n# comments\n", "only comments", "bank"),
         ("<!DOCTYPE html>\n<p>hi</p>", "HTML", "bank, line 1"),
         (CATS.replace("\t", " "), "tabs", "bank, line 3"),
         ("The cat sat.\nIt slept.", "not a treebank", "bank, line 1"),

@@ -52,6 +52,8 @@ def swapped(block: Sequence[Line]) -> str:
         return sum(hits) / len(hits)
 
     columns = list(zip(*(text.split("\t") for _, text in block if is_row(text)), strict=True))
+    if not columns:
+        return ""
     relations = {label.split(":")[0] for label in RELATIONS}
     known = [share((cell.split(":")[0] for cell in column), relations) for column in columns]
     if known[DEPREL] < 0.1 and max(known) > 0.5:
