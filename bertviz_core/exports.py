@@ -168,11 +168,6 @@ def write(result: Result, path: Path) -> None:
     write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis))]())
 
 
-def write_records(path: Path, records: Iterable[Any]) -> None:
-    """A JSON list, written as it is read: memory does not grow with it. Raises as `write_bytes` and the reading do."""
-    write_bytes(path, json_pieces(records))
-
-
 def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write a file, in pieces or as a whole; nothing stands at its path before it is complete. Raises SettingsError
     where it cannot be written."""

@@ -125,7 +125,7 @@ def test_a_path_is_checked_by_its_ending_and_without_kaleido_ahead_of_any_work(t
     "records", [[], [{"a": ["line\u2028sep\x85 \n", {}], "b": []}], [1, "zwei", [None, {"c": [[]]}]]]
 )
 def test_records_are_written_as_json_writes_a_whole_list(records, tmp_path):
-    exports.write_records(tmp_path / "x.json", iter(records))
+    exports.write_bytes(tmp_path / "x.json", exports.json_pieces(iter(records)))
     assert (tmp_path / "x.json").read_text("utf-8") == json.dumps(records, ensure_ascii=False, indent=1)
 
 
@@ -136,7 +136,7 @@ def test_records_that_end_in_an_error_leave_what_stood_there(tmp_path):
 
     (tmp_path / "x.json").write_text("before")
     with pytest.raises(SettingsError, match="half way"):
-        exports.write_records(tmp_path / "x.json", broken())
+        exports.write_bytes(tmp_path / "x.json", exports.json_pieces(broken()))
     assert [path.read_text() for path in tmp_path.iterdir()] == ["before"]
 
 

@@ -3,9 +3,10 @@
 import inspect
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -52,7 +53,7 @@ class Console:
     quiet: Annotated[bool, typer.Option("--quiet", help="Hide progress on standard error.")] = False
 
     def checkpoint(self) -> checkpoint.Checkpoint:
-        """The model's files; a hub model that is not on this machine is downloaded, after its size is printed."""
+        """The model's files, downloaded after their size is printed where they are not on this machine."""
         return checkpoint.find_or_download(self.model, self.revision, self.say)
 
     def settings(self) -> Settings:
@@ -63,7 +64,7 @@ class Console:
             raise SettingsError("--batch-tokens is below 1.", hint="Omit it, or give a few hundred.")
         return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
-    def request(self, analysis: Analysis, options: Options, files: Mapping[str, Source] | None = None) -> Request:
+    def request(self, analysis: Analysis, options: Options, files: dict[str, Source]) -> Request:
         """The request of an analysis with these options, and the further `files` that it reads, by role. Raises
         InputError for an input that it cannot read, before a model is downloaded or loaded."""
         settings = analysis.relevant(self.settings())
@@ -72,25 +73,16 @@ class Console:
         else:
             source = find_sources(self.input)
             opened(analysis.corpus, source)
-        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), dict(files or {}))
-
-    def opened_store(self) -> Store | None:
-        return None if self.no_store else Store(self.store)
+        return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), files)
 
     def working_store(self) -> AbstractContextManager[Store]:
         """The store, or an empty one that is deleted at the end."""
         return temporary_store() if self.no_store else nullcontext(Store(self.store))
 
-    def check_out(self, analysis: str) -> None:
-        """Raises SettingsError for an --out that this analysis cannot write."""
-        for path in self.out:
-            exports.check_path(path, exports.suffixes(analysis))
-
-    def computed(self, request: Request) -> Result:
+    def computed(self, request: Request, store: Store) -> Result:
         """The result of a request: the stored one, or a new one."""
         request.settings.check(request.checkpoint.max_length)
         model_pass.check_model(request)
-        store = self.opened_store()
         result = requests.find(store, request)
         if result is None:
             seconds = runtime_estimate.seconds(store, [requests.shared(request)])
@@ -99,12 +91,21 @@ class Console:
             self.say("")
         return result
 
-    def write(self, result: Result) -> None:
-        """Write a result to every --out, or print its table where there is none."""
+    def check_out(self, allowed: tuple[str, ...]) -> None:
+        """Raises SettingsError, ahead of any work, for an --out that cannot be written, or has another suffix."""
         for path in self.out:
-            exports.write(result, path)
+            exports.check_path(path, allowed)
+
+    def write(self, build: Callable[[str], bytes], text: Callable[[], str]) -> None:
+        """Write every --out, whose bytes are built by its suffix, or print the text where there is none."""
+        for path in self.out:
+            exports.write_bytes(path, build(path.suffix.lower()))
         if not self.out:
-            print(exports.to_text(result))
+            print(text())
+
+    def write_result(self, result: Result) -> None:
+        files = exports.builders(result)
+        self.write(lambda suffix: files[suffix](), partial(exports.to_text, result))
 
     def progress(self) -> Progress:
         return Progress() if self.quiet else PrintedProgress()

@@ -15,7 +15,6 @@ from bertviz_core import exports
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import View
 from bertviz_core.analyses.results import origin, read_header
 from bertviz_core.cli import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
@@ -25,7 +24,7 @@ from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.emergence.training_folder import find_training
-from bertviz_core.engine.store import Entry, Store
+from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models import checkpoint
@@ -45,19 +44,19 @@ NONE = "none"
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
 
-def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
+def add_analysis(analysis: Analysis) -> None:
     """Add the command of one analysis."""
 
     def command(console: Console, **values: Any) -> None:
-        view = analysis.view(**_field_values(analysis.view, values))
-        chosen = _field_values(analysis.options, values)
-        files = {name: from_path(path) for name, path in chosen.items() if isinstance(path, Path)}
-        options = analysis.options(**chosen)
+        view, options = (_filled(fields_of, values) for fields_of in (analysis.view, analysis.options))
+        files = {name: from_path(path) for name in options.files() if (path := values[name])}
         options.check()
         view.check()
-        console.check_out(analysis.name)
+        console.check_out(exports.suffixes(analysis.name))
         request = console.request(analysis, options, files)
-        console.write(view.show(console.computed(request), request, partial(requests.find, console.opened_store())))
+        with console.working_store() as store:
+            result = console.computed(request, store)
+            console.write_result(view.show(result, request, partial(requests.find, store)))
 
     command.__name__, command.__doc__ = analysis.name, analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
@@ -66,31 +65,25 @@ def add_analysis(app: typer.Typer, analysis: Analysis) -> None:
     app.command(analysis.command)(with_console(command, without))
 
 
-def _field_values(options: type, values: dict[str, Any]) -> dict[str, Any]:
-    """The values of a dataclass's fields; a tuple is given as one option with commas between."""
-    own = {field.name: (values[field.name], isinstance(field.default, tuple)) for field in fields(options)}
-    return {
-        name: tuple(part.strip() for part in value.split(",")) if several else value
-        for name, (value, several) in own.items()
-    }
+def _filled(options: type, values: dict[str, Any]) -> Any:
+    """A dataclass with its fields' values; a tuple is given as one option with commas between."""
+    own = {field.name: values[field.name] for field in fields(options)}
+    several = [field.name for field in fields(options) if isinstance(field.default, tuple)]
+    return options(**own | {name: tuple(part.strip() for part in own[name].split(",")) for name in several})
 
 
 for analysis in ANALYSES.values():
-    add_analysis(app, analysis)
+    add_analysis(analysis)
 
 
 @app.command("overview")
 @partial(with_console, without=NOT_COMPUTED)
 def overview(console: Console) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
-    for path in console.out:
-        exports.check_path(path, stored_results.SUFFIXES)
-    found = checkpoint.find(console.model, console.revision)
-    table = stored_results.overview(Store(console.store), found, console.settings())
-    for path in console.out:
-        exports.write_bytes(path, table.to_bytes(path.suffix.lower()))
-    if not console.out:
-        print(table.to_text())
+    console.check_out(stored_results.SUFFIXES)
+    model = checkpoint.find(console.model, console.revision)
+    table = stored_results.overview(Store(console.store), model, console.settings())
+    console.write(table.to_bytes, table.to_text)
 
 
 @app.command("emergence")
@@ -104,16 +97,15 @@ def emergence(
     treebank: Annotated[list[str] | None, typer.Option(help=f"Treebank for dependency heads; {MANY}.")] = None,
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
-    console.check_out(Emergence.analysis)
-    texts = find_sources(text or ["encyclopedia"])
-    trees = find_sources(treebank or ["treebank"])
+    console.check_out(exports.suffixes(Emergence.analysis))
+    texts, trees = find_sources(text or ["encyclopedia"]), find_sources(treebank or ["treebank"])
     series = Series(find_training(folder), texts, trees, console.settings())
     with console.working_store() as store:
         try:
             requests.compute_all(series.requests(), store, console.execution(), console.progress())
         except ModelError as error:  # of single checkpoints, which are skipped and counted
             print(f"warning: {error}", file=sys.stderr)
-        console.write(series.assemble(partial(requests.find, store)))
+        console.write_result(series.assemble(partial(requests.find, store)))
 
 
 @app.command("compare")
@@ -127,33 +119,27 @@ def compare_runs(
     other_mode: Annotated[str | None, typer.Option(help="Run B's mode.")] = None,
     other_weights: Annotated[str | None, typer.Option(help="Run B's weights.")] = None,
     other_seed: Annotated[int | None, typer.Option(help="Run B's random seed.")] = None,
-    view: Annotated[str | None, typer.Option(help="The --view of dependency-heads, for both runs.")] = None,
 ) -> None:
     """Compare two runs of one analysis: run A as given by the options, run B with the --other options changed."""
     name = analysis.replace("-", "_")
     if name not in ANALYSES:
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
-    console.check_out(Comparison.analysis)
-    if view is not None and not any(field.name == "view" for field in fields(ANALYSES[name].view)):
-        hint = "It selects trees for dependency-heads."
-        raise SettingsError(f"--view is not an option of {ANALYSES[name].command}.", hint=hint)
-    shown = View() if view is None else ANALYSES[name].view(view=view)  # type: ignore[call-arg]
-    shown.check()
+    console.check_out(exports.suffixes(Comparison.analysis))
     changed: dict[str, Any] = {"model": other_model, "input": other_input or None, "mode": other_mode}
     changed |= {"weights": other_weights, "seed": other_seed}
     first = replace(console, input=input)
     second = replace(first, **{option: value for option, value in changed.items() if value is not None})
     if other_model is not None:
         second.revision = None
-    a, b = (run.request(ANALYSES[name], ANALYSES[name].options()) for run in (first, second))
+    a, b = (run.request(ANALYSES[name], ANALYSES[name].options(), {}) for run in (first, second))
     if a.key() == b.key():
         raise SettingsError(
             "Both runs are the same, or differ in nothing that this analysis reads.",
             hint="Give --other-model, --other-input, --other-mode, --other-weights or --other-seed.",
         )
-    results = (shown.show(console.computed(run), run, lambda _: None) for run in (a, b))
-    console.write(compare(*results))
+    with console.working_store() as store:
+        console.write_result(compare(console.computed(a, store), console.computed(b, store)))
 
 
 @app.command("report")
@@ -168,8 +154,7 @@ def report(
     x.html, one self-contained page."""
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
-    for path in console.out:
-        exports.check_path(path, (".html",))
+    console.check_out((".html",))
     named = {"text": text or ["encyclopedia"], "treebank": treebank or ["treebank"]}
     named |= {"coreference": coreference or ["coreference"], "random": ["random"]}
     corpora = {kind: find_sources(names) for kind, names in named.items() if names != [NONE]}
@@ -180,8 +165,7 @@ def report(
             console.say(announcement)
         failed = request.compute(store, console.execution(), console.progress())
         page = to_html(request.read(store, failed))
-    for path in console.out:
-        exports.write_bytes(path, page)
+    console.write(lambda _: page, str)
 
 
 store_app = typer.Typer(no_args_is_help=True, help="The store of results and uploads: size, list, clear.")
@@ -202,25 +186,22 @@ def store_list(store: Folder = None) -> None:
     heads, rows = dict(opened.heads()), []
     for entry in opened.entries():
         date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
-        storage = {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]}
-        rows.append(_described(opened, entry, heads.get(entry.key, b"")) | storage)
+        about = {"what": entry.kind}  # work: an index of a corpus, or a part of an unfinished job; detail: guesses
+        if entry.kind == "upload" and (upload := Uploads(opened).find(entry.key)):
+            about |= {"corpus": upload.name, "settings": upload.kind}
+        elif entry.kind == "result":
+            about = _described(heads.get(entry.key, b""))
+        rows.append(about | {"stored": date, "size": f"{entry.size / 1e6:,.2f} MB", "key": entry.key[:12]})
     print(pd.DataFrame(rows).fillna("").to_string(index=False) if rows else "The store is empty.")
 
 
-def _described(store: Store, entry: Entry, head: bytes) -> dict[str, str]:
-    """What an entry is, and of a result what it was computed from."""
-    if entry.kind == "upload":
-        upload = Uploads(store).find(entry.key)
-        return {"what": "upload", "corpus": upload.name, "settings": upload.kind} if upload else {"what": "upload"}
-    if entry.kind == "work":  # an index of a corpus, or the chunks of an unfinished job
-        return {"what": f"work: {entry.key.partition('/')[0]}" if "/" in entry.key else "work"}
-    if entry.kind == "detail":
-        return {"what": "guesses of a result"}
+def _described(head: bytes) -> dict[str, str]:
+    """What a result is, and what it was computed from."""
     try:
         what, provenance, _ = read_header(head) or ("", {}, set())
-        about, options = origin(provenance), provenance["options"]
+        about = origin(provenance)
         settings = [about["mode"], f"{about['max_length']} tokens", about["dtype"], f"seed {about['seed']}"]
-        settings += [f"limit {about['limit']}"] if about["limit"] else []
+        options = {"limit": about["limit"] or None} | provenance["options"]
         settings += [f"{name} {value}" for name, value in options.items() if isinstance(value, str | int | float)]
         model = Path(about["model"]).name
         return {"what": what, "model": model, "corpus": about["corpus"], "settings": ", ".join(settings)}

@@ -27,7 +27,7 @@ from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
 from bertviz_core.viewer import InputView, apply_view
-from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, input_origin, write_input
+from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
 from bertviz_core.viewer.query_key import TERMS, measure
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
@@ -88,7 +88,7 @@ def extract(
         {**each.other, "entry": str(each.number), "where": each.where, "tokens": inputs.tokens.names(each.ids)}
         for each in inputs.read(reading)
     )
-    exports.write_records(beside, descriptions)
+    exports.write_bytes(beside, exports.json_pieces(descriptions))
     _say_skipped(console, reading.skipped)
 
 
@@ -111,8 +111,7 @@ def attention(
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
     --pair: all heads, sorted by their weight from one token to another (.csv). With --query: the products of query and
     key that make one token's weights in the head (.csv)."""
-    for path in console.out:
-        exports.check_path(path, (".csv",) if pair or query else SUFFIXES)
+    console.check_out((".csv",) if pair or query else SUFFIXES)
     for option, value in (("--head", head), ("--min-weight", min_weight)):
         if pair and value is not None:
             what = f"--pair shows all heads as a table and reads no {option}."
@@ -130,12 +129,12 @@ def attention(
     if pair:
         query, key = shown.pair(*positions)
         title = f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}\n"
-        _write_rows(console, shown.pair_to_csv(query, key, origin), title, shown.pair_frame(query, key))
+        heads = shown.pair_frame(query, key).head(HEAVIEST)
+        console.write(lambda _: shown.pair_to_csv(query, key, origin), lambda: title + _table(heads))
         return
-    for path in console.out:
-        write_input(shown, chosen, path, origin, MIN_WEIGHT if min_weight is None else min_weight)
-    if not console.out:
-        _write_rows(console, b"", "", shown.to_frame(chosen).nlargest(HEAVIEST, "weight"))
+    files = builders(shown, chosen, origin, MIN_WEIGHT if min_weight is None else min_weight)
+    heaviest = shown.to_frame(chosen).nlargest(HEAVIEST, "weight")
+    console.write(lambda suffix: files[suffix](), lambda: _table(heaviest))
 
 
 def _positions(pair: str) -> tuple[int, int]:
@@ -152,17 +151,15 @@ def _write_products(
         hint = f"Choose a position from 1 to {len(single.example)}."
         raise SettingsError(f"There is no token {position + 1}.", hint=hint)
     products, tokens = measure(model, single.example, head, position), single.layout.tokens
-    csv = products.to_csv(tokens, position, {"head": head.label(), **origin})
-    shown = products.to_frame(tokens).iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
-    _write_rows(console, csv, f"{tokens.labels[position]} ->\n", shown.nlargest(HEAVIEST, "weight"))
+    columns = products.to_frame(tokens).iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
+    console.write(
+        lambda _: products.to_csv(tokens, position, {"head": head.label(), **origin}),
+        lambda: f"{tokens.labels[position]} ->\n{_table(columns.nlargest(HEAVIEST, 'weight'))}",
+    )
 
 
-def _write_rows(console: Console, csv: bytes, title: str, rows: pd.DataFrame) -> None:
-    """Write a table to every --out, or print a title and its first rows where there is none."""
-    for path in console.out:
-        exports.write_bytes(path, csv)
-    if not console.out:
-        print(title + rows.head(HEAVIEST).to_string(index=False, float_format="{:.3f}".format))
+def _table(rows: pd.DataFrame) -> str:
+    return str(rows.to_string(index=False, float_format="{:.3f}".format))
 
 
 def segments_of(console: Console) -> Segments:
@@ -190,14 +187,12 @@ def _say_skipped(console: Console, skipped: Skipped) -> None:
 
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
     """The records, read again for each --out, as a JSON list; then what the last reading left out."""
+    console.check_out((".json",))
     skipped = Skipped()
     for path in console.out:
-        exports.check_path(path, (".json",))
-    for path in console.out:
         skipped = Skipped()
-        exports.write_records(path, records(skipped))
+        exports.write_bytes(path, exports.json_pieces(records(skipped)))
     if not console.out:
-        for piece in exports.json_pieces(records(skipped)):
-            sys.stdout.buffer.write(piece)
+        sys.stdout.buffer.writelines(exports.json_pieces(records(skipped)))
         sys.stdout.buffer.write(b"\n")
     _say_skipped(console, skipped)

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from bertviz_core.errors import InputError
-from bertviz_core.exports import check_path, write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper import CITATION
@@ -108,18 +107,17 @@ def in_frame(document: str, attention: InputAttention) -> str:
     )
 
 
-def write_input(
-    attention: InputAttention, head: Head, path: Path, origin: dict[str, Any], min_weight: float = 0.0
-) -> None:
-    """One input's attention by suffix: .svg of the head's lines from weight `min_weight` on, .csv of its weights, .html
-    of the lines to hover over, or .safetensors of every head. Raises SettingsError for another suffix."""
-    writers: dict[str, Callable[[], bytes]] = {
+def builders(
+    attention: InputAttention, head: Head, origin: dict[str, Any], min_weight: float = 0.0
+) -> dict[str, Callable[[], bytes]]:
+    """Suffix -> function that builds the bytes of one input's attention: .svg of the head's lines from weight
+    `min_weight` on, .csv of its weights, .html of the lines to hover over, .safetensors of every head."""
+    return {
         ".svg": lambda: input_svg(attention, head, Path(origin["model"]).name, min_weight),
         ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
         ".html": lambda: input_html(attention, head, origin),
         ".safetensors": lambda: attention.to_safetensors(origin),
     }
-    write_bytes(path, writers[check_path(path, SUFFIXES)]())
 
 
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:

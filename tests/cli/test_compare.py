@@ -44,24 +44,8 @@ def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path:
         (("sep-gradients", "--other-weights", "norms"), "Both runs are the same"),
         (("patterns", "--other-seed", "1"), "Choose one of surface-patterns"),
         (("entropy", "--other-mode", "loose"), "Choose one of corrected, paper"),
-        (("entropy", "--other-seed", "1", "--view", "as-is"), "selects trees for dependency-heads"),
-        (("dependency-heads", "--other-seed", "1", "--view", "both"), "Choose one of as-is, function-heads"),
     ],
 )
 def test_mistakes_are_one_message(text: Path, tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:
     done = run("compare", arguments[0], text, *arguments[1:], store=tmp_path / "s")
     assert done.returncode == 2 and expected in done.stderr, done.stderr
-
-
-def test_both_runs_have_the_trees_of_the_command_dependency_heads(tmp_path: Path) -> None:
-    for view, trees in (((), "function words as governors"), (("--view", "as-is"), "as annotated")):
-        one, both = tmp_path / "one.json", tmp_path / "both.json"
-        assert run("dependency-heads", "treebank", *view, "--out", one, store=tmp_path / "s").returncode == 0
-        done = run(
-            "compare", "dependency-heads", "treebank", "--other-seed", "1", *view, "--out", both, store=tmp_path / "s"
-        )
-        assert done.returncode == 0, done.stderr
-        arrays, compared = json.loads(one.read_text())["arrays"], json.loads(both.read_text())
-        uas = np.array(arrays["accuracy"], dtype=float)[:, arrays["relations"].index("UAS")].max(0)
-        np.testing.assert_array_equal(np.array(compared["a"]["UAS"], dtype=float), uas)
-        assert f"Trees: {trees}." in compared["notes"]
