@@ -58,8 +58,7 @@ def methods_section(number: int) -> tuple[str, str]:
 def ending(
     result: Result, formula: str, text: str, function: Source, section: int | None = None, unit: str = "segments"
 ) -> None:
-    """The end of a page: `about` its numbers, what was skipped or changed of the corpus, counted in `unit`, and what
-    the numbers were computed from and with."""
+    """The end of a page: `about` its numbers, the `unit`s that were skipped, and what they were computed from."""
     about(formula, text, function, section)
     origin = result.provenance
     changed = sum(entry["count"] for entry in origin["skipped"])

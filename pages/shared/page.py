@@ -37,8 +37,7 @@ def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
 
 
 def finding(found: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
-    """The sentence of a finding with the icon of its state; its rule and the paper's statement on pointing, and where
-    asked for, the statement under it too."""
+    """The sentence of a finding, its rule and the paper's statement on pointing; `with_statement` under it too."""
     sentence = f"**{plain(found.sentence)}**" if bold else plain(found.sentence)
     if with_statement:
         beside = f"The paper, section {found.section}: {found.statement}" if found.statement else "Beyond the paper."
@@ -79,8 +78,7 @@ def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], option
 
 
 def picture_name(*shows: str) -> str:
-    """File name of a picture without its suffix: what it shows, the model, of a path the folder's name, and the
-    corpora."""
+    """File name of a picture without its suffix: what it shows, the model (of a path the folder), the corpora."""
     model, corpora = st.session_state.get("files", ("", ""))
     return exports.slug(*shows, Path(model).name, corpora)
 

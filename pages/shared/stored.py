@@ -72,8 +72,7 @@ def _warn_of_unknown(result: Result) -> None:
 
 
 def offer(request: Request) -> bool:
-    """Draw the running job, its error, or the button that computes what is not stored; or what the model lacks for the
-    analysis, and return False."""
+    """Draw the running job, its error, or the button that starts it; False where the model lacks what it needs."""
     try:
         check_model(request)
     except ModelError as problem:
@@ -129,8 +128,7 @@ def start_button(label: str, key: str, title: str, requests: Sequence[Request]) 
 
 
 def offer_papers_model(selection: Selection) -> None:
-    """Offer to download and analyze the paper's model in one job, or the running job, or the link to the model; nothing
-    where it is shown already or the hub is out of reach."""
+    """Offer the paper's model in one job, draw the job, or link to the model; nothing where it cannot be had."""
     access = services.access()
     if access.downloads == 0 or selection.checkpoint.name == PAPER_MODEL:
         return

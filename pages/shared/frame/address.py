@@ -99,8 +99,7 @@ def here() -> str:
 
 
 def warn_of_problems() -> None:
-    """Warn that parts of a link could not be restored, so that the page differs from what its sender saw, until the
-    reader chooses again."""
+    """Warn that parts of a link could not be restored, until the reader chooses again."""
     state, problems = st.session_state, current().problems.items()
     if reasons := [text for key, (text, value) in problems if state.get(key, value) == value]:
         text = f"This link cannot be restored in full: {'; '.join(map(messages.plain, reasons))}."

@@ -22,8 +22,7 @@ MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages nam
 
 
 def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> None:
-    """Draw sidebar, title and controls, and hand the choices to the page; `default_head` gives the head that a page
-    shows until the reader chooses one. Raises BertvizError where a model or corpus cannot be opened."""
+    """Draw the frame; `default_head` is that of a page. Raises BertvizError for a model or corpus that is missing."""
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
@@ -121,8 +120,7 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
 
 
 def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]:
-    """The settings, and the number that the first layer and head have. Each combination has a stored result of its own;
-    what is seldom changed is in a popover."""
+    """The settings, what is seldom changed in a popover, and the number that the first layer and head have."""
     explained = "`paper` follows the authors' code: all token types zero, smoothed entropies."
     mode = choices.selectbox("Mode", MODES, default=MODES[0], key="mode", width=118, help=explained)
     weights = choices.selectbox(

@@ -93,8 +93,7 @@ def _page(entry: Page) -> st.Page:
 
 
 def to(name: str, label: str, head: Head | None = None, icon: str | None = None, /, **own: str) -> None:
-    """A link to a page, at another head where one is given, with the page's own choices as its address has them;
-    nothing where there is no such page."""
+    """A link to a page, at another head where one is given, with choices of its own; nothing without such a page."""
     for entry in ENTRIES:
         if entry.name == name:
             at = {} if head is None else {"head": head.label()}

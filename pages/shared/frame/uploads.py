@@ -1,5 +1,4 @@
-"""The uploads that a reader sees: on a public server those of this session, else the latest on this machine, and
-those that a link opened."""
+"""The uploads that a reader sees: on a public server this session's, else the latest, and those of links."""
 
 from functools import partial
 

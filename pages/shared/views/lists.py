@@ -64,6 +64,14 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
         for key in ("find", "find_page"):
             address.get(key)
         return
+
+    def open_line(hit: Hit) -> None:
+        st.session_state[POPOVER] = False
+        try:
+            choose(hit)
+        except InputError as problem:  # a line beyond the segments that are looked up
+            st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
+
     with panel:
         text = search_box("find")
         if not text.strip():
@@ -77,16 +85,8 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
         for index, hit in enumerate(hits):
             left, right = st.columns([1, 4], vertical_alignment="center")
             label = f"Line {hit.line:,}" if hit.record is None else f"Object {hit.record + 1:,}"
-            left.button(label, key=f"hit-{index}", on_click=_open, args=(hit, choose))
+            left.button(label, key=f"hit-{index}", on_click=open_line, args=(hit,))
             right.markdown(f"{plain(hit.before.lstrip())}**{plain(hit.match)}**{plain(hit.after)}")
-
-
-def _open(hit: Hit, choose: Callable[[Hit], None]) -> None:
-    st.session_state[POPOVER] = False
-    try:
-        choose(hit)
-    except InputError as problem:  # a line beyond the segments that are looked up
-        st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
 
 
 @st.cache_resource(max_entries=64, show_spinner="Searching")

@@ -95,8 +95,7 @@ def headline(result: RelationCounts, relation: str, choice: DirectedHead, base: 
 
 
 def numbers(result: RelationCounts, relation: str, choice: DirectedHead, label: str) -> list[Metric]:
-    """The best head, its held-out check, the baseline and the chosen head, beside the paper's numbers; of a causal
-    model beside the words counted and a random word."""
+    """The best head, its held-out check, the baseline and the chosen head, beside the paper's or further numbers."""
     row, index = result.row(relation), result.relations.index(relation)
     n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, index])
     share = float(result.accuracy[:, index][choice.at])
