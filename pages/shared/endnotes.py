@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any
 
 import streamlit as st
 
@@ -14,11 +14,10 @@ from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
-P = ParamSpec("P")
 Source = Callable[..., Any] | property | Analysis
 
 
-def folded(label: str, icon: str, key: str, draw: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
+def folded(label: str, icon: str, key: str, draw: Callable[..., object], *args: Any, **kwargs: Any) -> None:
     """A closed expander that costs nothing until it is opened: only then is its content drawn."""
     box = st.expander(label, icon=icon, key=f"folded-{key}", on_change="rerun")
     if box.open:

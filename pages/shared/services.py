@@ -13,7 +13,6 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result, renamed
 from bertviz_core.corpora.source import Source
-from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series
 from bertviz_core.engine.jobs import JobQueue
@@ -77,17 +76,10 @@ def in_background(work: Callable[[], T]) -> Future[T]:
 
 def upload(upload: Upload) -> Source:
     """The bytes of an upload; it may unpack to at most UNPACKED times the largest upload."""
-    return replace(uploads().source_of(upload), max_unpacked=UNPACKED * _max_upload())
+    return replace(uploads().source_of(upload), max_unpacked=UNPACKED * max_upload())
 
 
-def check(files: list[tuple[str, bytes]], kind: str, *, fixed: bool = False) -> UploadCheck:
-    """Begin to check files (see UploadCheck)."""
-    seconds = 10 if access().public else 60
-    limits = {"max_size": _max_upload(), "max_unpacked": UNPACKED * _max_upload(), "seconds": seconds}
-    return UploadCheck(files, kind, fixed=fixed, **limits)
-
-
-def _max_upload() -> int:
+def max_upload() -> int:
     return int(st.get_option("server.maxUploadSize")) * 2**20  # in .streamlit/config.toml
 
 

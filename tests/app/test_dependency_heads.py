@@ -37,6 +37,8 @@ def test_choices_compute_nothing_anew() -> None:
     assert app.dataframe[0].value["n"].min() >= 100
     assert not app.exception and not app.error
     assert "Analyze" not in " ".join(button.label for button in app.button)
+    app = open_app("dependency_heads", mode="paper")
+    assert not app.exception and "Best head, held out" in metrics(app)
 
 
 def test_the_best_head_of_a_relation_is_taken_with_its_direction() -> None:
@@ -81,8 +83,3 @@ def test_sentences_are_found_by_their_guesses_and_their_words() -> None:
     assert 0 < sentence_count(app) < everything
     app.text_input(key="search").set_value("no such word").run()
     assert sentence_count(app) == 0 and not app.exception
-
-
-def test_mode_as_in_the_paper_is_decided_on_held_out_words_too() -> None:
-    app = open_app("dependency_heads", mode="paper")
-    assert not app.exception and "Best head, held out" in metrics(app)

@@ -91,11 +91,3 @@ def test_what_the_links_of_results_say_arrives_where_they_lead() -> None:
     for target, query in own.values():
         there = values(open_app(target, **query), query)
         assert {name: there.get(name) for name in query} == query, target
-
-
-def test_a_relation_of_the_demo_arrives_where_its_link_leads() -> None:
-    app = open_app("overview")
-    target, query = next((page, query) for page, query in links(app) if "relation" in query)
-    there = open_app(target, **query)
-    assert there.selectbox(key="relation").value == query["relation"]
-    assert there.selectbox(key="head").value == query["head"]

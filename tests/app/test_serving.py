@@ -38,14 +38,10 @@ def start(monkeypatch: pytest.MonkeyPatch, **options: object) -> list[str]:
     return opened
 
 
-def test_a_browser_opens_at_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_opens_at_the_server_and_no_page_is_run_without_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
     assert start(monkeypatch) == ["http://localhost:8501"]
     assert start(monkeypatch, **{"server.address": "0.0.0.0"}) == ["http://localhost:8501"]
-
-
-def test_a_page_is_never_run_without_the_frame(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PagesManager, "uses_pages_directory", None)
-    start(monkeypatch, **{"server.headless": True})
     assert PagesManager.uses_pages_directory is False
 
 

@@ -101,12 +101,6 @@ def test_a_treebank_on_a_text_page_is_recognized_and_its_sentences_can_be_used()
     assert app.selectbox(key="corpus").value == "encyclopedia" and not stored()
 
 
-def test_what_cannot_be_read_is_named_below_a_closed_popover() -> None:
-    app = upload(name="paper.txt", data=b"%PDF-1.7\n%\xe2\xe3", refused=True)
-    assert "This is a PDF, not text." in unescaped(app.error[0].value) and stored() == []
-    assert app.session_state["add a corpus"] is False
-
-
 def test_encodings_and_several_files() -> None:
     files = (("a.txt", "Grüße aus München.\n".encode("cp1252")), ("b.txt", "Es war warm.\n".encode("utf-16")))
     app = open_app("surface_patterns")
@@ -131,7 +125,9 @@ def test_files_of_different_kinds_are_refused_together() -> None:
 
 
 def test_an_upload_is_not_joined_to_what_was_uploaded_before() -> None:
-    app = upload(data=b"%PDF-1.4 and more", name="paper.pdf", refused=True)
+    app = upload(data=b"%PDF-1.7\n%\xe2\xe3", name="paper.txt", refused=True)
+    assert "This is a PDF, not text." in unescaped(app.error[0].value) and stored() == []
+    assert app.session_state["add a corpus"] is False  # the error is below it
     assert not uploader(app).value
     uploader(app).set_value(("mine.txt", TEXT, "text/plain")).run()
     assert not app.error and not uploader(app).value

@@ -41,7 +41,6 @@ class Selection:
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
-        """The request for an analysis with these choices."""
         settings = ANALYSES[analysis].relevant(self.settings)
         source = self.corpora[ANALYSES[analysis].corpus]
         return Request(analysis, self.checkpoint, source, settings, options or {})

@@ -1,10 +1,11 @@
 """The uploads that a reader sees: on a public server this session's, else the latest, and those of links."""
 
+from contextlib import suppress
 from functools import partial
 
 import streamlit as st
 
-from bertviz_core.corpora.upload_check import CheckedFiles
+from bertviz_core.corpora.upload_check import CheckedFiles, UploadCheck
 from bertviz_core.engine.uploads import TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
@@ -18,13 +19,13 @@ PATIENCE = 1.0  # seconds that a reader waits for a check before the page goes o
 
 def visible(kind: str) -> dict[str, Upload]:
     """Address (as a link has it) -> upload, of one kind, oldest first."""
-    if f"uploads-{kind}" not in st.session_state:
-        try:
-            present = [] if services.access().public else services.uploads().latest(kind)
-        except StoreError:  # as the header says
-            present = []
-        st.session_state[f"uploads-{kind}"] = {PREFIX + upload.token: upload for upload in present}
-    uploads: dict[str, Upload] = st.session_state[f"uploads-{kind}"]
+    key = f"uploads-{kind}"
+    if key not in st.session_state:
+        st.session_state[key] = {}
+        with suppress(StoreError):  # as the header says
+            latest = [] if services.access().public else services.uploads().latest(kind)
+            st.session_state[key] = {PREFIX + upload.token: upload for upload in latest}
+    uploads: dict[str, Upload] = st.session_state[key]
     return uploads
 
 
@@ -57,7 +58,9 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
     mine = jobs.session()
     if mine.check:
         mine.check.end()
-    mine.check, st.session_state["checking"] = services.check(files, kind, fixed=fixed), role
+    size, seconds = services.max_upload(), 10 if services.access().public else 60
+    limits = {"max_size": size, "max_unpacked": services.UNPACKED * size, "seconds": seconds}
+    mine.check, st.session_state["checking"] = UploadCheck(files, kind, fixed=fixed, **limits), role
     mine.check.done(PATIENCE)
 
 
