@@ -16,7 +16,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.encoding import Batch, collate, encode_words
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.word_loss import IGNORED, Predictions, logits_at, predictions_of, selecting
+from bertviz_core.models.word_loss import Predictions, predict_words
 
 RunLayer = Callable[..., Any]  # (a layer's own forward function, hidden states, *others) -> what the layer returns
 
@@ -81,18 +81,12 @@ class Restart:
             counts.append(len(attentions) - before)
             return output
 
-        with torch.inference_mode(), self._layers_run_by(count_calls):
+        with torch.inference_mode(), self.layers_run_by(count_calls):
             self.model.encoder(**batch.inputs(self.model), observer=attentions.append)
         return counts
 
-    def logits(self, batch: Batch, selected: Tensor, combine: Any, run_layer: RunLayer) -> Tensor:
-        """(selected token, vocabulary), of a pass in which `run_layer` runs the layers."""
-        with self._layers_run_by(run_layer), selecting(self.model, selected):
-            output = self.model.language_model(**batch.inputs(self.model), combine=combine)
-        return logits_at(selected, output)
-
     @contextmanager
-    def _layers_run_by(self, run_layer: RunLayer) -> Iterator[None]:
+    def layers_run_by(self, run_layer: RunLayer) -> Iterator[None]:
         for module in self.modules:
             module.forward = partial(run_layer, module.forward)
         try:
@@ -127,8 +121,8 @@ def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:
         outputs.append(output if outputs else output.requires_grad_())  # parameters are frozen: the graph begins here
         return output
 
-    with torch.enable_grad():
-        total, predictions = predictions_of(restart.logits(batch, labels != IGNORED, combine, record), labels)
+    with torch.enable_grad(), restart.layers_run_by(record):
+        total, predictions, _ = predict_words(restart.model, batch, labels, combine=combine)
         gradients = torch.autograd.grad(total, outputs)
     estimates = []
     for output, gradient in zip(outputs, gradients, strict=True):
@@ -148,14 +142,9 @@ def predict_without(
     mean: Tensor | None = None,
     batch_tokens: int,
 ) -> Iterator[Predictions]:
-    """The predictions for a batch with each of several sets of heads switched off, one Predictions for each set.
-
-    Args:
-        batch, labels, inputs: Labeled segments, and what `predict_whole` found: the input of each layer.
-        heads: (set, layer, head) bool.
-        keys, mean: As in `SwitchedOff`, of the batch.
-        batch_tokens: As many sets go through the model together as fit into so many tokens, one at least.
-    """
+    """The predictions for a batch, as in `predict_whole`, which gave the `inputs` of the layers, with each of several
+    sets of heads (set, layer, head) switched off, one Predictions for each set. `keys` and `mean` are as in
+    `SwitchedOff`; as many sets go through the model together as fit into `batch_tokens`, one at least."""
     first, names = int(heads.any(0).any(-1).nonzero()[0]), ("ids", "types", "mask", "cls", "sep", "punctuation")
     with torch.inference_mode():
         for chosen in heads.split(max(1, batch_tokens // labels.numel())):
@@ -163,8 +152,8 @@ def predict_without(
             repeated = replace(batch, **{name: getattr(batch, name).repeat(size, 1) for name in names})
             off = chosen.repeat_interleave(len(labels), 0)  # (set and row, layer, head)
             combine = SwitchedOff(off, None if keys is None else keys.repeat(size, 1), mean, first)
-            wanted, skip = labels.repeat(size, 1), _skipping(first, inputs[first].repeat(size, 1, 1))
-            predictions = predictions_of(restart.logits(repeated, wanted != IGNORED, combine, skip), wanted)[1]
+            with restart.layers_run_by(_skipping(first, inputs[first].repeat(size, 1, 1))):
+                predictions = predict_words(restart.model, repeated, labels.repeat(size, 1), combine=combine)[1]
             for parts in zip(*(value.chunk(size) for value in vars(predictions).values()), strict=True):
                 yield Predictions(*parts)
 

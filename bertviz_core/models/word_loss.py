@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from torch.utils.hooks import RemovableHandle
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
@@ -97,7 +96,10 @@ def backward(
     each map is freed then. What is differentiated is the sum over segments of each one's own mean loss, so that a
     segment's gradient does not depend on the others in its batch. Raises ModelError where the gradient does not reach
     the maps that the model shows."""
-    layers = 0
+    layers, maps = 0, list[Tensor]()
+
+    def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
+        return embedded.requires_grad_()  # no parameter does: the graph begins here
 
     def show(layer: int, values: list[Tensor], gradient: Tensor) -> None:
         nonlocal layers
@@ -106,10 +108,14 @@ def backward(
         for observe in observers:
             observe(layer_gradient)
 
-    with torch.enable_grad():
-        shown, labels = label(batch, targets)
-        logits, maps = _forward(model, shown, labels != IGNORED)
-        total, predictions = predictions_of(logits, labels)
+    shown, labels = label(batch, targets)
+    how: dict[str, Any] = {"observer": lambda scores: maps.append(scores.weights)}
+    if not model.observable:
+        how = {"output_attentions": True}
+    with torch.enable_grad(), model.encoder.get_input_embeddings().register_forward_hook(begin):
+        total, predictions, output = predict_words(model, shown, labels, **how)
+        maps = maps or list(output.attentions)
+        del output
         first = maps[0]
         while maps:  # from here on the graph alone owns them, and frees each with its hook
             weights = maps.pop()
@@ -135,46 +141,25 @@ def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
     return replace(batch, ids=torch.from_numpy(ids).to(device)), torch.from_numpy(labels).to(device)
 
 
-def _forward(model: AttentionModel, batch: Batch, selected: Tensor) -> tuple[Tensor, list[Tensor]]:
-    """Logits (selected token, vocabulary) at the selected positions (batch, token), and every layer's maps. The graph
-    begins at the embeddings, because no parameter requires a gradient."""
-    maps: list[Tensor] = []
-
-    def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
-        return embedded.requires_grad_()
-
-    with model.encoder.get_input_embeddings().register_forward_hook(begin), selecting(model, selected):
-        if model.observable:
-            output = model.language_model(**batch.inputs(model), observer=lambda scores: maps.append(scores.weights))
-        else:
-            output = model.language_model(**batch.inputs(model), output_attentions=True)
-            maps = list(output.attentions)
-    return logits_at(selected, output), maps
-
-
-def selecting(model: AttentionModel, selected: Tensor) -> RemovableHandle:
-    """Within the context, hand only the selected positions (batch, token) on to the (large) vocabulary layer."""
+def predict_words(
+    model: AttentionModel, batch: Batch, labels: Tensor, **options: Any
+) -> tuple[Tensor, Predictions, Any]:
+    """Run a model on a batch with labels (batch, token), of which only the labeled positions go on to the (large)
+    vocabulary layer; `options` are for the model. Returns the sum of the segments' losses, in the graph; what to
+    report, out of it; and the model's output."""
+    selected = labels != IGNORED
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:
         output.last_hidden_state = output.last_hidden_state[selected][None]  # (1, selected token, width)
         return output
 
-    handle: RemovableHandle = model.encoder.register_forward_hook(select)
-    return handle
-
-
-def logits_at(selected: Tensor, output: Any) -> Tensor:
-    """(selected token, vocabulary) logits of a pass with `selecting`, which some decoders, such as OPT, pass by."""
-    logits: Tensor = output.logits
-    return at_least_float32(logits[selected] if logits.shape[:2] == selected.shape else logits[0])
-
-
-def predictions_of(logits: Tensor, labels: Tensor) -> tuple[Tensor, Predictions]:
-    """The sum of the segments' losses, in the graph; and what to report, out of it."""
-    selected = labels != IGNORED
+    with model.encoder.register_forward_hook(select):
+        output = model.language_model(**batch.inputs(model), **options)
+    passed_by = output.logits.shape[:2] == selected.shape  # the hook, as in some decoders, such as OPT
+    logits = at_least_float32(output.logits[selected] if passed_by else output.logits[0])
     rows, targets = selected.nonzero()[:, 0], labels[selected]
     losses, guess = cross_entropy(logits, targets, reduction="none"), logits.argmax(-1)
     counts = selected.sum(1)
     right = counts.new_zeros(len(counts)).index_add(0, rows, (guess == targets).long())
     loss = losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts
-    return loss.sum(), Predictions(loss.detach(), right, counts, losses.detach(), guess)
+    return loss.sum(), Predictions(loss.detach(), right, counts, losses.detach(), guess), output
