@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.families import gpt2_bpe, wordpiece
+from tests import families
+from tests.families import Family, gpt2_bpe, wordpiece
 
 INSIDE, RETURNED, REFUSED = "inside the layers", "returned by the model", "refused"
 WIDTH, HEADS, LAYERS, POSITIONS, INNER = 32, 4, 4, 128, 48
@@ -92,27 +93,16 @@ ARCHITECTURES = {  # by model_type
 
 def save(model_type: str, folder: Path) -> Path:
     """A small random model of a family with a tokenizer, written as save_pretrained does; attention is made uneven."""
-    import torch
-    from transformers import CONFIG_MAPPING, AutoModel, AutoModelForTextEncoding
+    from transformers import CONFIG_MAPPING
     from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
 
     kind = CONFIG_MAPPING[model_type]
-    tokenizer = gpt2_bpe() if model_type in ("gpt2", "llama", "qwen3", "opt") else wordpiece()
+    tokenizer = gpt2_bpe if model_type in ("gpt2", "llama", "qwen3", "opt") else wordpiece
     names = {*kind().to_dict(), *kind.attribute_map}
-    sizes = {name: size for name, size in SIZES.items() if name in names} | {"vocab_size": len(tokenizer) + 8}
+    sizes = {name: size for name, size in SIZES.items() if name in names} | {"vocab_size": len(tokenizer()) + 8}
     if "kv_lora_rank" in names:  # latent attention has as many keys as queries, of a width of their own
         sizes |= {"num_key_value_heads": HEADS}
         sizes.pop("head_dim", None)
-    config = kind(**sizes | ARCHITECTURES[model_type].own)
-    encoder = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(model_type, "").endswith("EncoderModel")
-    auto = AutoModelForTextEncoding if encoder else AutoModel
-    torch.manual_seed(0)
-    model = auto.from_config(config)
-    for name, weight in model.named_parameters():
-        if weight.dim() > 1:
-            torch.nn.init.normal_(weight, std=0.2 if "embed" not in name else 1.0)
-        elif name.endswith("sinks"):
-            torch.nn.init.normal_(weight)
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    return folder
+    family = Family(kind.__name__, sizes | ARCHITECTURES[model_type].own, tokenizer)
+    is_encoder = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(model_type, "").endswith("EncoderModel")
+    return families.save(family, folder, auto="AutoModelForTextEncoding" if is_encoder else "AutoModel", spread=0.2)

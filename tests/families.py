@@ -154,7 +154,7 @@ FAMILIES = {
 DECODERS = {name: family for name, family in FAMILIES.items() if family.causal}
 
 
-def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel") -> Path:
+def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel", spread: float = 0.35) -> Path:
     """A random model of the family and its tokenizer, written as save_pretrained does. Attention is made uneven.
 
     auto: the bare encoder, or a class with a head, such as AutoModelForMaskedLM.
@@ -169,7 +169,9 @@ def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel") -
     model = getattr(transformers, auto).from_config(config)
     for name, weight in model.named_parameters():
         if weight.dim() > 1:  # the library's own spread of 0.02 gives almost uniform attention: a weak test
-            torch.nn.init.normal_(weight, std=0.35 if "embed" not in name else 1.0)
+            torch.nn.init.normal_(weight, std=spread if "embed" not in name else 1.0)
+        elif name.endswith("sinks"):
+            torch.nn.init.normal_(weight)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

@@ -18,7 +18,8 @@ class Skipped:
     reasons: dict[str, dict] = field(default_factory=dict)
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
-        self._take(reason, count, [shorten(where)])
+        if count:
+            self._take(reason, count, [shorten(where)])
 
     def merge(self, other: Skipped) -> None:
         """Add the counts of a later part of the corpus."""

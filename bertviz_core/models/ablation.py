@@ -50,13 +50,9 @@ class SwitchedOff:
 
 class Restart:
     """Runs a model that predicts words from the input of any of its layers: the encoder's first list of modules that
-    call attention once each, as many as the model has layers (ALBERT calls few modules several times).
-
-    While a pass runs, their forward functions are replaced: no other thread may use the model.
-
-    Raises:
-        ModelError: The model has no such list, or ignores the attention function.
-    """
+    call attention once each, as many as the model has layers (ALBERT calls few modules several times). While a pass
+    runs, their forward functions are replaced: no other thread may use the model. Raises ModelError where the model has
+    no such list, or ignores the attention function."""
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model

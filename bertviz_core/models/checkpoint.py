@@ -71,9 +71,8 @@ class Checkpoint:
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Find a model's files on this machine: `demo`, a folder, or a hub name with a branch, tag or commit.
-
-    Where `access` limits the folders, a name is looked up among theirs and is never a path.
+    """Find a model's files on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where
+    `access` limits the folders, a name is looked up among theirs and is never a path.
 
     Raises:
         DownloadNeeded: The hub has the model and this machine has not.

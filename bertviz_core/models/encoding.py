@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -106,9 +106,8 @@ def encode_words(words: Sequence[str], tokens: Tokens, number: int, where: str, 
 def pieces_of(words: Sequence[str], tokens: Tokens, where: str, skipped: Skipped) -> list[list[int]]:
     """The pieces of every word, [UNK] for one that cleans to nothing; what is unknown is counted."""
     pieces = [tokens.pieces(word) for word in words]
-    if empty := pieces.count([]):
-        skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, empty)
-    count_unknown(list(chain.from_iterable(pieces)), tokens, where, skipped)
+    skipped.add("a word the tokenizer cleans to nothing (read as unknown)", where, pieces.count([]))
+    skipped.add(UNKNOWN, where, sum(i == tokens.unk for piece in pieces for i in piece))
     return [piece or [tokens.unknown] for piece in pieces]
 
 
@@ -128,12 +127,6 @@ def framed(
         words += [-1] * len(after)
         types += [kind] * (len(ids) - len(types))
     return np.array(ids, dtype=np.int64), np.array(types, dtype=np.int64), np.array(words, dtype=np.int64)
-
-
-def count_unknown(ids: list[int], tokens: Tokens, where: str, skipped: Skipped) -> None:
-    """Count what the tokenizer has no piece for, such as an emoji."""
-    if tokens.unk is not None and (unknown := ids.count(tokens.unk)):
-        skipped.add(UNKNOWN, where, unknown)
 
 
 @dataclass(frozen=True)

@@ -54,37 +54,26 @@ def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) 
 _models = cache(lambda device: LoadedModels(device=device))
 
 
-def _pair(model: Any) -> tuple[Any, Any]:
-    """(transformers model, tokenizer)."""
-    if not isinstance(model, tuple | list) or len(model) != 2:
-        what = f"An object of type {type(model).__name__} is not a model."
-        raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
-    return transformers_model(model[0]), model[1]
-
-
-def transformers_model(model: Any) -> Any:
-    """The transformers model inside what the caller has: the object itself, what torch.compile wraps, or the first one
-    among a module's parts; raises ModelError where there is none."""
-    from torch.nn import Module
+def _pair(pair: Any) -> tuple[Any, Any]:
+    """(transformers model, tokenizer); raises ModelError for anything else."""
     from transformers import PreTrainedModel
 
-    for part in model.modules() if isinstance(model, Module) else ():
-        if isinstance(part, PreTrainedModel):
-            return part
-    raise ModelError(
-        f"An object of type {type(model).__name__} contains no transformers model.",
-        hint="Give (model, tokenizer), the model a transformers model or a torch module with one inside.",
-    )
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        what = f"An object of type {type(pair).__name__} is not a model."
+        raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
+    model, tokenizer = pair
+    is_model = isinstance(model, PreTrainedModel)
+    if not is_model or not callable(getattr(tokenizer, "get_vocab", None)):
+        wrong, kind = (tokenizer, "tokenizer") if is_model else (model, "transformers model")
+        what = f"An object of type {type(wrong).__name__} is not a {kind}."
+        raise ModelError(what, hint="Give (model, tokenizer), both objects of transformers.")
+    return model, tokenizer
 
 
 def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
-    """Describe a transformers model and its tokenizer as they are now; every weight is read once. Raises ModelError for
-    anything but a tokenizer."""
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once."""
     import torch
 
-    if not callable(getattr(tokenizer, "get_vocab", None)):
-        what = f"An object of type {type(tokenizer).__name__} is not a tokenizer."
-        raise ModelError(what, hint="Give (model, tokenizer).")
     config = model.config.to_dict() | {"architectures": [type(model).__name__]}
     stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
     total = hashlib.sha256()

@@ -30,9 +30,8 @@ def load(
     tokens = load_tokens(checkpoint)
     if language_model:
         check_head(checkpoint)
-    auto = _auto_class(checkpoint, language_model)
     with _explained(checkpoint):
-        loaded, missing = _read_weights(auto, checkpoint, dtype)
+        loaded, missing = _read_weights(checkpoint, dtype, language_model)
     if missing:
         raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
@@ -74,29 +73,20 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
         ) from error
 
 
-def _auto_class(checkpoint: Checkpoint, language_model: bool) -> Any:
-    """The class that loads the model: its encoder, alone where it is part of an encoder-decoder such as T5, or the
-    model with its head; raises ModelError where transformers knows none of its family with one."""
+def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, list[str]]:
+    """The model with its head, or its encoder, alone where it is part of an encoder-decoder such as T5; and the weights
+    of the head that the files lack. Of the encoder only the pooler may be lacking."""
     with IMPORTING:
+        import torch
         from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForTextEncoding
-        from transformers.models.auto import modeling_auto as known
-
-    family = checkpoint.config.get("model_type", "")
-    if not language_model:
-        name = known.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "")
-        return AutoModelForTextEncoding if name.endswith("EncoderModel") else AutoModel
-    is_next = predicts_next_words(checkpoint)
-    if family not in (known.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES if is_next else known.MODEL_FOR_MASKED_LM_MAPPING_NAMES):
-        raise no_head(checkpoint, f"models of the family {family!r} are not trained to predict words")
-    return AutoModelForCausalLM if is_next else AutoModelForMaskedLM
-
-
-def _read_weights(auto: Any, checkpoint: Checkpoint, dtype: str) -> tuple[Any, list[str]]:
-    """The model, and the weights of its head that the files lack; of the encoder only the pooler may be lacking."""
-    import torch
-    from transformers.utils import logging
+        from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ENCODERS
+        from transformers.utils import logging
 
     logging.disable_progress_bar()
+    encoder = ENCODERS.get(checkpoint.config.get("model_type", ""), "").endswith("EncoderModel")
+    auto = AutoModelForTextEncoding if encoder else AutoModel
+    if language_model:
+        auto = AutoModelForCausalLM if predicts_next_words(checkpoint) else AutoModelForMaskedLM
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,

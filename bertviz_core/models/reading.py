@@ -184,8 +184,8 @@ class Windows(Examples[Window]):
         budget = self.room(self.tokens.single)
         pieces = pieces_of(document.words, self.tokens, document.name, reading.skipped)
         reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
-        if long := sum(len(piece) > budget // 2 for piece in pieces):
-            reading.skipped.add("a word longer than half a window (cut)", document.name, long)
+        long = sum(len(piece) > budget // 2 for piece in pieces)
+        reading.skipped.add("a word longer than half a window (cut)", document.name, long)
         pieces = [piece[: budget // 2] for piece in pieces]
         ends = np.cumsum([len(piece) for piece in pieces])
         spans = [(0, _whole_sentences(document.sentences, ends, budget))]
@@ -194,8 +194,7 @@ class Windows(Examples[Window]):
         elif (end := spans[0][1]) < len(document.words):
             mentions, tokens = sum(mention.end > end for mention in document.mentions), self.settings.max_length
             reading.skipped.add(f"a word past the cut at {tokens} tokens", document.name, len(document.words) - end)
-            if mentions:
-                reading.skipped.add(f"a mention cut off at {tokens} tokens", document.name, mentions)
+            reading.skipped.add(f"a mention cut off at {tokens} tokens", document.name, mentions)
         heads = head_words(document)
         items_of_spans = items_of(document, heads, spans, reading.skipped)
         for span, items in zip(spans, items_of_spans, strict=True):
@@ -215,10 +214,8 @@ def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> in
 
 
 def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:
-    """Windows of at most `budget` tokens, each beginning half a window after the last.
-
-    `ends` counts the tokens up to the end of each word; no word is longer than half a window.
-    """
+    """Windows of at most `budget` tokens, each beginning half a window after the last; `ends` (word,) counts the tokens
+    up to the end of each word, none of them longer than half a window."""
     starts = np.concatenate([[0], ends[:-1]])
     spans: list[Span] = []
     first = 0

@@ -15,7 +15,7 @@ from bertviz_core.corpora.examples import Record
 from bertviz_core.corpora.readers import Paragraph, TextCorpus, read_text
 from bertviz_core.corpora.word_search import Hit
 from bertviz_core.errors import SettingsError
-from bertviz_core.models.encoding import Encoded, count_unknown, encode_words, framed
+from bertviz_core.models.encoding import Encoded, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
 Line = tuple[int, list[int]]  # line number, ids
@@ -72,7 +72,7 @@ class Segments(Examples[Encoded]):
             document = paragraph.document
             reading.counts["documents"] = document + 1
             ids = self.tokens.encode(paragraph.text)
-            count_unknown(ids, self.tokens, f"line {paragraph.line}", reading.skipped)
+            reading.skipped.add(UNKNOWN, f"line {paragraph.line}", sum(i == self.tokens.unk for i in ids))
             if ids:
                 chunk.append((paragraph.line, ids))
                 length += len(ids)
@@ -101,7 +101,7 @@ class Segments(Examples[Encoded]):
     def _from_string(self, text: str, where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
         """(ids, types)"""
         ids = self.tokens.encode(text)
-        count_unknown(ids, self.tokens, where, skipped)
+        skipped.add(UNKNOWN, where, sum(i == self.tokens.unk for i in ids))
         if not self.settings.paper and len(ids) > self.room(self.tokens.single):
             ids = ids[: self.room(self.tokens.single)]
             skipped.add("a text longer than a segment (its end was cut)", where)
@@ -111,8 +111,7 @@ class Segments(Examples[Encoded]):
     def _from_tokens(self, names: list[str], where: str, skipped: Skipped) -> tuple[np.ndarray, np.ndarray]:
         """(ids, types)"""
         known, unknown = self.tokens.ids(names)
-        if unknown:
-            skipped.add(UNKNOWN, where, unknown)
+        skipped.add(UNKNOWN, where, unknown)
         if not set(chain(*self.tokens.single)) <= set(known):
             skipped.add("`tokens` without the model's special tokens (taken as given)", where)
         ids = np.array(known, dtype=np.int64)

@@ -71,12 +71,8 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
 
 
 def cached(name: str, revision: str | None, access: Access) -> Path:
-    """The folder of a hub model that is on this machine.
-
-    Raises:
-        DownloadNeeded: The hub has it, this machine has not, and there is room for it.
-        ModelError: The hub does not have it, cannot be reached or may not be used, or there is no room.
-    """
+    """The folder of a hub model that is on this machine; raises DownloadNeeded where the hub has it and there is room,
+    else ModelError."""
     try:
         return _snapshot(name, revision, access, local_files_only=True)
     except Exception as error:

@@ -1,11 +1,10 @@
 import pytest
 import torch
-from torch import nn
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import DEMO_FOLDER
-from bertviz_core.models.in_memory import describe, model_in_memory, transformers_model
+from bertviz_core.models.in_memory import checkpoint_of, describe, model_in_memory
 
 
 @pytest.fixture
@@ -71,11 +70,10 @@ def test_it_is_described_as_its_files_are(tiny, tiny_folder, tokenizer):
     assert here.name == "BertForMaskedLM in memory"
 
 
-def test_a_model_inside_a_module_is_found(classifier):
-    assert transformers_model(nn.Sequential(nn.LayerNorm(3), classifier)) is classifier
-    with pytest.raises(ModelError, match="LayerNorm contains no transformers model"):
-        transformers_model(nn.LayerNorm(3))
-    with pytest.raises(ModelError, match="str contains no"):
-        transformers_model("bert")
-    with pytest.raises(ModelError, match="int is not a tokenizer"):
-        describe(classifier, 3)
+def test_only_transformers_objects_are_a_model(classifier, tokenizer):
+    for pair, message in (
+        ((3, tokenizer), "int is not a transformers model"),
+        ((classifier, 3), "int is not a tokenizer"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            checkpoint_of(pair)
