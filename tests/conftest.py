@@ -78,6 +78,12 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save(FAMILIES["bert"], tmp_path_factory.mktemp("tiny-bert"))
 
 
+@pytest.fixture
+def folder(tiny_folder: Path, tmp_path: Path) -> Path:
+    """A copy of it that a test may spoil."""
+    return Path(shutil.copytree(tiny_folder, tmp_path / "copy"))
+
+
 @pytest.fixture(scope="session")
 def nan_folder(tiny_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same, with a weight that is not a number."""

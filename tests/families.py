@@ -1,6 +1,6 @@
 """Tiny random models of many families, with tokenizers made on the spot; nothing is downloaded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ TEXT = [
     "In the evening the lamps are lit; people walk home, talk, and close their shutters against the wind.",
     "Unhappily the gardener's newest greenhouses were too small for the tallest palms.",
 ]
+STEPS = (0, 10, 200)  # of a training
 LETTERS = [chr(code) for code in range(97, 123)]
 
 
@@ -174,4 +175,16 @@ def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel", s
             torch.nn.init.normal_(weight)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_training(
+    folder: Path,
+    steps: Sequence[int] = STEPS,
+    auto: str = "AutoModelForMaskedLM",
+    family: Family = FAMILIES["bert"],
+) -> Path:
+    """Folders step-0000000, ... of one shape and vocabulary, other weights at each step, as a training keeps them."""
+    for step in steps:
+        save(family, folder / f"step-{step:07d}", seed=step, auto=auto)
     return folder

@@ -83,14 +83,13 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
         )
     chosen, layout, ids = list(positions), original.layout, original.example.ids.copy()
     ids[chosen] = tokens.mask
-    masked, words = labels_of(ids, layout.owner, tokens)
-    labels, merged = list(layout.tokens.labels), list(layout.words.labels)
+    labels, merged = labels_of(ids, layout.owner, tokens)
+    words = list(layout.words.labels)
     for position in chosen:
         word = layout.owner[position]
         whole = (ids[layout.owner == word] == tokens.mask).all()
-        labels[position] = masked[position]
-        merged[word] = masked[position] if whole else words[word]
-    return OneInput(replace(original.example, ids=ids), layout.labeled(labels, merged), original.cut)
+        words[word] = labels[position] if whole else merged[word]
+    return OneInput(replace(original.example, ids=ids), layout.labeled(labels, words), original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:

@@ -12,7 +12,7 @@ from bertviz_core.corpora.files import sample
 from bertviz_core.engine.store import Store
 from bertviz_core.models.checkpoint import find
 from bertviz_core.settings import Settings
-from tests import predicting, trainings
+from tests import families, predicting
 from tests.app.driving import open_app, parameter, words
 from tests.shipped import COUNT
 
@@ -66,7 +66,10 @@ def test_an_encoder_and_decoders_of_other_shapes_are_compared_calmly(tmp_path: P
 
 
 def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tmp_path: Path) -> None:
-    folder, store = trainings.save(tmp_path / "steps", steps=(10, 200), auto="AutoModel"), Store(tmp_path / "store")
+    folder, store = (
+        families.save_training(tmp_path / "steps", steps=(10, 200), auto="AutoModel"),
+        Store(tmp_path / "store"),
+    )
     settings = Settings(max_length=64, limit=20)
     requests = [
         Request("surface_patterns", find(str(one)), sample("encyclopedia"), settings) for one in folder.iterdir()

@@ -8,7 +8,7 @@ import pytest
 
 from bertviz_core.emergence.series import shipped
 from bertviz_core.exports import to_json
-from tests import trainings
+from tests import families
 from tests.app.driving import analyze, metrics, open_app, paste, unescaped, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -50,7 +50,7 @@ def test_the_slider_moves_every_number_and_the_address_holds_it() -> None:
 
 
 def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Path) -> None:
-    folder = trainings.save(tmp_path / "mine" / "steps", steps=(3, 30))
+    folder = families.save_training(tmp_path / "mine" / "steps", steps=(3, 30))
     app = open_own(folder)
     assert "2 checkpoints, steps 3 to 30" in words(app)
     analyze(app)
@@ -60,7 +60,7 @@ def test_a_local_folder_is_a_job_and_what_it_lacks_later_is_offered(tmp_path: Pa
     assert "not one of this training's 2 × 2" not in words(app)  # the chosen head, 1-1, is
     app.selectbox(key="head").set_value("4-5").run()
     assert "not one of this training's 2 × 2" in words(app)
-    trainings.save(folder, steps=(300,))
+    families.save_training(folder, steps=(300,))
     app.run()
     assert "4 of 12 analyses are missing" in words(app)
     assert app.select_slider(key="at_step").options == ["3", "30"]
@@ -82,7 +82,7 @@ def test_a_folder_that_holds_no_training_is_refused_and_the_choice_stays(
 
 
 def test_a_training_without_a_masked_word_head_says_why_it_has_no_loss(tmp_path: Path) -> None:
-    app = open_own(trainings.save(tmp_path / "mine", steps=(3, 30), auto="AutoModel"))
+    app = open_own(families.save_training(tmp_path / "mine", steps=(3, 30), auto="AutoModel"))
     analyze(app)
     assert "Masked-word loss" not in metrics(app) and len(app.metric) == 3
     assert "no masked-word loss" in words(app)

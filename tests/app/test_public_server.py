@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.models import sources
-from tests import trainings
+from tests import families
 from tests.app.driving import ROOT, open_app, unescaped, words
 
 pytestmark = pytest.mark.usefixtures("own_store")
@@ -28,7 +28,7 @@ def test_allowed_models_and_trainings_are_offered_by_name(
     public: None, tmp_path: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(tiny_folder, tmp_path / "models" / "tiny")
-    trainings.save(tmp_path / "models" / "mine", steps=(3, 30))
+    families.save_training(tmp_path / "models" / "mine", steps=(3, 30))
     monkeypatch.setenv("BERTVIZ_MODELS", str(tmp_path / "models"))
     sources._scan.cache_clear()
     app = open_app("surface_patterns")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bertviz_core.emergence import Emergence
-from tests import trainings
+from tests import families
 from tests.cli.running import run
 
 TEXT = "the cat sat on the mat .\nthe dog slept , and slept\n\na river runs\nlamps are lit\n"
@@ -15,7 +15,7 @@ SMALL = ("--max-length", "64", "--limit", "60")
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return trainings.save(tmp_path_factory.mktemp("training") / "steps")
+    return families.save_training(tmp_path_factory.mktemp("training") / "steps")
 
 
 def test_files_and_table_say_the_same(folder, text, tmp_path):
@@ -24,10 +24,10 @@ def test_files_and_table_say_the_same(folder, text, tmp_path):
     assert (done.returncode, done.stdout) == (0, "")
     assert "Pass 1 of 9 (step-0000000)" in done.stderr
     whole = json.loads((tmp_path / "x.json").read_bytes())
-    assert [row["step"] for row in whole["table"]] == whole["arrays"]["steps"] == list(trainings.STEPS)
+    assert [row["step"] for row in whole["table"]] == whole["arrays"]["steps"] == list(families.STEPS)
     kept = Emergence.from_bytes((tmp_path / "x.safetensors").read_bytes())
     assert kept.arrays() == whole["arrays"]
-    assert (tmp_path / "x.csv").read_text().count("\n") == 1 + len(trainings.STEPS)
+    assert (tmp_path / "x.csv").read_text().count("\n") == 1 + len(families.STEPS)
     assert "Heads by what they do" in (tmp_path / "x.html").read_text()
     again = run("emergence", folder, "--text", text, *SMALL, store=tmp_path / "store")
     assert again.stderr == ""  # all of it stood in the store

@@ -26,7 +26,7 @@ from bertviz_core.models import loading
 from bertviz_core.models.segments import Segments
 from bertviz_core.overview import behavior_labels
 from bertviz_core.settings import Settings
-from tests import trainings
+from tests import families
 from tests.families import FAMILIES
 from tests.test_imports import loaded_by
 
@@ -36,7 +36,7 @@ SETTINGS = Settings(max_length=64, limit=60)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return trainings.save(tmp_path_factory.mktemp("training") / "steps")
+    return families.save_training(tmp_path_factory.mktemp("training") / "steps")
 
 
 def series(folder: Path, text: str = TEXT, settings: Settings = SETTINGS) -> Series:
@@ -75,7 +75,7 @@ def counting(count: int) -> Progress:
 def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
     training = series(folder)
     emergence = assembled(training, filled)
-    assert emergence.steps.tolist() == list(trainings.STEPS) and emergence.shape == (2, 2)
+    assert emergence.steps.tolist() == list(families.STEPS) and emergence.shape == (2, 2)
     for index, checkpoint in enumerate(training.training.checkpoints):
         alone = {name: requests.find(filled, request) for name, request in training.requests_of(checkpoint).items()}
         surface, entropy, gradients = (alone[name] for name in ("surface_patterns", "entropy", LOSS))
@@ -100,7 +100,7 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
     """The library's own next-word loss, the checkpoints' own arcs, and figures that say on how many words they rest."""
     from transformers import AutoModelForCausalLM
 
-    folder = trainings.save(tmp_path, (0, 100), "AutoModelForCausalLM", FAMILIES["llama"])
+    folder = families.save_training(tmp_path, (0, 100), "AutoModelForCausalLM", FAMILIES["llama"])
     training = series(folder)
     emergence = computed(training, store)
     assert emergence.loss_name == "next-word loss" and "to_first" in emergence.present
@@ -147,7 +147,7 @@ def test_a_cancelled_training_resumes_where_it_stopped(folder, store, monkeypatc
     assert loaded == [one.name for one in training.training.checkpoints[1:]]  # each once, for all its passes
     assert (progress.pass_number, progress.passes) == (6, 6)
     whole = assembled(training, store)
-    assert whole.steps.tolist() == list(trainings.STEPS)
+    assert whole.steps.tolist() == list(families.STEPS)
     np.testing.assert_array_equal(whole.averages[0], partly.averages[0])
 
 
@@ -167,7 +167,7 @@ def test_a_broken_checkpoint_is_skipped_and_named(folder, filled, tmp_path):
 
 
 def test_without_a_masked_word_head_there_is_no_loss_and_all_the_rest(store, tmp_path):
-    emergence = computed(series(trainings.save(tmp_path / "steps", steps=(5, 50), auto="AutoModel")), store)
+    emergence = computed(series(families.save_training(tmp_path / "steps", steps=(5, 50), auto="AutoModel")), store)
     assert np.isnan(emergence.loss).all() and np.isnan(emergence.masked_accuracy).all()
     assert emergence.arrays()["loss"] == [None, None]
     assert not np.isnan(emergence["previous"]).any()

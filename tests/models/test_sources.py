@@ -14,7 +14,7 @@ from bertviz_core.emergence.training_folder import find_training
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, sources
 from bertviz_core.settings import Access
-from tests import trainings
+from tests import families
 
 Usage = namedtuple("Usage", "total used free")
 SIZE = 440_000_000
@@ -128,7 +128,7 @@ def folder(tmp_path: Path, tiny_folder: Path, monkeypatch: pytest.MonkeyPatch) -
     (root / "outside").symlink_to(tmp_path / "elsewhere")
     (root / "alias").symlink_to(root / "bert-2")
     (root / "round").symlink_to(root)
-    trainings.save(root / "mine", steps=(3, 30))
+    families.save_training(root / "mine", steps=(3, 30))
     sources._scan.cache_clear()
     monkeypatch.setattr(sources, "SECONDS", 10**9)  # no test runs into a new look at the folders
     return root.resolve()
