@@ -23,17 +23,9 @@ from pages.shared.page import Metric
 from pages.shared.views import lists
 
 SHOWN = 10  # sentences a page
-FILES = {  # that the training takes beside its treebank: stored as uploads, and in the address
-    "dev": (
-        "Test treebank (default: a fifth of the sentences is held out)",
-        ["conllu", "conll", "txt", "gz", "xz"],
-        "treebank",
-    ),
-    "vectors": (
-        "Word vectors in GloVe format (default: the model's input embeddings)",
-        ["txt", "gz", "xz", "zip"],
-        "vectors",
-    ),
+FILES = {  # that the training takes beside its treebank, by their role in the address: kind, label
+    "dev": ("treebank", "Test treebank (default: a fifth of the sentences is held out)"),
+    "vectors": ("vectors", "Word vectors in GloVe format (default: the model's input embeddings)"),
 }
 
 
@@ -51,7 +43,7 @@ def choose() -> Request:
 
 def chosen_file(role: str) -> Source | None:
     """The file that this reader gave for a role, with a button that takes it away; stored once, when it is checked."""
-    label, types, kind = FILES[role]
+    kind, label = FILES[role]
     state, key = st.session_state, f"{role}-upload"
 
     def begin() -> None:
@@ -61,7 +53,7 @@ def chosen_file(role: str) -> Source | None:
     def stop() -> None:
         state[key] = ""
 
-    st.file_uploader(label, type=types, key=role, on_change=begin)
+    st.file_uploader(label, key=role, on_change=begin)
     try:
         if key not in address.current().restored:  # on arrival, from the address
             address.current().restored.add(key)

@@ -4,6 +4,7 @@ from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -169,16 +170,16 @@ def with_uniform(result):
 
 
 def test_probes_differ_where_their_intervals_are_apart():
-    names = ["right-branching", "attention-only"]
-    result = SimpleNamespace(
-        probes=names, score=np.array([0.3, 0.5]), low=np.array([0.28, 0.47]), high=np.array([0.32, 0.53]),
-        weight=lambda: np.zeros((1, 1)), about={"sentences": {"test": 40}},
-    )  # fmt: skip
+    frame = pd.DataFrame(
+        {"probe": ["right-branching", "attention-only"], "score": [0.3, 0.5], "low": [0.28, 0.47], "high": [0.32, 0.53]}
+    )
+    about = {"sentences": {"test": 40}}
+    result = SimpleNamespace(to_frame=frame.copy, weight=lambda: np.zeros((1, 1)), about=about)
     result.default_view = lambda: result
     assert found("probes.attention_only", result).state == SHOWN  # 0.47 - 0.32 > 0.1
     result.about["sentences"]["test"] = 4
     assert found("probes.attention_only", result).state == UNDECIDED
-    result.low[1] = 0.41
+    frame.loc[1, "low"] = 0.41
     assert found("probes.words", result).state == ABSENT
 
 

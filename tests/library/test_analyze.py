@@ -94,7 +94,7 @@ def test_trees_and_options_of_an_analysis(tiny_folder):
     words = [["the", letter, "sat", "."] for letter in "abcdefghijkl"]
     asked["corpus"] = [(sentence, *TREES[0][1:]) for sentence in words]
     probes = bv.analyze("probes", probes=("right-branching",), dev=TREES, **asked)
-    assert probes.result.of("right-branching") == pytest.approx(2 / 3)  # of the, cat and sat
+    assert probes.result.score[0] == pytest.approx(2 / 3)  # of the, cat and sat
 
 
 @pytest.mark.parametrize(

@@ -156,12 +156,10 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
 
 def above(result: Probes, base: int, probe: str, other: str, points: float) -> Answer:
     """One probe beside another on the test sentences."""
-    if not {probe, other} <= set(result.probes):
-        raise KeyError(other)
+    rows = result.to_frame().set_index("probe").loc[[probe, other]]  # raises KeyError for a probe that is absent
     enough = result.about["sentences"]["test"] >= MIN_UNITS
-    at = [result.probes.index(name) for name in (probe, other)]
-    first, second = (Interval(result.low[i], result.high[i], enough) for i in at)
-    scores = [f"{result.score[i]:.1%} ({result.low[i]:.1%} to {result.high[i]:.1%})" for i in at]
+    first, second = (Interval(row.low, row.high, enough) for row in rows.itertuples())
+    scores = [f"{row.score:.1%} ({row.low:.1%} to {row.high:.1%})" for row in rows.itertuples()]
     return Answer(
         decide(first.minus(second), points),
         f"The probe “{probe.replace('-', ' ')}” finds {scores[0]} of the governors, “{other.replace('-', ' ')}” "

@@ -50,19 +50,12 @@ def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndar
 
 @dataclass(frozen=True)
 class Group:
-    """Sentences of exactly n words, so that nothing is padded.
+    """Sentences of exactly n words, so that nothing is padded."""
 
-    Attributes:
-        indices: (sentence,) their places among all sentences, in order.
-        features: (sentence, n + ROOT_ROWS, n, head) float16, heads of all layers: `maps`, and then `root`.
-        governors: (sentence, n) int64, 0 is ROOT.
-        words: (sentence, n) int64 rows of the word vectors.
-    """
-
-    indices: np.ndarray
-    features: np.ndarray
-    governors: np.ndarray
-    words: np.ndarray
+    indices: np.ndarray  # (sentence,) their places among all sentences, in order
+    features: np.ndarray  # (sentence, n + ROOT_ROWS, n, head) float16, heads of all layers: `maps`, and then `root`
+    governors: np.ndarray  # (sentence, n) int64, 0 is ROOT
+    words: np.ndarray  # (sentence, n) int64 rows of the word vectors
 
     @property
     def length(self) -> int:

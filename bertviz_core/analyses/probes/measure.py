@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,13 +35,7 @@ Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str]
 
 
 class ProbeRun:
-    """All probes of one request, from reading the treebank to the outcomes.
-
-    Attributes:
-        about: Facts about the run, as JSON.
-        weights: What the probes have learned, by the names of the fields of `result.Probes`.
-        skipped: What was left out beside what the reading of the corpus left out.
-    """
+    """All probes of one request, from reading the treebank to the outcomes."""
 
     def __init__(self, model: AttentionModel, request: Request) -> None:
         self.model, self.settings, self.others = model, request.settings, request.others
@@ -50,7 +43,7 @@ class ProbeRun:
         self.names = self.options.rows(self.settings.paper)
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
-        self.skipped = Skipped()
+        self.skipped = Skipped()  # beside what the reading of the corpus left out
         none = np.zeros((0, model.layers, model.heads))
         self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
@@ -85,12 +78,14 @@ class ProbeRun:
         return tested
 
     def _offsets(self) -> None:
+        """The baselines: the word to the right, ROOT for the last word; and the best fixed offset."""
         best = scoring.best_offset([self.sentences[i] for i in self.splits.train.tolist()])
         self.about["best_offset"] = best
-        at_best = partial(scoring.at_offset, offset=best)
-        for name, guess in (("right-branching", scoring.right_branching), ("best-offset", at_best)):
+        sizes = {i: len(self.sentences[i]) for i in self.splits.test.tolist()}
+        branching = {i: np.append(np.arange(2, size + 1), 0) for i, size in sizes.items()}
+        at_best = {i: scoring.at_offset(size, best) for i, size in sizes.items()}
+        for name, guessed in (("right-branching", branching), ("best-offset", at_best)):
             if name in self.names:
-                guessed = {i: guess(len(self.sentences[i])) for i in self.splits.test.tolist()}
                 self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed))
 
     def _mapped(self, names: list[str]) -> None:

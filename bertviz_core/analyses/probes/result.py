@@ -73,53 +73,33 @@ CAUSAL = (
 
 @dataclass(frozen=True)
 class Probes(Result):
-    """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES.
-
-    Attributes:
-        metrics: "UAS" (punctuation left out) or "UUAS".
-        score: (probe,) fractions; `low` and `high` are the ends of the 95% bootstrap interval over sentences.
-        with_punctuation: (probe,) UAS over all words, NaN for UUAS.
-        parameters: (probe,) number of weights.
-        seconds: (probe,) of one training.
-        relations: Names by falling number of words.
-        relation_n, relation_right: (probe, relation) words, and right ones.
-        distances: (distance,) governor - word, cut at both ends, 0 for ROOT.
-        distance_n, distance_right: (probe, distance) words, and right ones.
-        attention: (2, layer, head) attention only's weights, governor -> dependent first.
-        root: (4, layer, head), those on A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j].
-        layers: (layer,) UUAS by layer, embeddings first.
-        about: Splits, word vectors, control task, best offset, best layer.
-        sentences: The first ones of the test part, with every probe's guesses (the structural probe's edges).
-    """
+    """Scores of every probe on the test part. Axis `probe` is named by `probes`, in the order of PROBES."""
 
     analysis: ClassVar[str] = "probes"
     probes: list[str]
-    metrics: list[str]
-    score: np.ndarray
-    low: np.ndarray
+    metrics: list[str]  # "UAS" (punctuation left out) or "UUAS"
+    score: np.ndarray  # (probe,) fractions
+    low: np.ndarray  # (probe,) the ends of the 95% bootstrap interval over sentences
     high: np.ndarray
-    with_punctuation: np.ndarray
-    parameters: np.ndarray
-    seconds: np.ndarray
-    relations: list[str]
-    relation_n: np.ndarray
+    with_punctuation: np.ndarray  # (probe,) UAS over all words, NaN for UUAS
+    parameters: np.ndarray  # (probe,) number of weights
+    seconds: np.ndarray  # (probe,) of one training
+    relations: list[str]  # by falling number of words
+    relation_n: np.ndarray  # (probe, relation) words
     relation_right: np.ndarray
-    distances: np.ndarray
-    distance_n: np.ndarray
+    distances: np.ndarray  # (distance,) governor - word, cut at both ends, 0 for ROOT
+    distance_n: np.ndarray  # (probe, distance) words
     distance_right: np.ndarray
-    attention: np.ndarray
-    root: np.ndarray
-    layers: np.ndarray
-    about: dict[str, Any]
+    attention: np.ndarray  # (2, layer, head) attention only's weights, see ATTENTION_DIRECTIONS
+    root: np.ndarray  # (4, layer, head), see ROOT_DIRECTIONS
+    layers: np.ndarray  # (layer,) UUAS by layer, embeddings first
+    about: dict[str, Any]  # splits, word vectors, control task, best offset, best layer
+    # The first ones of the test part, with every probe's guesses (the structural probe's edges)
     sentences: list[dict[str, Any]]
 
     @property
     def restriction(self) -> str:
         return CAUSAL if self.provenance["model"]["causal"] else ""
-
-    def of(self, probe: str) -> float:
-        """A probe's score; NaN where it was not asked for."""
-        return float(self.score[self.probes.index(probe)]) if probe in self.probes else float("nan")
 
     def weight(self) -> np.ndarray | None:
         """(layer, head) weight of attention only, of the better direction; None where it was not asked for."""

@@ -75,26 +75,19 @@ def not_punctuation(sentence: Sentence) -> np.ndarray:
 
 
 class GoldWords:
-    """All words of some sentences, one after the other.
-
-    Attributes:
-        indices: (sentence,); in `sentence` (word,) the place of each word's sentence among them.
-        governor: (word,) 0 is ROOT.
-        relation: (word,)
-        counted: (word,) not punctuation.
-        edge: (word,) the structural probe's: neither the word nor its governor is punctuation or ROOT.
-        distance: (word,) governor - word, cut to +-FARTHEST; 0 for ROOT.
-    """
+    """All words of some sentences, one after the other."""
 
     def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray) -> None:
         chosen = [sentences[i] for i in indices.tolist()]
         marks = [not_punctuation(sentence) for sentence in chosen]
         edges = [mark & np.append(False, mark)[list(s.governors)] for mark, s in zip(marks, chosen, strict=True)]
         number = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
-        self.indices, self.sentence = indices, np.repeat(np.arange(len(chosen)), list(map(len, chosen)))
-        self.governor = np.concatenate([sentence.governors for sentence in chosen])
+        self.indices = indices  # (sentence,)
+        self.sentence = np.repeat(np.arange(len(chosen)), list(map(len, chosen)))  # (word,) its place among `indices`
+        self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
-        self.counted, self.edge = np.concatenate(marks), np.concatenate(edges)
+        self.counted = np.concatenate(marks)  # not punctuation
+        self.edge = np.concatenate(edges)  # for UUAS: neither the word nor its governor is punctuation or ROOT
         self.distance = np.where(self.governor == 0, 0, (self.governor - number).clip(-FARTHEST, FARTHEST))
 
     def right(self, guesses: Mapping[int, np.ndarray]) -> np.ndarray:
@@ -104,14 +97,13 @@ class GoldWords:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of one probe on the test part: the share of seeds in which each word's governor (UUAS: its edge) was
-    found, and by sentence index the guesses, governors (UUAS: edges), of the first seed."""
+    """Result of one probe on the test part."""
 
     name: str
     metric: str
-    right: np.ndarray
-    counted: np.ndarray
-    guessed: dict[int, Any]
+    right: np.ndarray  # (word,) the share of seeds in which its governor (UUAS: its edge) was found
+    counted: np.ndarray  # (word,)
+    guessed: dict[int, Any]  # by sentence index, governors (UUAS: edges) of the first seed
     parameters: int = 0
     seconds: float = 0.0
 
@@ -132,11 +124,6 @@ class Outcome:
         drawn = np.random.default_rng(seed).integers(0, size, (RESAMPLES, size))
         shares = right[drawn].sum(1) / np.maximum(words[drawn].sum(1), 1)
         return np.percentile(shares, [2.5, 97.5]).tolist()
-
-
-def right_branching(size: int) -> np.ndarray:
-    """(word,) the word to the right; the last word's guess is ROOT."""
-    return np.append(np.arange(2, size + 1), 0)
 
 
 def at_offset(size: int, offset: int) -> np.ndarray:
