@@ -36,12 +36,8 @@ class Settings:
         return self.mode == "paper"
 
     def to_json(self) -> dict[str, Any]:
-        """The settings for keys and provenance; `weights` is left out for attention weights, so that older keys
-        hold."""
-        values = asdict(self)
-        if self.weights == "attention":
-            del values["weights"]
-        return values
+        """The settings for keys and provenance; `weights` only where they are norms, so that older keys hold."""
+        return {name: value for name, value in asdict(self).items() if (name, value) != ("weights", "attention")}
 
     def check(self, longest: int | None) -> None:
         """Raises SettingsError for a value out of its range, or a length above `longest`: the `max_length` of the

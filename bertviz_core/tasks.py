@@ -104,14 +104,10 @@ def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint
 
 
 def _request(request: Request) -> dict[str, Any]:
-    return {
-        "analysis": request.analysis,
-        "checkpoint": _checkpoint(request.checkpoint),
-        "source": _source(request.source),
-        "settings": request.settings.to_json(),
-        "options": request.options,
-        "others": {role: _source(source) for role, source in request.others.items()},
-    }
+    others = {role: _source(source) for role, source in request.others.items()}
+    model, settings = _checkpoint(request.checkpoint), request.settings.to_json()
+    changed = {"checkpoint": model, "source": _source(request.source), "settings": settings, "others": others}
+    return vars(request) | changed
 
 
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import Any
-
-import numpy
 
 from bertviz_core.analyses import runtime_estimate
 from bertviz_core.analyses.chunks import ChunkedPass, Chunks, Parts, compute_chunk, share_done
@@ -113,9 +112,6 @@ def _run_whole(
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
-    import torch
-    import transformers
-
     checkpoint = request.checkpoint
     others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
@@ -137,13 +133,8 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
         "options": request.options,
         **({"others": others} if others else {}),
         "device": model.device,
-        "versions": {
-            "bertviz_core": __version__,
-            "python": platform.python_version(),
-            "torch": torch.__version__,
-            "transformers": transformers.__version__,
-            "numpy": numpy.__version__,
-        },
+        "versions": {"bertviz_core": __version__, "python": platform.python_version()}
+        | {name: version(name) for name in ("torch", "transformers", "numpy")},
         "citation": CITATION,
     }
 
