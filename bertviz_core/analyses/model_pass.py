@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -67,7 +66,7 @@ def compute_pass(
         except BaseException:
             chunked.save()
             raise
-    totals = chunked.totals if chunked else _run_whole(together, corpus, model, runner, progress)
+    totals = chunked.totals if chunked else [_run_whole(first, corpus, model, runner, progress)]
     progress.start("Writing the results")
     results = [
         ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
@@ -84,31 +83,30 @@ def compute_pass(
 
 
 def _run_whole(
-    together: Sequence[Request], corpus: CorpusReading, model: AttentionModel, runner: LocalRunner, progress: Progress
-) -> list[Any]:
-    """The accumulators of analyses that are not sums over chunks: they get all inputs, and may read them several
-    times, each time in parts that workers can compute."""
-    inputs = []
+    request: Request, corpus: CorpusReading, model: AttentionModel, runner: LocalRunner, progress: Progress
+) -> Any:
+    """The accumulator of an analysis that is no sum over chunks: it gets all inputs, and may read them several times,
+    each time in parts that workers can compute."""
+    analysis, inputs = ANALYSES[request.analysis], []
     for example in corpus:
         inputs.append(example)
         progress.advance(1)
     progress.start("Running the model", len(inputs), corpus.examples.unit)
 
     def run_stage(
-        request: Request, options: dict[str, Any], examples: Sequence[Encoded], take: Callable[[Any], None], stage: str
+        options: dict[str, Any], examples: Sequence[Encoded], take: Callable[[Any], None], stage: str
     ) -> None:
         """One pass over examples, for the accumulator and the model that these options ask for; `take` is given the
         sums of each part, and the progress the name of the stage."""
-        request = replace(request, options=options)
+        staged = replace(request, options=options)
         progress.start(stage, len(examples), "sentences")
-        empty = ANALYSES[request.analysis].accumulator(model, request)
-        for _, (part,) in runner.map([request], enumerate(cut(examples, PART_TOKENS)), progress):
+        empty = analysis.accumulator(model, staged)
+        for _, (part,) in runner.map([staged], enumerate(cut(examples, PART_TOKENS)), progress):
             take(empty.from_bytes(part) if isinstance(part, bytes) else part)
 
-    totals = [ANALYSES[request.analysis].accumulator(model, request) for request in together]
-    for request, total in zip(together, totals, strict=True):
-        total.run(inputs, partial(run_stage, request), progress, runner.execution.batch_tokens)
-    return totals
+    total = analysis.accumulator(model, request)
+    total.run(inputs, run_stage, progress, runner.execution.batch_tokens)
+    return total
 
 
 def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:

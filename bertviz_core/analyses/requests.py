@@ -65,9 +65,9 @@ def passes(requests: Iterable[Request]) -> list[list[Request]]:
     groups: dict[Any, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
-        alone = "" if analysis.chunked and not analysis.has_own_pass else request.analysis
-        shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings, alone)
-        groups.setdefault(shared, []).append(request)
+        is_plain = analysis.chunked and not analysis.has_own_pass
+        shared = (request.checkpoint.fingerprint(), analysis.corpus, request.source.digest, request.settings)
+        groups.setdefault(shared if is_plain else request.key(), []).append(request)
     return list(groups.values())
 
 

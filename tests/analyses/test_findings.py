@@ -1,6 +1,5 @@
 """Findings: each statement is shown where it should be, not where it should not, and says its numbers."""
 
-from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import ABSENT, NOT_SHOWN, SHOWN, STATES, UNDECIDED, Interval, decide
-from bertviz_core.analyses.head_averages import averages_of
 from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.overview.summary import behaviors_finding
 
@@ -22,8 +20,7 @@ def averages(analysis, error=0.005, units=20, **values):
     top = np.full((*arrays.shape, 1), -1)
     provenance = {"settings": {"mode": "corrected"}, "model": {"causal": False}}
     more = {"sep_gradients": {"loss": 4.0, "right": 1, "predicted": 2}, "induction": {"length": 10}}.get(analysis, {})
-    of = ANALYSES[analysis].result_class if more else averages_of(analysis)
-    return of(
+    return ANALYSES[analysis].result_class(
         provenance, quantities=list(values), mean=arrays, error=np.full_like(arrays, error), top=top, top_values=top,
         segments=np.full(len(values), units), units=np.full(len(values), units), unit="documents",
         effective_units=np.full(len(values), float(units)), texts={}, **more,
@@ -146,8 +143,8 @@ def test_broad_heads_are_looked_for_in_the_first_third():
     def entropies(early, last):
         flat = [[1, 1], [1, 1], [1, 1]]
         weights = [[0.5, early], [0.5, 0.5], [0.01, 0.5]]
-        result = averages("entropy", entropy=flat, max_weight=weights, from_cls=[[1, 1], [1, 1], [last, last]])
-        return with_uniform(result)
+        from_cls = [[1, 1], [1, 1], [last, last]]
+        return averages("entropy", entropy=flat, max_weight=weights, from_cls=from_cls, uniform=flat)
 
     finding = found("entropy.broad", entropies(0.05, 2))
     assert finding.state == SHOWN and "head 1-2" in finding.sentence
@@ -155,18 +152,6 @@ def test_broad_heads_are_looked_for_in_the_first_third():
     assert found("entropy.broad", entropies(0.5, 2)).state == NOT_SHOWN
     assert found("entropy.from_cls", entropies(0.5, 2)).state == SHOWN
     assert found("entropy.from_cls", entropies(0.5, 0.5)).state == NOT_SHOWN
-
-
-def with_uniform(result):
-    from bertviz_core.analyses.entropy import Entropy
-
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
-    for name in ("mean", "error"):
-        values[name] = np.concatenate([values[name], values[name][:1]])
-    values["quantities"] = [*values["quantities"], "uniform"]
-    for name in ("segments", "units", "effective_units"):
-        values[name] = np.append(values[name], 20)
-    return Entropy(**values)
 
 
 def test_probes_differ_where_their_intervals_are_apart():
