@@ -145,7 +145,8 @@ class SegmentAverages:
         self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
 
     def new_empty(self) -> Self:
-        return type(self)(self.quantities, self.measure, *self.top.shape[:2], self.device)
+        layers, heads = self.top.shape[:2]
+        return type(self)(self.quantities, self.measure, layers, heads, self.device)
 
     def update(self, batch: Batch, layer: Any) -> None:
         self.examples |= {example.number: example for example in batch.examples}

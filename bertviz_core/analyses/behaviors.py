@@ -85,7 +85,7 @@ def behaviors(
 def linguistic_heads(request: Request, find: Callable[[Request], Result | None]) -> dict[str, str]:
     """Label of a head -> what it is best at, a relation or coreference, by the stored results that `find` reads for the
     request's model and settings."""
-    results = {}
+    results: dict[str, Result] = {}
     for analysis, kind in KINDS.items():
         for name in SAMPLES[kind]:
             if result := find(replace(request.for_analysis(analysis), source=sample(name))):
