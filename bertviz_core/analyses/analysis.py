@@ -66,9 +66,8 @@ class Analysis:
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
-        """Measure one layer of a batch, of which the pass provides a LayerAttention (or LayerGradient), by `measure` of
-        the module `measure` unless a class overrides it. Returns a tensor (batch, head, quantity), which is averaged
-        over the inputs; NaN where an input has no such value."""
+        """Measure one layer of a batch, a LayerAttention (or LayerGradient), by `measure` of the module `measure` or by
+        a method of its own. Returns a tensor (batch, head, quantity), NaN where an input has no such value."""
         return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:

@@ -28,7 +28,6 @@ class DocumentSums(ABC):
 
     Within a chunk the segments come in any order, and chunks come in the order of the corpus. So a chunk's rows wait
     for its end; then all its documents are complete but the first and the last, which may continue in another chunk.
-    The stored state has a fixed size.
     """
 
     def __init__(self, layers: int, *shape: int) -> None:

@@ -24,16 +24,13 @@ from bertviz_core.models.reading import CorpusReading, cut
 WORK_DAYS = 30  # for which unfinished sums are kept
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
-Chunks = Iterator[tuple[int, list[Encoded]]]  # a chunk's number, from 0, and its examples
+Chunk = tuple[int, list[Encoded]]  # its number, from 0, and its examples
+Chunks = Iterator[Chunk]
 Parts = Iterator[tuple[int, Sequence["Accumulator | bytes"]]]  # and what each request sums over it
 
 
 def compute_chunk(
-    chunk: tuple[int, Sequence[Encoded]],
-    model: AttentionModel,
-    requests: Sequence[Request],
-    progress: Progress,
-    batch_tokens: int | None,
+    chunk: Chunk, model: AttentionModel, requests: Sequence[Request], progress: Progress, batch_tokens: int | None
 ) -> tuple[int, list[Accumulator]]:
     """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
     (number, examples), analyses = chunk, [ANALYSES[request.analysis] for request in requests]
@@ -52,12 +49,7 @@ class ChunkedPass:
     rounding of sums depends on: the device and the tokens per batch."""
 
     def __init__(
-        self,
-        requests: Sequence[Request],
-        corpus: CorpusReading,
-        model: AttentionModel,
-        store: Store | None,
-        rounding: str,
+        self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
     ) -> None:
         self.requests, self.corpus, self.store = requests, corpus, store
         self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other

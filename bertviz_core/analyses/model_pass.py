@@ -43,9 +43,7 @@ def can_compute(request: Request) -> bool:
     return False
 
 
-def compute_pass(
-    together: Sequence[Request], store: Store | None, runner: LocalRunner, progress: Progress
-) -> list[Result]:
+def compute_pass(together: list[Request], store: Store | None, runner: LocalRunner, progress: Progress) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
     started, first = time.monotonic(), together[0]
     analysis = ANALYSES[first.analysis]

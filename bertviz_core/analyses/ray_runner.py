@@ -187,9 +187,8 @@ def _connect(execution: Execution) -> bool:
 
 
 def _actors(worker: type, execution: Execution) -> list[Any]:
-    """Actors of a class, which Ray starts again when their process ends, and whose calls it then repeats: one for each
-    worker, where no number is given on each GPU, or each CPU where there is none. Raises SettingsError where there are
-    fewer CPUs."""
+    """Actors of a class, which Ray starts again when their process ends, and whose calls it then repeats: for each
+    worker, else for each GPU, or each CPU where there is none. Raises SettingsError where there are fewer CPUs."""
     import ray
 
     resources = ray.cluster_resources()

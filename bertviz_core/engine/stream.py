@@ -25,20 +25,11 @@ class Accumulator(Protocol):
     One with a method `take_detail` gives what of a chunk is kept on disk, for `packing.pack`, and forgets it.
     """
 
-    def new_empty(self) -> Self:
-        """An empty accumulator of the same kind."""
-
-    def update(self, batch: Batch, layer: Any, /) -> None:
-        """Take in what the pass shows of one layer of one batch (LayerAttention, LayerGradient); once for each."""
-
-    def merge(self, other: Self) -> None:
-        """Add the sums of another batch or chunk. Sums are rounded, so that equal bytes need an equal order."""
-
-    def to_bytes(self) -> bytes:
-        """Serialize all that `merge` reads, with `packing.pack`."""
-
-    def from_bytes(self, data: bytes) -> Self:
-        """A new accumulator with what `to_bytes` gave; raises ValueError or KeyError for other bytes."""
+    def new_empty(self) -> Self: ...  # of the same kind
+    def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
+    def merge(self, other: Self) -> None: ...  # of another batch or chunk; equal bytes need an equal order
+    def to_bytes(self) -> bytes: ...  # all that `merge` reads, by `packing.pack`
+    def from_bytes(self, data: bytes) -> Self: ...  # a new one; raises ValueError or KeyError for other bytes
 
 
 def run(
@@ -103,9 +94,8 @@ def extract(
     """Write one float32 entry for each example, named by its number, axes (layer, head, query, key). The file's header
     needs only the lengths, so maps go straight from the model to their place in it.
 
-    Args:
-        word_level: None for tokens; "corrected" or "paper" for words (methods, section 5), the special tokens standing
-            as words of their own: to a split word the sum over its pieces, from it the mean (or the first piece).
+    `word_level` is None for tokens; "corrected" or "paper" for words (methods, section 5), the special tokens standing
+    as words of their own: to a split word the sum over its pieces, from it the mean (or the first piece).
     """
     sizes = {  # tokens, or words and special tokens
         example.number: int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)
