@@ -167,22 +167,20 @@ def report(
     return path
 
 
-def _request(
-    definition: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]
-) -> tuple[Request, View]:
+def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: dict[str, Any]) -> tuple[Request, View]:
     """The request of these keywords, each of the class that has a field of its name, and the view that they ask for."""
-    classes = (Settings, definition.options, definition.view)
+    classes = (Settings, analysis.options, analysis.view)
     owners = {field.name: owner for owner in classes for field in fields(owner)}
     if unknown := sorted(options.keys() - owners.keys()):
         raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
-    given = {name: own.pop(name) for name in definition.options.files() & own.keys()}
-    chosen, view = definition.options(**own), definition.view(**shown)
+    given = {name: own.pop(name) for name in analysis.options.files() & own.keys()}
+    chosen, view = analysis.options(**own), analysis.view(**shown)
     chosen.check()
     view.check()
-    others = {name: source_of(file, definition.corpus) for name, file in given.items() if file is not None}
-    settings, source = definition.relevant(Settings(**general)), source_of(corpus, definition.corpus)
-    return Request(definition.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
+    others = {name: source_of(file, analysis.corpus) for name, file in given.items() if file is not None}
+    settings, source = analysis.relevant(Settings(**general)), source_of(corpus, analysis.corpus)
+    return Request(analysis.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 
 def _load_from_memory(model: Model, checkpoint: Checkpoint) -> Load | None:

@@ -91,9 +91,7 @@ def _run_whole(
         progress.advance(1)
     progress.start("Running the model", len(inputs), corpus.examples.unit)
 
-    def run_stage(
-        options: dict[str, Any], examples: Sequence[Encoded], take: Callable[[Any], None], stage: str
-    ) -> None:
+    def run_stage(options: dict[str, Any], examples: Sequence[Encoded], take: Callable[..., None], stage: str) -> None:
         """One pass over examples, for the accumulator and the model that these options ask for; `take` is given the
         sums of each part, and the progress the name of the stage."""
         staged = replace(request, options=options)
