@@ -152,11 +152,10 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
     """Give a result the names that its reader knows, of the corpora by their digests and of the model: equal files
     share one stored result, which must not reveal the names that another user gave them."""
-    before, old = result.provenance, {}
+    before = result.provenance
 
     def named(about: dict[str, Any]) -> dict[str, Any]:
-        old[about["name"]] = corpora.get(about["digest"], about["name"])
-        return about | {"name": old[about["name"]]}
+        return about | {"name": corpora.get(about["digest"], about["name"])}
 
     changed = before | {"corpus": named(before["corpus"]), "model": before["model"] | dict(model or {})}
     if "others" in before:
@@ -164,11 +163,9 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
     if changed == before:
         return result
     changes: dict[str, Any] = {"provenance": changed}
-    if hasattr(result, "about"):  # the probes' names their file of vectors once more
-        changes["about"] = about = dict(result.about)
-        for key, value in about.items():
-            if isinstance(value, dict) and value.get("name") in old:
-                about[key] = value | {"name": old[value["name"]]}
+    about, others = getattr(result, "about", {}), changed.get("others", {})
+    if "vectors" in about and "vectors" in others:  # the probes' names their file of vectors once more
+        changes["about"] = about | {"vectors": about["vectors"] | {"name": others["vectors"]["name"]}}
     return replace(result, **changes)
 
 
