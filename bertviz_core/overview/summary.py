@@ -7,6 +7,9 @@ from dataclasses import asdict
 import numpy as np
 
 from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
+from bertviz_core.analyses.dependency_heads.figure import examples
+from bertviz_core.analyses.dependency_heads.guesses import SentenceExample
+from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, head_intervals
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import findings
@@ -21,6 +24,7 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 DIRECTIONS = ("dependent → governor", "governor → dependent")
 NONE = "no named behavior"
 ON_CARD = 3  # quantities: those in which a head ranks highest
+SENTENCES, SHORT = 2, 70  # of a relation; characters of a sentence that is seen without scrolling
 TARGETS = {  # what heads of a behavior attend to
     "next": "the next token",
     "previous": "the previous token",
@@ -160,3 +164,11 @@ def encoded_cards(results: Results, thresholds: Thresholds, base: int) -> bytes:
             }
         )
     return json.dumps({"cards": cards}).encode()
+
+
+def surest_sentences(result: RelationCounts, relation: Relation) -> list[SentenceExample]:
+    """The sentences of a relation that are shown: all guesses are right."""
+    sentences = [each for each in examples(result, relation.choice, relation.name) if each.right == len(each.chosen)]
+    sentences.sort(key=lambda example: -example.weight)
+    short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= SHORT]
+    return (short or sentences)[:SENTENCES]

@@ -50,7 +50,7 @@ def test_getting_ready_imports_plotly_but_no_model() -> None:
     run = [sys.executable, "-c", code]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "STREAMLIT_SERVER_HEADLESS": "true"}
     loaded = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())
-    assert {"plotly.graph_objects", "pages.shared.views.overview_view", "scipy.special"} <= loaded  # of intervals
+    assert {"plotly.graph_objects", "pages.shared.head_panel", "scipy.special"} <= loaded  # of intervals
     assert not loaded & {"torch", "transformers", "sklearn", "scipy.stats", *serving.LATER}
 
 

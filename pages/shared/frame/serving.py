@@ -24,7 +24,7 @@ from pages.shared.frame import links
 from pages.shared.frame.gate import Gate
 
 # What the first page imports; torch and transformers are none of it.
-FIRST_PAGE = ("plotly.graph_objects", "pages.shared.page", "pages.shared.views.overview_view")
+FIRST_PAGE = ("plotly.graph_objects", "pages.shared.page", "pages.shared.head_panel", "bertviz_core.paper_report.pages")
 # What pages import when they need it; a reader who opens the viewer would wait three seconds for the first two.
 LATER = (
     "torch",
