@@ -7,18 +7,7 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import (
-    NOT_SHOWN,
-    SHOWN,
-    UNDECIDED,
-    Answer,
-    Interval,
-    Statement,
-    decide,
-    head_intervals,
-    layer_intervals,
-    present,
-)
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals, present
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, CLASSES, COLUMNS, NORM_LABELS, paper_figure
 from bertviz_core.heads import highest
@@ -29,7 +18,6 @@ HALF, SEP_TO_SEP = 0.5, 0.9
 TO_ITSELF, MOST_HEADS = 0.1, 0.5
 SINKS = ("to_sep", "to_cls", "to_first")  # quantities of the tokens that may be the sink, the paper's first
 PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls", "to_sep", "to_punct")}
-ONE_HEAD = f"One head is above {HALF}, with an interval corrected for the number of heads."
 ONE_LAYER = "with an interval corrected for the number of layers."
 
 
@@ -111,10 +99,10 @@ def order_of_layers(result: HeadAverages, base: int) -> Answer:
         known = bool(np.all(enough)) and not np.isnan(low).any()
         candidates.append(np.flatnonzero(high >= low.max()) if known else np.arange(len(low)))
     cls, sep, punct = candidates
-    possible = any(cls.min() < layer < punct.max() for layer in sep)
     in_order = cls.max() < sep.min() and sep.max() < punct.min()
+    possible = any(cls.min() < layer < punct.max() for layer in sep)
     return Answer(
-        SHOWN if in_order else UNDECIDED if possible else NOT_SHOWN,
+        decide(Interval(in_order, possible)),
         f"Attention to [CLS] is highest in layer {peaks[0]}, to [SEP] in layer {peaks[1]}, to full stops and commas in "
         f"layer {peaks[2]}.",
     )
@@ -126,7 +114,7 @@ STATEMENTS = (
             name,
             "3.1",
             f"Some heads attend mostly to the {name} token: {count} put over half of their attention there.",
-            ONE_HEAD,
+            f"One head is above {HALF}, with an interval corrected for the number of heads.",
             partial(head_over_half, quantity=name),
         )
         for name, count in paper.HEADS_OVER_HALF.items()

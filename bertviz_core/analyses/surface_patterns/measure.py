@@ -32,13 +32,8 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     to_first = (weights[..., 1:, 0] * mean_over(later)[:, None]).sum(-1) * _present(later)
     to_cls, to_sep, to_punct = pooled[:, :, 0].unbind(-1)
     sep_to_sep, other_to_sep = pooled[:, :, 1, 1], pooled[:, :, 2, 1]
-    return torch.stack(
-        [
-            *(current, previous, following, to_cls * has_cls, to_sep * has_sep, to_punct),
-            *(sep_to_sep, other_to_sep * has_sep, to_first),
-        ],
-        -1,
-    )
+    to_classes = (to_cls * has_cls, to_sep * has_sep, to_punct, sep_to_sep, other_to_sep * has_sep)
+    return torch.stack([current, previous, following, *to_classes, to_first], -1)
 
 
 def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
