@@ -18,16 +18,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 
-NO_ERRORS_NOTE = (
-    "The training that ships has the averages of its checkpoints without standard errors, and the checkpoints "
-    "themselves do not ship, so no difference is marked. Accuracies on a treebank have standard errors. So have the "
-    "averages of a training that you analyze on the page Emergence, whose checkpoints are runs to choose here."
-)
-UNTESTED = {
-    "clustering": "Divergences are summed over all tokens, not by segment: without standard errors no difference is "
-    "marked.",
-    "probes": "A probe gives each head one weight: without standard errors no difference is marked.",
-}
+UNTESTED = "No difference is marked without standard errors of both runs."
 
 
 @dataclass(frozen=True)
@@ -59,9 +50,8 @@ class Comparison(Result):
             warnings.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
         if self.changes and all(change.untested for change in self.changes.values()):
             too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
-            untested = NO_ERRORS_NOTE if "checkpoints" in self.provenance | self.other else too_few
-            warnings = [note for note in warnings if note != CONSERVATIVE]
-            return [*warnings, UNTESTED.get(self.compared, untested)]
+            is_enough = all(run[self.opens_on].is_enough for run in (self.a, self.b))
+            return [*(note for note in warnings if note != CONSERVATIVE), UNTESTED if is_enough else too_few]
         return [*warnings, f"Intervals are over {self.units_text}."] if self.changes and self.units_text else warnings
 
     @property
@@ -91,7 +81,7 @@ class Comparison(Result):
         }
 
     def summary(self) -> dict[str, Any]:
-        """The compared values under "a", "b", "difference", "p", "low" and "high": quantity -> (layer, head)."""
+        """The compared values under "a", "b", "difference", "p", "low" and "high", by quantity."""
         values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in self._parts().items()}
         about = {
             "compared": self.compared,
@@ -130,7 +120,6 @@ class Comparison(Result):
         return {"best": pd.DataFrame(rows)}
 
     def headline(self) -> str:
-        """How many heads changed in the quantity that the analysis's page opens on."""
         return self.change_sentence(self.opens_on) if self.changes else self.notes[0]
 
     @property

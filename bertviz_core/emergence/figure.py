@@ -1,7 +1,4 @@
-"""A training as pictures: the loss, heads by behavior, relations against fixed offsets, one head's own course.
-
-Checkpoints stand at even distances, each with its step: most of what happens does so in the first of them.
-"""
+"""A training as pictures. Checkpoints stand at even distances: most of what happens does so in the first of them."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -31,14 +28,12 @@ def paper_figure(result: Emergence) -> go.Figure:
 
 
 def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None) -> go.Figure:
-    """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer,
-    head), names of behaviors; the checkpoint `index` is marked."""
+    """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer, head);
+    the checkpoint `index` is marked."""
     known = not np.isnan(result.loss).all()
     titles = [*([f"{result.loss_name.capitalize()}, nats"] if known else []), "Heads by what they do"]
-    rows, heights = len(titles), [0.35, 0.65][-len(titles) :]
-    figure = make_subplots(
-        rows, 1, shared_xaxes=True, vertical_spacing=0.16, subplot_titles=titles, row_heights=heights
-    )
+    rows, look = len(titles), {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-len(titles) :]}
+    figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
     if known:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
@@ -53,21 +48,19 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
     _finished(figure, result, 155 * rows + 70)
     # add_vline makes one line at a time, which takes longer than all the rest.
     axes = sorted({(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}) if index is not None else []
-    across, mark = {"type": "line", "x0": index, "x1": index, "y0": 0, "y1": 1}, {"color": RING, "width": 1.5}
-    marks = [across | {"xref": x, "yref": f"{y} domain", "line": mark} for x, y in axes]
+    mark = {"type": "line", "x0": index, "x1": index, "y0": 0, "y1": 1, "line": {"color": RING, "width": 1.5}}
+    marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
     beside = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
     return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=beside, shapes=marks)
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
-    """A panel for each relation: the best head of every step, the finally best head all along, the best fixed offset,
-    of a causal model a random word; percent. n is the number of words on which the finally best head is scored."""
+    """A panel for each relation, in percent. n is the number of words on which the finally best head is scored."""
     rows, last = max(1, -(-len(names) // ACROSS)), result.dependency(-1)
     numbers = [result.relations.index(name) for name in names]
     titles = [f"{escape(name)} (n = {last.best_n[row]:,})" for name, row in zip(names, numbers, strict=True)]
-    figure = make_subplots(
-        rows, ACROSS, shared_yaxes=True, vertical_spacing=0.36 / rows, horizontal_spacing=0.04, subplot_titles=titles
-    )
+    gaps = {"vertical_spacing": 0.36 / rows, "horizontal_spacing": 0.04}
+    figure = make_subplots(rows, ACROSS, shared_yaxes=True, subplot_titles=titles, **gaps)
     courses = [100 * course for course in (result.best_accuracy, result.heldout(), result.followed)]
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
@@ -82,8 +75,7 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
             *([_level(result, 100 * last.random[row], "random word", "%", "dot")] if last.is_causal else []),
         ]
         for trace in traces:
-            cell = {"row": panel // ACROSS + 1, "col": panel % ACROSS + 1}
-            figure.add_trace(trace | {"showlegend": panel == 0}, **cell)
+            figure.add_trace(trace | {"showlegend": panel == 0}, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
     figure.update_annotations(font_size=13)
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)

@@ -27,18 +27,12 @@ from pages.shared.page import Metric
 PLAYER, PLAYING = "emergence-player", "emergence plays"  # of the session
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 MAX_RELATIONS = 6
-ENDINGS = {"heads": ", heads", "heldout": ", held out", "offset": ", fixed offset"}  # of columns, in words
 
 
 @address.fragment
 def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoint], selection: Selection) -> None:
-    """The slider, and everything that moves with it: a move, or a frame of the player, runs this part of the page
-    alone.
-
-    Args:
-        labels: (step, layer, head) names of behaviors.
-        models: Of the steps, where they are on this machine.
-    """
+    """The slider, and what moves with it: a move, or a frame of the player, runs this part of the page alone. `labels`
+    (step, layer, head) are names of behaviors, `models` those of steps that are on this machine."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
         st.rerun()
     index = choose_step(result) if len(result.steps) > 1 else 0
@@ -83,19 +77,13 @@ def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> Head
 
 def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[Metric]:
     """Of one step, for the tiles beside the map; labels: (layer, head)."""
-    tokens = result.tokens[index]
-    read = f"{tokens / 1e6:,.1f} million" if tokens >= 1e6 else f"{tokens:,}"
-    of_all = f"of {result.steps[-1]:,}" if tokens < 0 else f"{read} tokens"
-    entries = [("Training step", f"{result.steps[index]:,}", of_all)]
+    entries = [("Training step", f"{result.steps[index]:,}", f"of {result.steps[-1]:,}")]
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
         entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
     rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)
-    return [
-        *entries,
-        ("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"),
-        ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}"),
-    ]
+    entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"))
+    return [*entries, ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}")]
 
 
 @address.fragment
@@ -125,23 +113,23 @@ def one_head(result: Emergence, selection: Selection) -> None:
         return
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention and entropy of head {selection.label} over the training"
-    figure = page.drawn(head_figure, result, selection.head)
-    page.chart(figure, "emergence-head", alt)
+    page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt)
 
 
 def table(result: Emergence) -> None:
     """The emergence as a table, a row for each step, to which a click moves the slider."""
-    frame, config = memoize(Emergence.to_frame, result), {}
-    loss = result.loss_name
-    own = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
-    for column, values in frame.items():
-        name, _, part = str(column).rpartition("_")
-        if part in ENDINGS:
-            title = f"{BEHAVIORS[name][-1] if part == 'heads' else name}{ENDINGS[part]}"
-        else:
-            title = own.get(column) or (f"mean {label(column)}" if column in result.quantities else column)
-        is_share = values.dtype.kind == "f"
-        config[column] = st.column_config.NumberColumn(title, format="%.3f" if is_share else "localized")
+    frame, loss = memoize(Emergence.to_frame, result), result.loss_name
+    titles = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
+    titles |= {name: f"mean {label(name)}" for name in result.quantities}
+    titles |= {f"{name}_heads": f"{behavior[-1]}, heads" for name, behavior in BEHAVIORS.items()}
+    for name in result.relations:
+        titles |= {f"{name}_heldout": f"{name}, held out", f"{name}_offset": f"{name}, fixed offset"}
+    config = {
+        column: st.column_config.NumberColumn(
+            titles.get(column, column), format="%.3f" if values.dtype.kind == "f" else "localized"
+        )
+        for column, values in frame.items()
+    }
 
     def choose(row: int) -> None:
         st.session_state[STEP] = int(result.steps[row])
