@@ -153,7 +153,8 @@ def compare(a: Result, b: Result) -> Comparison:
             hint="Choose two results of one analysis that says something of each head.",
         )
     # As the analysis's page: the most telling relation of a treebank, else the first column.
-    opening = first.clearest_relation() if isinstance(first, RelationCounts) else next(iter(_columns(first)), "")
+    columns = (column.quantity for column in ANALYSES[a.analysis].columns if column.quantity in shared)
+    opening = first.clearest_relation() if isinstance(first, RelationCounts) else next(columns, "")
     shared.sort(key=lambda key: key != opening)
     of_a, of_b = ({key: run[key] for key in shared} for run in (estimates, others))
     changes = {key: Change.of(of_a[key], of_b[key]) for key in shared} if _shape(of_a) == _shape(of_b) else {}
@@ -163,13 +164,8 @@ def compare(a: Result, b: Result) -> Comparison:
 
 def _estimates(result: Result) -> dict[str, Estimate]:
     """By quantity; the columns of an analysis without estimates have no errors."""
-    return result.estimates() or {name: Estimate(values) for name, values in _columns(result).items()}
-
-
-def _columns(result: Result) -> dict[str, np.ndarray]:
-    """Quantity -> (layer, head) values of the analysis's columns that the result has."""
     read = {column.quantity: column.read(result) for column in ANALYSES[result.analysis].columns}
-    return {name: values for name, values in read.items() if values is not None}
+    return result.estimates() or {name: Estimate(values) for name, values in read.items() if values is not None}
 
 
 def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:

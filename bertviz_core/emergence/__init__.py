@@ -123,7 +123,7 @@ class Emergence(Result):
         return labels
 
     def clearest_relations(self, count: int) -> list[str]:
-        """The relations whose best head ends the furthest above `RelationCounts.control`, the furthest first."""
+        """Those whose best head ends the furthest above `RelationCounts.control`, the furthest first."""
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependency(-1).control, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
         return sorted(named, key=lambda name: -gain[name])[:count]
@@ -156,7 +156,6 @@ class Emergence(Result):
 
     @property
     def loss_name(self) -> str:
-        """What the loss is of, as on the page of gradients."""
         return "next-word loss" if self.provenance["model"].get("causal") else "masked-word loss"
 
     def uas(self, index: int | None = None) -> str:
@@ -176,7 +175,6 @@ class Emergence(Result):
         )
 
     def file_parts(self) -> tuple[str, ...]:
-        """Parts of a file's name; a folder of checkpoints has its model's name before its own."""
         kind, _, corpus = Result.file_parts(self)
         return kind, *Path(self.provenance["model"]["name"]).parts[-2:], corpus
 

@@ -27,13 +27,12 @@ EARLY = 1 / 3  # of the layers
 @dataclass(frozen=True)
 class Entropy(HeadAverages):
     """`entropy` and `from_cls` (the CLS row alone) in nats; `max_weight`, the mean of each row's largest weight;
-    `uniform`, the entropy that uniform attention would have: the same for every head."""
+    `uniform`, the entropy of uniform attention: the average of log N (of log(i + 1) for a causal model)."""
 
     analysis: ClassVar[str] = "entropy"
 
     @property
     def uniform(self) -> float:
-        """The reference line: the average of log N (of log(i + 1) for a causal model), in nats."""
         return float(self["uniform"].flat[0])
 
     def arrays(self) -> dict[str, object]:
@@ -53,7 +52,6 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
-    """The broadest head of the first layers."""
     largest = present(result, "max_weight")
     early = largest[: max(1, round(EARLY * len(largest)))]
     head, half = highest(-early), result.interval("max_weight")
@@ -70,7 +68,6 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
 
 
 def broad_from_cls(result: Entropy, base: int) -> Answer:
-    """Entropy from [CLS] in the last layer beside all layers."""
     means = present(result, "from_cls").mean(1)
     low, high, enough = layer_intervals(result, "from_cls")
     last, everywhere = Interval(low[-1], high[-1], enough), Interval(low.mean(), high.mean(), enough)
@@ -84,8 +81,6 @@ def broad_from_cls(result: Entropy, base: int) -> Answer:
 
 
 class EntropyAnalysis(Analysis):
-    """Document averages of the entropy of attention."""
-
     name = "entropy"
     title = "Entropy"
     summary = "Entropy of every head's attention, in nats (section 3.3; Figure 4)."

@@ -46,13 +46,11 @@ class Induction(HeadAverages):
 
 
 def paper_figure(result: Induction, base: int = 1) -> go.Figure:
-    """The three quantities, a dot for each head, a line through the layers' means."""
     figure = layer_figure([[column.series(result) for column in COLUMNS[: len(KINDS)]]], base=base, height=420)
     return figure.update_yaxes(title="mean attention", range=[-0.02, 1.02])
 
 
 def strongest(result: Induction, base: int, quantity: str) -> Answer:
-    """The head with the highest value, and whether it is above its own control."""
     position, words = CONTROLS[quantity]
     control = CONTROL.format(position)
     values, controls = present(result, quantity), present(result, control)
@@ -68,8 +66,6 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
 
 
 class InductionAnalysis(Analysis):
-    """Attention within repeated sequences of random tokens."""
-
     name = "induction"
     title = "Induction heads"
     summary = (

@@ -50,7 +50,6 @@ class LossAverages(HeadAverages):
         return self.right / self.predicted
 
     def counts(self) -> dict[str, Any]:
-        """Numbers of right predictions and of tokens to predict, as `arrays` lists them."""
         return {"accuracy": self.accuracy, "right_tokens": self.right, "predicted_tokens": self.predicted}
 
     @property
@@ -140,7 +139,6 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
 
 
 def _series(result: SepGradients, form: str, token: str) -> Series:
-    """The dots of one class of tokens, named by it alone."""
     column = next(column for column in COLUMNS if column.quantity == form.format(token))
     return replace(column.series(result), name=TOKENS[token][0])
 
@@ -164,8 +162,6 @@ def more_figures(result: SepGradients) -> dict[str, go.Figure]:
 
 
 class SepGradientsAnalysis(Analysis):
-    """Document averages of the gradients of the loss in attention."""
-
     name = "sep_gradients"
     title = "Sink gradients"
     summary = "Gradients of the loss in attention to [SEP], other special tokens, and words (section 3.2; Figure 3)."
@@ -199,6 +195,5 @@ class SepGradientsAnalysis(Analysis):
     reads_maps = False
 
     def default_column(self, result: Result) -> HeadColumn | None:
-        """The gradient to the sink."""
         assert isinstance(result, SepGradients)
         return self.column(f"to_{found.token}") if (found := sink(result)) else super().default_column(result)

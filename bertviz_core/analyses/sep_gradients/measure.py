@@ -1,5 +1,4 @@
-"""Sink gradients: how much the loss would change with attention to [SEP], and to other classes of tokens
-(3.2; Figure 3; methods, section 3)."""
+"""Sink gradients: how much the loss would change with attention to a class of tokens (3.2; methods, section 3)."""
 
 from __future__ import annotations
 
@@ -70,18 +69,13 @@ def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     counts = classes.sum(1)[:, None]  # (batch, 1, class)
     rows = batch.row_weights[:, None, None].to(size)  # (batch, 1, 1, query)
 
-    def to_classes(values: Tensor) -> Tensor:
-        """(batch, head, class): sums over the keys of each class, mean over rows."""
-        return (rows @ values)[:, :, 0] @ classes * (counts / counts)
-
-    return torch.cat(
-        [to_classes(size) / to_classes(visible), to_classes(size * gradients.weights), to_classes(gradients.weights)],
-        -1,
-    )
+    of_each = (size, visible, size * gradients.weights, gradients.weights)
+    # (batch, head, class): sums over the keys of each class, mean over rows.
+    sizes, pairs, changes, attention = ((rows @ each)[:, :, 0] @ classes * (counts / counts) for each in of_each)
+    return torch.cat([sizes / pairs, changes, attention], -1)
 
 
 def accumulator(model: AttentionModel, request: Request) -> GradientAverages:
-    """The accumulator for one pass; the settings change nothing here (mode acts on the token types alone)."""
     return GradientAverages(QUANTITIES, measure, model.layers, model.heads, model.device)
 
 

@@ -47,7 +47,6 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
 
 
 def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
-    """The layer with the highest mean of a quantity."""
     values = present(result, quantity)
     layer, label = int(values.mean(1).argmax()), BY_QUANTITY[quantity].label
     return Answer(
@@ -73,7 +72,6 @@ def ranked_sinks(values: Mapping[str, np.ndarray]) -> list[str]:
 
 
 def sink(result: HeadAverages, base: int) -> Answer:
-    """The special token that receives the most attention, in which layers, and how much."""
     if not (ranked := sinks(result)):
         raise KeyError("special tokens")
     mean = result[quantity := ranked[0]].mean(1)
@@ -163,8 +161,6 @@ STATEMENTS = (
 
 
 class SurfacePatternsAnalysis(Analysis):
-    """Document averages of attention to offsets and classes of tokens."""
-
     name = "surface_patterns"
     title = "Surface patterns"
     summary = "Attention to offsets, special tokens and punctuation, for every head (section 3.1, 3.2; Figure 2)."
@@ -192,7 +188,6 @@ def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) ->
 
 
 def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
-    """What the lengths of the vectors have to do with attention."""
     correlation = norms["norm_correlation"]
     lowest = highest(-correlation)
     means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms.present}

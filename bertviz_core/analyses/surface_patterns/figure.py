@@ -12,9 +12,7 @@ from bertviz_core import plotting
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.plotting import NEUTRAL, TOKENS, Marker
 
-QUANTITIES = (
-    *("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first"),
-)
+QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first")
 CLASSES = ("cls", "sep", "punct", "other")
 NORM_LABELS = {
     **{f"norm_{name}": f"length of vectors from {TOKENS[name][0]}" for name in CLASSES},
@@ -69,5 +67,4 @@ def paper_figure(
 
 
 def _maps(result: HeadAverages) -> str:
-    """What the maps contain."""
     return "norms" if result.provenance.get("settings", {}).get("weights") == "norms" else "attention"
