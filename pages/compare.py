@@ -1,5 +1,6 @@
 """Compare: two stored runs of one analysis, head by head (docs/methods.md, section 13)."""
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
@@ -28,13 +29,14 @@ def notes() -> None:
 
 def table(change: Change) -> None:
     """The heads with the largest differences; a check mark where the difference is marked."""
+    low, high = change.low, change.high
     rows = [
         {
             "head": head.label(selection.base),
             "A": number(float(change.a[head])),
             "B": number(float(change.b[head])),
             "B − A": number(float(change.difference[head])),
-            "95% interval": compare_view.interval(change, head) or "–",
+            "95% interval": "–" if np.isnan(low[head]) else f"{number(low[head])} to {number(high[head])}",
             "p": p_value(change.p[head]).removeprefix("= "),
             "differs": "✓" if change.marked[head] else "",
         }
@@ -75,7 +77,6 @@ st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]
 if comparison.changes:
     st.markdown(f"**{plain(comparison.change_sentence(key, selection.base))}**")
     compare_view.maps(comparison, key, selection)
-    page.metrics(compare_view.numbers(comparison.changes[key], selection))
     notes()
     left, right = st.columns([2, 3], gap="medium")
     with left:

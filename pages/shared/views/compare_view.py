@@ -1,4 +1,4 @@
-"""The choice of two stored runs, the head that changed most, and their maps and key numbers side by side."""
+"""The choice of two stored runs, the head that changed most, and their maps side by side."""
 
 from operator import itemgetter
 from typing import Any
@@ -6,16 +6,13 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.proportions import ALPHA
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import Comparison, compare
-from bertviz_core.comparison.change import Change
 from bertviz_core.emergence.series import checkpoint_names, checkpoint_result, shipped
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
-from bertviz_core.numbers import number
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.settings import Settings
@@ -23,14 +20,12 @@ from pages.shared import page, preview, services, stored
 from pages.shared.frame import Selection, choices, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Metric
 
 FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treebank
 
 
 def choose(selection: Selection) -> tuple[str, str, str] | None:
-    """Draw the choice of an analysis and of two of its runs, at first of the chosen model. The
-    name and the addresses; None where no analysis has two."""
+    """Draw the choice of an analysis and of two of its runs: the name and the addresses; None where none has two."""
     known = {name: runs for name in ANALYSES if len(runs := _runs(name, selection.checkpoint)) > 1}
     if not known:
         return None
@@ -69,9 +64,8 @@ def _changed_most(comparison: Comparison, quantity: str, layers: int, heads: int
 
 
 def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
-    """Address -> name of what this reader may see: own models and corpora, the samples, and the training that ships.
-    Those of the chosen model come first, then those of the demo model; of these the plain ones, and mode paper last: it
-    differs least."""
+    """Address -> name of what this reader may see. Runs of the chosen model come first, then those of the demo model,
+    plain ones first and mode paper last, which differs least; then checkpoints of the training that ships."""
     corpora, access = _corpora(analysis), services.access()
     models = None if access.folders is None else {DEMO, *sources.models(access)}
     stored_runs, ranked = services.runs(), []
@@ -113,27 +107,6 @@ def found(analysis: str, run_address: str) -> Result | None:
         return memoize(checkpoint_result, training, analysis, run_address)
     key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
     return services.run(key, analysis, _corpora(analysis)) if key else None
-
-
-def numbers(change: Change, selection: Selection) -> list[Metric]:
-    """Both means, how many heads differ, the chosen head."""
-    marked, tested = str(int(change.marked.sum())), f"of {change.a.size}, adjusted p < {ALPHA}"
-    if change.untested:
-        marked, tested = "–", "not tested"
-    entries = [
-        ("Mean over heads, A", number(float(np.nanmean(change.a))), ""),
-        ("Mean over heads, B", number(float(np.nanmean(change.b))), ""),
-        ("Heads that differ", marked, tested),
-    ]
-    if selection.head in all_heads(*change.a.shape):
-        difference = number(float(change.difference[selection.head]))
-        entries.append((f"Head {selection.label}, B − A", difference, interval(change, selection.head)))
-    return entries
-
-
-def interval(change: Change, head: Head) -> str:
-    """The 95% interval of one head's difference, where it is known."""
-    return "" if np.isnan(change.low[head]) else f"{number(change.low[head])} to {number(change.high[head])}"
 
 
 def maps(comparison: Comparison, key: str, selection: Selection) -> None:
