@@ -4,9 +4,9 @@ import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.comparison import compare, figure
+from bertviz_core.comparison import checkpoint_names, compare, figure
 from bertviz_core.comparison.change import Change
-from bertviz_core.emergence.series import REQUIRED, checkpoint_names, shipped
+from bertviz_core.emergence.series import REQUIRED, shipped
 from bertviz_core.numbers import number, p_value
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, header

@@ -22,8 +22,7 @@ from bertviz_core.comparison import Comparison, compare
 from bertviz_core.corpora.files import find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import Series
-from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.emergence.series import Series, find_training
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Uploads
 from bertviz_core.errors import BertvizError, ModelError, SettingsError

@@ -1,7 +1,7 @@
 """Two runs of one analysis: every quantity of every head in A, in B, and its difference (docs/methods.md, section
 13)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,15 +9,19 @@ import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
+from bertviz_core.analyses.head_averages import averages_of
 from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differences, names
+from bertviz_core.emergence import Emergence
+from bertviz_core.emergence.series import REQUIRED
 from bertviz_core.engine.packing import pack
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 
+NAMED = 5  # checkpoints of a training that are offered: the first, the last, and those between at equal distances
 UNTESTED = "No difference is marked without standard errors of both runs."
 
 
@@ -171,3 +175,36 @@ def _estimates(result: Result) -> dict[str, Estimate]:
 def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:
     """(layers, heads)."""
     return next(iter(run.values())).values.shape
+
+
+def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
+    """Address, as "step-500" -> name of the checkpoints to offer; empty for an analysis that the emergence does not
+    store."""
+    if analysis not in REQUIRED:
+        return {}
+    chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
+    steps = emergence.steps[chosen].tolist()
+    return {f"step-{step}": f"step {step:,} of {emergence.provenance['model']['name']}" for step in steps}
+
+
+def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Result:
+    """One checkpoint's result. Averages have the standard errors that the emergence has."""
+    index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
+    origin = {name: value for name, value in emergence.provenance.items() if name != "others"}
+    model = origin["model"] | {
+        "name": f"{origin['model']['name']}, step {emergence.steps[index]:,}",
+        "fingerprint": origin["checkpoints"][index]["fingerprint"],
+    }
+    provenance = origin | {"analysis": analysis, "model": model, "options": {}}
+    if analysis == "dependency_heads":
+        shown = {name: origin["options"][name] for name in ("view", "min_count")}
+        shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
+        corpus = emergence.provenance["others"]["treebank"]
+        return replace(emergence.dependency(index), provenance=provenance | {"corpus": corpus, "options": shown})
+    known = (column.quantity for column in ANALYSES[analysis].columns)  # an emergence names quantities, not analyses
+    quantities = [name for name in known if name in emergence.present]
+    rows = [emergence.quantities.index(name) for name in quantities]
+    mean, error = emergence.averages[index, rows], emergence.errors[index, rows]
+    segments, top = np.full(len(rows), provenance["segments"]), np.zeros((*mean.shape, 0))
+    over = emergence.units[rows], emergence.effective_units[rows], emergence.unit
+    return averages_of(analysis)(provenance, quantities, mean, error, segments, *over, top.astype(int), top, {})

@@ -13,7 +13,9 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence import Emergence
 from bertviz_core.heads import Head
 from bertviz_core.overview import Column, behavior_counts
+from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
+from bertviz_core.plotting.head_map import HeadMap
 
 FOLLOWED = "#e8890c"  # the head that is the best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
@@ -103,6 +105,11 @@ def _two_panels() -> go.Layout:
     """Of every head's figure, without the template, which each figure has: making it takes longer than the rest."""
     figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=["Average attention to", "Entropy, nats"])
     return figure.update_annotations(font_size=13).update_xaxes(title=AXIS).update_layout(template=None).layout
+
+
+def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
+    """The map of all heads by what they do at one step. The legend has what heads do at any step."""
+    return behavior_map(labels[index], columns(result, index), result.linguistic(index), base, behavior_counts(labels))
 
 
 def columns(result: Emergence, index: int) -> list[Column]:

@@ -11,11 +11,11 @@ from bertviz_core.analyses import requests
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
-from bertviz_core.comparison import compare
+from bertviz_core.comparison import checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import Change, differences, names
 from bertviz_core.comparison.figure import by_depth
 from bertviz_core.corpora.files import sample
-from bertviz_core.emergence.series import checkpoint_names, checkpoint_result, shipped
+from bertviz_core.emergence.series import shipped
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import SettingsError
 from bertviz_core.models import checkpoint, loading

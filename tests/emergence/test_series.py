@@ -16,8 +16,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import head_figure, relations_figure
-from bertviz_core.emergence.series import LOSS, REQUIRED, Series, shipped
-from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.emergence.series import LOSS, REQUIRED, Series, find_training, shipped
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.emergence.series import find_training
 from bertviz_core.errors import InputError, ModelError
 
 

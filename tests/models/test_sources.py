@@ -10,7 +10,7 @@ import huggingface_hub
 import pytest
 from huggingface_hub.errors import RepositoryNotFoundError
 
-from bertviz_core.emergence.training_folder import find_training
+from bertviz_core.emergence.series import find_training
 from bertviz_core.errors import BertvizError, DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, sources
 from bertviz_core.settings import Access

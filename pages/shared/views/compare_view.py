@@ -8,8 +8,8 @@ import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
-from bertviz_core.comparison import Comparison, compare
-from bertviz_core.emergence.series import checkpoint_names, checkpoint_result, shipped
+from bertviz_core.comparison import Comparison, checkpoint_names, checkpoint_result, compare
+from bertviz_core.emergence.series import shipped
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
