@@ -1,6 +1,7 @@
 """Compare: two stored runs of one analysis, head by head (docs/methods.md, section 13)."""
 
-import numpy as np
+import math
+
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
@@ -36,7 +37,7 @@ def table(change: Change) -> None:
             "A": number(float(change.a[head])),
             "B": number(float(change.b[head])),
             "B − A": number(float(change.difference[head])),
-            "95% interval": "–" if np.isnan(low[head]) else f"{number(low[head])} to {number(high[head])}",
+            "95% interval": "–" if math.isnan(low[head]) else f"{number(low[head])} to {number(high[head])}",
             "p": p_value(change.p[head]).removeprefix("= "),
             "differs": "✓" if change.marked[head] else "",
         }

@@ -1,9 +1,10 @@
 """Emergence: how the heads' behaviors develop during training, checkpoint by checkpoint."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
@@ -95,7 +96,7 @@ def describe() -> str:
 
 
 @address.fragment
-def explore(result: Emergence, labels: np.ndarray, models: Mapping[int, Checkpoint], selection: Selection) -> None:
+def explore(result: Emergence, labels: Any, models: Mapping[int, Checkpoint], selection: Selection) -> None:
     """The slider, and what moves with it: a move, or a frame of the player, runs this part of the page alone. `labels`
     (step, layer, head) are names of behaviors, `models` those of steps that are on this machine."""
     if st.session_state["head"] != selection.head.label():  # a click on the map: the picker is to follow
@@ -135,10 +136,10 @@ def choose_step(result: Emergence) -> int:
     return index
 
 
-def _numbers(result: Emergence, labels: np.ndarray, index: int) -> list[Metric]:
+def _numbers(result: Emergence, labels: Any, index: int) -> list[Metric]:
     """Of one step, for the tiles beside the map; labels: (layer, head)."""
     entries = [("Training step", f"{result.steps[index]:,}", f"of {result.steps[-1]:,}")]
-    if not np.isnan(result.loss[index]):
+    if not math.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
         entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
     rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)

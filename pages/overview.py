@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core import exports, paper, tasks
@@ -43,7 +43,7 @@ CLEAREST = (  # findings of single heads, for the overview
 BESIDE, SEGMENTS, LONGEST = 3, 2, 34  # strongest heads in a row, segments of each, tokens of a segment
 
 
-def key_numbers(results: Results, labels: np.ndarray, named: Mapping[str, str], base: int) -> list[Metric]:
+def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: int) -> list[Metric]:
     """Of all heads, beside the paper's numbers; `labels` (layer, head) are names of behaviors."""
     rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTRAINED)
     entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
