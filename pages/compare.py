@@ -1,7 +1,5 @@
 """Compare: two stored runs of one analysis, head by head (docs/methods.md, section 13)."""
 
-import math
-
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
@@ -30,14 +28,13 @@ def notes() -> None:
 
 def table(change: Change) -> None:
     """The heads with the largest differences; a check mark where the difference is marked."""
-    low, high = change.low, change.high
     rows = [
         {
             "head": head.label(selection.base),
             "A": number(float(change.a[head])),
             "B": number(float(change.b[head])),
             "B − A": number(float(change.difference[head])),
-            "95% interval": "–" if math.isnan(low[head]) else f"{number(low[head])} to {number(high[head])}",
+            "95% interval": change.interval(head),
             "p": p_value(change.p[head]).removeprefix("= "),
             "differs": "✓" if change.marked[head] else "",
         }

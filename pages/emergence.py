@@ -1,18 +1,16 @@
 """Emergence: how the heads' behaviors develop during training, checkpoint by checkpoint."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
 from bertviz_core.analyses.registry import label
 from bertviz_core.analyses.results import renamed
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.figure import course_figure, head_figure, map_at, relations_figure
+from bertviz_core.emergence.figure import course_figure, head_figure, map_at, numbers, relations_figure
 from bertviz_core.emergence.series import Series, Training, find_training, shipped
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
@@ -23,7 +21,6 @@ from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices, header
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Metric
 
 SHIPPED = "small-bert"
 HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
@@ -113,7 +110,7 @@ def explore(result: Emergence, labels: Any, models: Mapping[int, Checkpoint], se
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
         page.chart(page.drawn(course_figure, result, labels, index), "course-figure", alt)
     with right.container(key="tiles", gap="xsmall"):
-        for title, here, beside in _numbers(result, labels[index], index):
+        for title, here, beside in numbers(result, labels[index], index):
             st.metric(title, here, beside, delta_color="off", delta_arrow="off", border=True)
 
 
@@ -134,17 +131,6 @@ def choose_step(result: Emergence) -> int:
     if st.session_state.get(PLAYING) and not address.current().is_running:  # the history is for the reader's own steps
         address.current().drawn.pop(STEP)
     return index
-
-
-def _numbers(result: Emergence, labels: Any, index: int) -> list[Metric]:
-    """Of one step, for the tiles beside the map; labels: (layer, head)."""
-    entries = [("Training step", f"{result.steps[index]:,}", f"of {result.steps[-1]:,}")]
-    if not math.isnan(result.loss[index]):
-        accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
-        entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
-    rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)
-    entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"))
-    return [*entries, ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}")]
 
 
 @address.fragment

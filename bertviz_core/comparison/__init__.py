@@ -54,8 +54,9 @@ class Comparison(Result):
             warnings.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
         if self.changes and all(change.untested for change in self.changes.values()):
             too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
-            is_enough = all(run[self.opens_on].is_enough for run in (self.a, self.b))
-            return [*(note for note in warnings if note != CONSERVATIVE), UNTESTED if is_enough else too_few]
+            units = [run[self.opens_on].units or 0 for run in (self.a, self.b)]
+            reason = too_few if any(0 < count < MIN_UNITS for count in units) else UNTESTED
+            return [*(note for note in warnings if note != CONSERVATIVE), reason]
         return [*warnings, f"Intervals are over {self.units_text}."] if self.changes and self.units_text else warnings
 
     @property

@@ -14,6 +14,7 @@ from bertviz_core.analyses.proportions import ALPHA, Estimate, t_quantile, wilso
 from bertviz_core.analyses.request import ONE_SIDED
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
+from bertviz_core.numbers import number
 
 HALVINGS = 60
 
@@ -55,6 +56,10 @@ class Change:
     def untested(self) -> bool:
         """Whether no head has a p: no errors are known, or they rest on too few units."""
         return bool(np.isnan(self.p).all())
+
+    def interval(self, head: Head) -> str:
+        """The 95% interval of one head's difference; a dash where it is not known."""
+        return "–" if np.isnan(self.low[head]) else f"{number(self.low[head])} to {number(self.high[head])}"
 
     def by_size(self) -> list[Head]:
         """All heads, the largest difference first; heads without a value are left out."""

@@ -9,6 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence import Emergence
 from bertviz_core.heads import Head
@@ -110,6 +111,17 @@ def _two_panels() -> go.Layout:
 def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
     """The map of all heads by what they do at one step. The legend has what heads do at any step."""
     return behavior_map(labels[index], columns(result, index), result.linguistic(index), base, behavior_counts(labels))
+
+
+def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
+    """The key numbers of one step: label, value, and what is beside it; labels: (layer, head)."""
+    entries = [("Training step", f"{result.steps[index]:,}", f"of {result.steps[-1]:,}")]
+    if not np.isnan(result.loss[index]):
+        accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
+        entries.append((result.loss_name.capitalize(), f"{result.loss[index]:.2f} nats", accuracy))
+    rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)
+    entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"))
+    return [*entries, ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}")]
 
 
 def columns(result: Emergence, index: int) -> list[Column]:

@@ -121,7 +121,7 @@ def test_other_inputs_views_and_weights_are_said(run):
     assert "maximum length (24 and 16)" in said
     assert "differ in mode" in said and "norms" in said and "conservative" in said
     bank = run("dependency_heads", source=sample("treebank"), max_length=64)
-    viewed = [bank.counts(RelationFilter(view, 1)) for view in ("as-is", "function-heads")]
+    viewed = [bank.show(RelationFilter(view, 1)) for view in ("as-is", "function-heads")]
     notes = compare(*viewed).notes
     assert any("differ in view (as-is and function-heads)" in note for note in notes)
     assert any(note.startswith("Only one of the runs has") for note in notes)
