@@ -14,14 +14,8 @@ DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 LONGEST_NOTE = 300  # characters
 PAPER_MODEL, PAPER_LENGTH = "bert-base-uncased", 512  # tokens
-PAPER_CONFIG = {
-    "model_type": "bert",
-    "num_hidden_layers": 12,
-    "num_attention_heads": 12,
-    "hidden_size": 768,
-    "max_position_embeddings": PAPER_LENGTH,
-    "type_vocab_size": 2,
-}
+PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
+PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
 
 
 @dataclass(frozen=True)

@@ -67,10 +67,9 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
     except ModelError:
         raise
     except Exception as error:
-        raise ModelError(
-            f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]}).",
-            hint="It must be an encoder that transformers knows, saved with save_pretrained.",
-        ) from error
+        what = f"The model {checkpoint.name!r} cannot be loaded ({type(error).__name__}: {str(error)[:300]})."
+        hint = "It must be an encoder that transformers knows, saved with save_pretrained."
+        raise ModelError(what, hint=hint) from error
 
 
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, list[str]]:
@@ -116,10 +115,8 @@ def prepare(
     encoder = loaded.base_model if predicts else loaded
     known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
-        raise ModelError(
-            f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}.",
-            hint="Save the tokenizer that belongs to the model into its folder.",
-        )
+        what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}."
+        raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
     encoder.config.use_cache = False  # of keys and values, for generation
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)

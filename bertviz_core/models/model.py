@@ -19,16 +19,11 @@ GPU_BATCH_TOKENS = 65_536
 BERT = "encoder.layer.{}.attention.output.dense"
 LLAMA = "layers.{}.self_attn.o_proj"
 OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
-    "bert": BERT,
-    "camembert": BERT,
+    **dict.fromkeys(("bert", "camembert", "electra", "roberta", "xlm-roberta"), BERT),
     "distilbert": "transformer.layer.{}.attention.out_lin",
-    "electra": BERT,
-    "roberta": BERT,
-    "xlm-roberta": BERT,
     "gpt2": "h.{}.attn.c_proj",
     **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), LLAMA),
 }
-
 # Ends of the names of classes with a head that predicts words; two old classes end like those for next words.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
@@ -83,10 +78,9 @@ def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
     """Raises ModelError where norms are asked for and the family's output projection is not known."""
     family = checkpoint.config.get("model_type")
     if weights == "norms" and family not in OUTPUTS:
-        raise ModelError(
-            f"Norms are not known for models of the family {str(family)!r}, such as {checkpoint.name!r}.",
-            hint=f"Choose attention weights, or a model of one of these families: {', '.join(OUTPUTS)}.",
-        )
+        what = f"Norms are not known for models of the family {str(family)!r}, such as {checkpoint.name!r}."
+        hint = f"Choose attention weights, or a model of one of these families: {', '.join(OUTPUTS)}."
+        raise ModelError(what, hint=hint)
 
 
 def observing(model: AttentionModel, weights: Weights) -> AttentionModel:

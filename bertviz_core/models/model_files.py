@@ -135,7 +135,9 @@ def _header(path: Path, size: int, _modified: int) -> dict[str, Any]:
     """Read once for each state of a file; raises ValueError for a damaged one."""
     with path.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
-        header = _parsed(stream.read(length) if length <= min(size, MAX_BYTES) else b"")
+        header = json.loads(stream.read(length) if length <= min(size, MAX_BYTES) else b"")
+    if not isinstance(header, dict):
+        raise ValueError("no JSON object")
     header.pop("__metadata__", None)
     for entry in header.values():
         shape = entry.get("shape") if isinstance(entry, dict) else None
@@ -147,16 +149,10 @@ def _header(path: Path, size: int, _modified: int) -> dict[str, Any]:
 def _read_object(path: Path) -> dict[str, Any] | None:
     """A file's JSON object; None for anything else."""
     try:
-        return _parsed(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
+        value = json.loads(path.read_bytes()) if path.stat().st_size <= MAX_BYTES else None
     except (OSError, ValueError, RecursionError):
         return None
-
-
-def _parsed(data: bytes) -> dict[str, Any]:
-    value = json.loads(data)
-    if not isinstance(value, dict):
-        raise ValueError("no JSON object")
-    return value
+    return value if isinstance(value, dict) else None
 
 
 def number(config: Mapping[str, Any], names: tuple[str, ...]) -> int | None:

@@ -167,10 +167,8 @@ class RandomSequences(Examples[Encoded]):
     def __post_init__(self) -> None:
         self.size = min(self.room(self.tokens.single), len(self.tokens.ordinary)) // 2
         if self.size < SHORTEST:
-            raise SettingsError(
-                f"Inputs of {self.settings.max_length} tokens are too short for a sequence and its repetition.",
-                hint="Choose a larger maximum length.",
-            )
+            what = f"Inputs of {self.settings.max_length} tokens are too short for a sequence and its repetition."
+            raise SettingsError(what, hint="Choose a larger maximum length.")
 
     def encoded(self, reading: Reading) -> Iterator[Encoded]:
         before, after = self.tokens.single

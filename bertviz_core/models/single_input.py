@@ -77,10 +77,9 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
     """The tokens at `positions` replaced by the model's [MASK]; raises InputError where that cannot be."""
     wrong = [p for p in positions if not original.can_mask(p, tokens)]
     if wrong:
-        raise InputError(
-            f"Position {wrong[0] + 1} has no token that this model can mask.",
-            hint=f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token.",
-        )
+        what = f"Position {wrong[0] + 1} has no token that this model can mask."
+        hint = f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token."
+        raise InputError(what, hint=hint)
     chosen, layout, ids = list(positions), original.layout, original.example.ids.copy()
     ids[chosen] = tokens.mask
     labels, merged = labels_of(ids, layout.owner, tokens)

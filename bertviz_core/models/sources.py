@@ -77,10 +77,8 @@ def cached(name: str, revision: str | None, access: Access) -> Path:
         return _snapshot(name, revision, access, local_files_only=True)
     except Exception as error:
         if access.downloads == 0:
-            raise ModelError(
-                f"The model {name!r} is not on this machine, and downloads are off.",
-                hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.",
-            ) from error
+            what = f"The model {name!r} is not on this machine, and downloads are off."
+            raise ModelError(what, hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.") from error
     raise DownloadNeeded(name, check_room(name, revision, access))
 
 
@@ -137,19 +135,15 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
         raise _unreachable(name, error) from error
     needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]
     if not any(file.rfilename.endswith(".safetensors") for file in needed):
-        raise ModelError(
-            f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here.",
-            hint="Look for a revision or a copy with model.safetensors.",
-        )
+        what = f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here."
+        raise ModelError(what, hint="Look for a revision or a copy with model.safetensors.")
     size, folder = sum(file.size or 0 for file in needed), Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
     limit = float("inf") if access.downloads is None else access.downloads - _size_on_disk(folder)
     left, where = min((free, "on the disk"), (limit, "for downloads"))
     if size > left:
-        raise ModelError(
-            f"The model {name!r} takes {size / 1e6:,.0f} MB; {max(0, left) / 1e6:,.0f} MB are left {where}.",
-            hint="Choose a smaller model, or one that is here already.",
-        )
+        what = f"The model {name!r} takes {size / 1e6:,.0f} MB; {max(0, left) / 1e6:,.0f} MB are left {where}."
+        raise ModelError(what, hint="Choose a smaller model, or one that is here already.")
     return size
 
 

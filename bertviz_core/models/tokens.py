@@ -104,10 +104,8 @@ def _parts(text: str) -> Iterator[str]:
         if cut is None and len(text) <= window[1]:
             break
         if cut is None:
-            raise InputError(
-                f"A word of more than {AT_ONCE:,} letters cannot be read: {text[window[0] : window[0] + 40]!r}.",
-                hint="Write spaces between words.",
-            )
+            what = f"A word of more than {AT_ONCE:,} letters cannot be read: {text[window[0] : window[0] + 40]!r}."
+            raise InputError(what, hint="Write spaces between words.")
         yield text[start:cut]
         start = cut
     yield text[start:]

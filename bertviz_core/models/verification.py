@@ -30,10 +30,8 @@ def verify(model: AttentionModel) -> AttentionModel:
     has_both = model.encoder.config.is_encoder_decoder and hasattr(model.encoder, "decoder")
     expected = [[] if has_both else _returned(model, example) for example in examples]
     if not expected[0]:
-        raise ModelError(
-            f"The model {model.checkpoint.name!r} exposes no attention maps.",  # of a single text
-            hint="Choose an encoder or a decoder with attention.",
-        )
+        what = f"The model {model.checkpoint.name!r} exposes no attention maps."  # of a single text
+        raise ModelError(what, hint="Choose an encoder or a decoder with attention.")
     causal = all(bool((maps.triu(1) == 0).all()) for layers in expected for maps in layers)
     model = replace(model, layers=len(expected[0]), heads=len(expected[0][0]), causal=causal)
     for observable in (True, False):
@@ -45,10 +43,8 @@ def verify(model: AttentionModel) -> AttentionModel:
             problem = f"{type(error).__name__}: {str(error)[:150]}"
         if not problem:
             return tried
-    raise ModelError(
-        f"The attention maps of {model.checkpoint.name!r} cannot be used: {problem}.",
-        hint="Choose a model of another family; docs/models.md lists them.",
-    )
+    what = f"The attention maps of {model.checkpoint.name!r} cannot be used: {problem}."
+    raise ModelError(what, hint="Choose a model of another family; docs/models.md lists them.")
 
 
 def _examples(model: AttentionModel) -> list[Encoded]:

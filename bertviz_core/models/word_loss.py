@@ -60,10 +60,8 @@ def targets_of(checkpoint: Checkpoint, tokens: Tokens, seed: int) -> Targets:
     if predicts_next_words(checkpoint):
         return Targets(tokens, seed, shift=1)
     if tokens.mask is None:
-        raise ModelError(
-            "The model's tokenizer has no mask token, so there is no masked word to predict.",
-            hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.",
-        )
+        what = "The model's tokenizer has no mask token, so there is no masked word to predict."
+        raise ModelError(what, hint="Choose a model trained to predict masked words, such as BERT or RoBERTa.")
     return Targets(tokens, seed)
 
 

@@ -66,10 +66,8 @@ def test_an_encoder_and_decoders_of_other_shapes_are_compared_calmly(tmp_path: P
 
 
 def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tmp_path: Path) -> None:
-    folder, store = (
-        families.save_training(tmp_path / "steps", steps=(10, 200), auto="AutoModel"),
-        Store(tmp_path / "store"),
-    )
+    folder = families.save_training(tmp_path / "steps", steps=(10, 200), auto="AutoModel")
+    store = Store(tmp_path / "store")
     settings = Settings(max_length=64, limit=20)
     requests = [
         Request("surface_patterns", find(str(one)), sample("encyclopedia"), settings) for one in folder.iterdir()
