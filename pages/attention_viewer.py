@@ -8,7 +8,7 @@ from bertviz_core.viewer.figure import heatmap
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, choices, header
 from pages.shared.messages import plain
-from pages.shared.views import viewer_heads, viewer_input, viewer_panes, viewer_tokens
+from pages.shared.views import viewer_heads, viewer_input, viewer_panes
 
 selection = header.current()
 model = services.model(selection.checkpoint, selection.settings.dtype)
@@ -28,9 +28,9 @@ with options:
     min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least")
     hidden = choices.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
 with often.container(horizontal=True, vertical_alignment="bottom", key="input-choice-view"):
-    shapes = ["lines", "heatmap", "table", viewer_tokens.QUERY_KEY]
+    shapes = ["lines", "heatmap", "table", viewer_heads.QUERY_KEY]
     shape = choices.segmented("Show", shapes, key="as", default="lines")
-    wide = shape == viewer_tokens.QUERY_KEY  # between tokens, of the whole input
+    wide = shape == viewer_heads.QUERY_KEY  # between tokens, of the whole input
     units = "tokens" if wide else choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
     asked = st.container(horizontal=True, vertical_alignment="center", width="content")
     with (compare := st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")):
@@ -42,7 +42,11 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
 summary, alone = st.container(), together == viewer_panes.ONE
 left, right = (st.container(), st.container()) if wide else st.columns([3, 2] if alone else 2, gap="medium")
 notes = right if alone else st.container()  # what is said of the input stands beside the drawing, not above it
-before = bool(positions) and viewer_heads.choose_masked(notes)
+before = False
+if positions:
+    with notes.container(horizontal=True, vertical_alignment="center"):
+        before = choices.toggle("Before masking", key="before")
+        st.button("Unmask all", on_click=address.put, args=("mask", ""), icon=":material/undo:")
 view = InputView(units == "words", not hidden, sides, selection.settings.paper)
 viewer_input.pin_dependents(original)
 title = f"Head {selection.label}, {selection.checkpoint.label}"
@@ -56,7 +60,7 @@ other = viewer_panes.second(compare, together, first, model, view, before=before
 products = None
 with left.container(gap=None):  # a title takes little room
     if other is not None:
-        st.caption(f"**{plain(viewer_panes.first_title(together, selection))}**")
+        st.caption(f"**{plain(viewer_panes.title(together, selection))}**")
     if shape == "lines":
         with compare:
             overlaid = viewer_heads.choose_overlaid(first, model) if alone else []
@@ -65,7 +69,7 @@ with left.container(gap=None):  # a title takes little room
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
         page.chart(heatmap(first.attention, selection.head), "attention-heatmap", alt)
     elif wide:
-        products = viewer_tokens.query_key(model, first, asked)
+        products = viewer_heads.query_key(model, first, asked)
     else:
         viewer_panes.table(first)
 with right.container(gap=None):
@@ -79,14 +83,14 @@ with notes:
     if positions:
         weights = selection.settings.weights
         maps = (services.attention(model, each.example, weights) for each in (original, changed))
-        viewer_heads.masking(moved(*maps), whole, selection)
-    if off is not None:
-        viewer_heads.compared_guesses(whole, without, off)
+        viewer_heads.moved_by_masking(moved(*maps), selection)
+    if positions or off is not None:
+        viewer_heads.guesses(whole, without, off)
     st.markdown("**All heads** on this input; click one to choose it")
     viewer_panes.pictures(first)
 
-pair = viewer_tokens.token_pair(first)
-viewer_heads.downloads(first, pair, whole, without, off, products, as_lines=shape == "lines")
+pair = viewer_heads.token_pair(first)
+viewer_panes.downloads(first, pair, whole, without, off, products, as_lines=shape == "lines")
 endnotes.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

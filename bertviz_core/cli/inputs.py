@@ -150,11 +150,12 @@ def _write_products(
     if not 0 <= position < len(single.example):
         hint = f"Choose a position from 1 to {len(single.example)}."
         raise SettingsError(f"There is no token {position + 1}.", hint=hint)
-    products, tokens = measure(model, single.example, head, position), single.layout.tokens
-    columns = products.to_frame(tokens).iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
+    products = measure(model, single, head, position)
+    columns = products.to_frame().iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
     console.write(
-        lambda _: products.to_csv(tokens, position, {"head": head.label(), **origin}),
-        lambda: f"{tokens.labels[position]} ->\n{_table(columns.nlargest(HEAVIEST, 'weight'))}",
+        lambda _: products.to_csv({"head": head.label(), **origin}),
+        lambda: f"{products.tokens.labels[position]} ->
+{_table(columns.nlargest(HEAVIEST, 'weight'))}",
     )
 
 

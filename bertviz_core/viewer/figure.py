@@ -110,10 +110,10 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     return finish(figure, height, margin={"l": 10, "t": 10, "b": 70})
 
 
-def products_figure(products: QueryKey, units: Units, position: int, dimensions: np.ndarray) -> go.Figure:
-    """The values of the query of the token at a `position`, from 0, above each key's and above the products of the
-    two, a column for each of the dimensions, in their order; and how the sum of a key's products becomes its weight."""
-    names, query = _axis_labels(units), products.query[dimensions]
+def products_figure(products: QueryKey, dimensions: np.ndarray) -> go.Figure:
+    """The values of the query above each key's and above the products of the two, a column for each of the dimensions,
+    in their order; and how the sum of a key's products becomes its weight."""
+    names, query = _axis_labels(products.tokens), products.query[dimensions]
     gap, heights = 1 if len(names) <= 40 else 0, [STRIP / (STRIP + len(names)), len(names) / (STRIP + len(names))]
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
     figure = make_subplots(
@@ -142,7 +142,7 @@ def products_figure(products: QueryKey, units: Units, position: int, dimensions:
     figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
     ticks = [name.partition(" ")[2] for name in names]
     figure.update_yaxes(showticklabels=True, tickvals=names, ticktext=ticks, tickfont={"size": 12}, row=2, col=1)
-    asked = isolated(escape(shorten(units.labels[position], 16)))
+    asked = isolated(escape(shorten(products.tokens.labels[products.position], 16)))
     figure.update_yaxes(showticklabels=True, tickvals=["query"], ticktext=[f"query: {asked}"], row=1, col=1)
     figure.update_annotations(font_size=13)
     return finish(figure, 70 + round(20 * (len(names) + STRIP)), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)

@@ -14,9 +14,10 @@ from bertviz_core.analyses.results import to_csv
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head
 from bertviz_core.models.attention import LayerAttention, Scores, forward
-from bertviz_core.models.encoding import Batch, Encoded, collate
+from bertviz_core.models.encoding import Batch, collate
 from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.single_input import OneInput
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -36,8 +37,10 @@ TOLERANCE = 1e-3  # to which the parts must add up
 
 @dataclass(frozen=True)
 class QueryKey:
-    """How the weights of one query token come about in one head."""
+    """How the weights of one query token, at a `position` from 0, come about in one head."""
 
+    tokens: Units
+    position: int
     query: np.ndarray  # (width,), as it is multiplied: with rotary positions, and normalized
     keys: np.ndarray  # (key, width), likewise
     scale: float  # what their product is multiplied by, 1/√width in most models
@@ -67,13 +70,10 @@ class QueryKey:
         """Whether anything but the products is in a logit."""
         return bool(np.abs(self.bias).max() > 1e-4)
 
-    def order(self, key: int) -> np.ndarray:
-        """The dimensions, that with the largest product with one key first."""
-        return np.argsort(-self.products[key], kind="stable")
-
-    def to_frame(self, units: Units) -> pd.DataFrame:
+    def to_frame(self) -> pd.DataFrame:
         """A row for each key: its score, bias, logit, weight and terms, then the products, by dimension from 1."""
-        columns = {"to_position": units.start + 1, "to": units.labels, "score": self.scores, "bias": self.bias}
+        tokens = self.tokens
+        columns = {"to_position": tokens.start + 1, "to": tokens.labels, "score": self.scores, "bias": self.bias}
         columns |= {"logit": self.logits, "weight": self.weights}
         if self.terms is not None:
             columns |= dict(zip((term.replace(" × ", "_") for term in TERMS), self.terms.T, strict=True))
@@ -81,13 +81,13 @@ class QueryKey:
             columns |= {f"{name}_{dimension}": column for dimension, column in enumerate(values.T, start=1)}
         return pd.DataFrame(columns)
 
-    def to_csv(self, units: Units, position: int, origin: dict[str, Any]) -> bytes:
-        """`to_frame`, with the query token, at a `position` from 0, and the origin in every row."""
-        asked = {"from_position": position + 1, "from": units.labels[position]}
-        return to_csv(self.to_frame(units).assign(**asked, **origin))
+    def to_csv(self, origin: dict[str, Any]) -> bytes:
+        """`to_frame`, with the query token and the origin in every row."""
+        asked = {"from_position": self.position + 1, "from": self.tokens.labels[self.position]}
+        return to_csv(self.to_frame().assign(**asked, **origin))
 
 
-def measure(model: AttentionModel, example: Encoded, head: Head, position: int) -> QueryKey:
+def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
     """Run a model on one input, up to a head, and keep what makes the weights of the token at a position, from 0.
 
     Raises ModelError where the model returns its maps and shows nothing of what is inside its layers.
@@ -97,7 +97,7 @@ def measure(model: AttentionModel, example: Encoded, head: Head, position: int) 
             "This model returns its attention maps, and does not show the queries and keys that they come from.",
             hint="Choose a model whose maps are read inside its layers; docs/models.md has a table.",
         )
-    batch = collate([example], model.tokens, model.device)
+    batch = collate([single.example], model.tokens, model.device)
     observed: list[Scores] = []
 
     def observe(attention: LayerAttention) -> None:
@@ -107,6 +107,8 @@ def measure(model: AttentionModel, example: Encoded, head: Head, position: int) 
     forward(model, batch, observe)
     scores = observed[0]
     products = QueryKey(
+        tokens=single.layout.tokens,
+        position=position,
         query=_array(scores.query)[0, head.head, position],
         keys=_array(scores.key)[0, head.head],
         scale=scores.scale,

@@ -24,9 +24,12 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel, observing
 from bertviz_core.models.segments import FirstSegments, Segments
+from bertviz_core.models.single_input import OneInput
+from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
+from bertviz_core.viewer import InputAttention, InputView, apply_view
 from pages.shared.memoize import memoize
 
 DELAY = 2.0  # seconds until work in the background begins: the page is drawn by then
@@ -128,6 +131,11 @@ _by_content: dict[str | type, Callable[[Any], Any]] = {
     Source: lambda source: (source.digest, source.name),  # errors have the name, and another reader's is private
     Encoded: lambda example: (example.ids.tobytes(), example.types.tobytes()),
     Settings: repr,
+    InputView: repr,
+    OneInput: lambda single: (
+        *(single.digest(), single.layout.words.labels),
+        *(single.layout.owner.tobytes(), single.layout.tokens.side.tobytes()),
+    ),
 }
 
 
@@ -139,9 +147,13 @@ def segments(source: Source, model: AttentionModel, settings: Settings) -> First
 @st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)  # of 512 tokens they may be 400 MB
 def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
     """(layer, head, query, key) of one input."""
-    from bertviz_core.models.single_input import attention as run
+    return maps_of(observing(model, weights), example)
 
-    return run(observing(model, weights), example)
+
+@st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)
+def viewed(model: AttentionModel, single: OneInput, weights: Weights, view: InputView) -> InputAttention:
+    """What a view shows of one input; the last few are cached, and with them what `memoize` derives from them."""
+    return apply_view(single.layout, attention(model, single.example, weights), view)
 
 
 @st.cache_resource(ttl=30, show_spinner=False)  # a header is read for each stored result

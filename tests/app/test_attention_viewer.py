@@ -55,10 +55,10 @@ def test_the_table_says_the_three_heaviest_of_each_token(planted_folder: Path) -
 def test_a_masked_token_is_predicted_and_given_back() -> None:
     app = viewer(input="own text", text="He sat on the chair.", mask="5")
     assert "**Masking** shifted" in words(app)
-    matches = next(element.value for element in app.markdown if element.value.startswith("- Position 5"))
-    given, expected = matches.split("the model expects ")
-    assert "(**“the”**, " in given
-    rank = int(re.search(r"rank ([\d,]+)", given)[1].replace(",", ""))
+    (row,) = app.table[0].value.to_dict("records")
+    expected = row["whole model"]
+    assert row["masked word"] == "5: **“the”**" and len(row) == 3
+    rank = int(row["its rank"].split(" ")[0].replace(",", ""))
     shares = [float(part.rstrip("%").split()[-1]) for part in expected.split(", ")]
     assert len(shares) == 5
     assert shares == sorted(shares, reverse=True)
@@ -110,9 +110,9 @@ def test_long_text_is_cut_and_empty_text_refused() -> None:
 
 
 def test_guesses_without_heads_stand_beside_those_of_the_whole_model() -> None:
-    def guesses() -> list[str]:  # the row, and the title of its third column
+    def guesses() -> list[str]:  # the word, what the model guesses with and without the heads, and that column's title
         (table,) = [table.value for table in app.table if "whole model" in table.value]
-        return [*table.values.tolist()[0], table.columns[2]]
+        return [*table.iloc[0, [0, 2, 3]], table.columns[3]]
 
     app = viewer(mask="4", off="layer 1")
     row = guesses()

@@ -1,37 +1,38 @@
-"""The attention viewer's masks, heads that are switched off or overlaid, and downloads."""
+"""The attention viewer's choices of heads; and of single tokens the guesses for masked words, all heads by the weight
+from one token to another, and the product of a query with every key."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.results import to_csv
-from bertviz_core.heads import all_heads, highest
+from bertviz_core.errors import ModelError
+from bertviz_core.heads import Head, all_heads, highest
+from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
 from bertviz_core.plotting import OVERLAY
-from bertviz_core.viewer import ablated_heads, predictions_frame, shorten, switches
-from bertviz_core.viewer.files import input_html, input_origin, overlay
-from pages.shared import head_panel, page, stored
+from bertviz_core.plotting.head_map import value_map
+from bertviz_core.viewer import InputAttention, ablated_heads, shorten, switches
+from bertviz_core.viewer.figure import products_figure
+from bertviz_core.viewer.files import overlay
+from bertviz_core.viewer.preview import of_input
+from bertviz_core.viewer.query_key import MASKED, PARTS, TERMS, QueryKey, measure
+from pages.shared import head_panel, messages, page, stored
 from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
+from pages.shared.views.viewer_input import pins
 from pages.shared.views.viewer_panes import Pane
-from pages.shared.views.viewer_tokens import Products
 
-GUESSES = 3  # shown of each side
-
-
-def choose_masked(container: DeltaGenerator) -> bool:
-    """Draw the choice to see the input as it was, and the way back to it."""
-    with container.container(horizontal=True, vertical_alignment="center"):
-        before = choices.toggle("Before masking", key="before")
-        st.button("Unmask all", on_click=address.put, args=("mask", ""), icon=":material/undo:")
-    return before
+QUERY_KEY = "query × key"
+NOT_APART = (
+    "Words and positions cannot be told apart here: they can in layer 1 of models that add learned positions to words, "
+    "as BERT does. Above it every token has read others, and rotary positions turn the vector of the word itself."
+)
 
 
 def choose_overlaid(shown: Pane, model: AttentionModel) -> list[dict[str, str]]:
@@ -66,49 +67,41 @@ def _choose_heads(label: str, key: str, about: str, selection: Selection, model:
     return ablated_heads(choices.multiselect(label, list(named), key=key, default=[], **look), named)
 
 
-def masking(difference: np.ndarray, predictions: Sequence[Prediction], selection: Selection) -> None:
-    """How far attention moved, and what the model would write instead, the token that stood there in bold."""
+def moved_by_masking(difference: np.ndarray, selection: Selection) -> None:
+    """How far masking moved the attention of the chosen head, and of the one that it moved furthest."""
     head, top = selection.head, highest(difference)
     st.markdown(
         f"**Masking** shifted {difference[head]:.0%} of head {selection.label}'s attention, and "
         f"{difference[top]:.0%} of head {top.label(selection.base)}'s, the largest shift of any head."
     )
-    lines = [
-        f"- Position {guess.position + 1} ({_quoted(guess.original, True)}, {guess.probability:.1%}, rank "
-        f"{guess.rank:,}): the model expects {_best(guess)}"
-        for guess in predictions
-    ]
-    st.markdown("\n".join(lines))
-    if not predictions:
-        st.caption("This model has no masked-language-modeling (MLM) head, so it makes no predictions.")
 
 
-def compared_guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.ndarray) -> None:
+def guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.ndarray | None) -> None:
     """What the model guesses for each masked word, with all heads and without those that are switched off."""
-    count = int(off.sum())
+    count = 0 if off is None else int(off.sum())
     if not whole:
         are, them = ("is", "it") if count == 1 else ("are", "them")
-        st.caption(
-            f"{plural(count, 'heads')} {are} switched off. Mask a word (select it, then M) to see the guesses without "
-            f"{them}."
-        )
+        hint = f"Mask a word (select it, then M) to see the guesses without {them}."
+        missing = "This model has no masked-language-modeling (MLM) head, so it makes no predictions."
+        st.caption(f"{plural(count, 'heads')} {are} switched off. {hint}" if count else missing)
         return
-    rows = [
-        {
-            "masked word": f"{before.position + 1}: {_quoted(before.original, True)}",
-            "whole model": _best(before, GUESSES),
-            f"without {count} head{'s' if count > 1 else ''}": _best(after, GUESSES),
-            "change of its loss": f"{after.loss - before.loss:+.2f} nats",
+    rows = []
+    for index, guess in enumerate(whole):
+        row = {
+            "masked word": f"{guess.position + 1}: {_quoted(guess.original, True)}",
+            "its rank": f"{guess.rank:,} ({guess.probability:.1%})",
+            "whole model": _best(guess),
         }
-        for before, after in zip(whole, without, strict=True)
-    ]
+        if without:
+            row[f"without {plural(count, 'heads')}"] = _best(without[index])
+            row["change of its loss"] = f"{without[index].loss - guess.loss:+.2f} nats"
+        rows.append(row)
     st.table(rows, hide_index=True, alt="The guesses for each masked word, with all heads and without some")
 
 
-def _best(guess: Prediction, count: int | None = None) -> str:
+def _best(guess: Prediction) -> str:
     """The likeliest tokens, the right one in bold."""
-    best = guess.best[:count]
-    return ", ".join(f"{_quoted(label, label == guess.original)} {share:.1%}" for label, share in best)
+    return ", ".join(f"{_quoted(label, label == guess.original)} {share:.1%}" for label, share in guess.best)
 
 
 def _quoted(label: str, bold: bool) -> str:
@@ -116,36 +109,114 @@ def _quoted(label: str, bold: bool) -> str:
     return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
 
 
-def downloads(
-    shown: Pane, pair: tuple[int, int], whole: Sequence[Prediction], without: Sequence[Prediction],
-    off: np.ndarray | None, products: Products | None, *, as_lines: bool,
-) -> None:  # fmt: skip
-    """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
-    (query, key), the guesses for masked words and the `products` as CSV; lines have buttons of their own."""
-    attention, selection, digest = shown.attention, shown.selection, shown.shown.digest()
-    about = input_origin(selection.checkpoint, selection.settings, digest)
-    head, name = selection.head, f"{shown.name}-{digest[:8]}"
-    of_head = {"head": head.label(), **about}
-    offered = {
-        "CSV": (f"{name}.csv", lambda: attention.to_csv(head, of_head)),
-        "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
-        "HTML": (f"{name}.html", lambda: input_html(attention, head, about)),
-        "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
-    }
-    asked = ""
-    if whole or without:
-        guesses = {"": whole}
-        if off is not None:
-            guesses |= {" ".join(each.label() for each in all_heads(*off.shape) if off[each]): without}
-        asked = "; guesses: what the model expects of masked words"
-        offered["CSV: guesses"] = (f"{name}.guesses.csv", lambda: to_csv(predictions_frame(guesses).assign(**about)))
-    if products is not None:
-        tokens = shown.shown.layout.tokens
-        build = partial(products.measured.to_csv, tokens, products.position, of_head)
-        offered["CSV: query × key"] = (f"{name}.query-key.csv", build)
-    page.offer_files(offered)
-    pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
-    st.caption(
-        f"CSV: this head, as shown; heads: all heads from one token to the other{asked}. "
-        f"HTML: the lines of every head, to hover over. safetensors: every head.{pictures}"
+def token_pair(shown: Pane) -> tuple[int, int]:
+    """Draw the choice of two tokens, the map and the table of all heads by the weight from the one to the other; gives
+    the chosen (query, key). It opens on the last pin of each side, or the token with the largest weight of any head."""
+    attention, selection = shown.attention, shown.selection
+    st.header("Which heads attend from one token to another?")
+    starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
+    last = {side: starts[side].index(start) for side, start in pins() if start in starts[side]}
+    opening = attention.opening_pair(last.get("from"), last.get("to"))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        query = _choose("From", attention.queries, "from_token", opening[0])
+        key = _choose("To", attention.keys, "to_token", opening[1])
+        about, both = "Takes two pinned tokens: one on the left, one on the right.", ("from_token", "to_token")
+        st.button("Use the pins", on_click=address.release, args=both, icon=":material/keep:", help=about)
+    frame = memoize(InputAttention.pair_frame, attention, query, key)
+    best, mine = frame.iloc[0], frame.loc[frame["label"] == selection.head.label()].iloc[0]
+    ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
+    highest = Head.parse(best["label"]).label(selection.base)
+    st.markdown(
+        f"**Head {highest} attends most strongly from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
+        f"{selection.label}: {mine['weight']:.2f}, rank {mine['rank']} of {len(frame)}."
     )
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        weights, unit = attention.weights[:, :, query, key], selection.settings.weights
+        squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
+        alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
+        page.head_map(squares, "pair-map", alt, selection, lines=memoize(of_input, attention))
+    with right:
+        page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
+        st.caption("Rank of target: 1 = this token's strongest target in that head.")
+    return query, key
+
+
+def _choose(label: str, units: Units, key: str, default: int) -> int:
+    """The index of the chosen unit; the address has the position of its first token, from 1."""
+    starts = [int(start) + 1 for start in units.start]
+    names = {start: f"{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
+    look = {"follows": True, "format_func": names.__getitem__, "width": 220}
+    return starts.index(choices.selectbox(label, starts, key=key, default=starts[default], **look))
+
+
+def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> QueryKey | None:
+    """Draw the choice of the query token into `controls`, and what makes its weights; None for a model that does not
+    show it."""
+    labels, selection = shown.shown.layout.tokens.labels, shown.selection
+    pinned = dict(pins())  # the last on either side
+    opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])
+    with controls:
+        chosen = choices.selectbox(
+            "Query token",
+            list(range(1, len(labels) + 1)),
+            key="query",
+            default=min(pinned.get("from", opening), len(labels) - 1) + 1,
+            follows=True,
+            format_func=lambda position: f"query {position}: {shorten(labels[position - 1])}",
+            width=190,
+        )
+        by_product = choices.toggle("Sorted", key="sorted", help="Dimensions, that with the largest product first.")
+    try:
+        products = measure(model, shown.shown, selection.head, chosen - 1)
+    except ModelError as problem:
+        messages.note(problem)
+        return None
+    key = min(pinned.get("to", int(products.weights.argmax())), len(labels) - 1)
+    ends = plain(shorten(labels[chosen - 1])), plain(shorten(labels[key]))
+    dimensions = np.arange(len(products.query))
+    if by_product:
+        dimensions = np.argsort(-products.products[key], kind="stable")
+    st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
+    alt = f"Query of {labels[chosen - 1]} times every key, by dimension, and the weights that come of it"
+    page.chart(products_figure(products, dimensions), "query-key", alt)
+    sorted_by = f" Dimensions: the largest product with “{ends[1]}” first." if by_product else ""
+    st.caption(f"Blue: positive, orange: negative.{sorted_by} A token pinned on the right of the lines is the key.")
+    _terms(products)
+    return products
+
+
+def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: bool) -> str:
+    """How one weight comes about, in a sentence."""
+    if products.logits[key] < MASKED:
+        return f"**“{ends[0]}” cannot see “{ends[1]}”, which is masked.**"
+    added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if products.has_bias else ""
+    sink = "" if products.sink is None else f" and a learned sink with the score {products.sink:.2f}"
+    norms = " The norms of section 11 are built from these weights." if as_norms else ""
+    return (
+        f"**From “{ends[0]}” to “{ends[1]}”: query · key = {products.products[key].sum():.2f}, "
+        f"× {products.scale:.3f} = {products.scores[key]:.2f}{plain(added)}; "
+        f"the softmax over {len(products.keys)} keys{sink} makes it {products.weights[key]:.3f}.**{norms}"
+    )
+
+
+def _terms(products: QueryKey) -> None:
+    """What of the scores is of words and of positions, or why that cannot be said."""
+    if products.terms is None:
+        st.caption(NOT_APART)
+        return
+    spread = products.terms.std(0)
+    first, second = np.argsort(-spread)[:2]
+    st.markdown(
+        f"**What tells the keys apart: {TERMS[first]} (standard deviation {spread[first]:.2f}), then {TERMS[second]} "
+        f"({spread[second]:.2f}).** The score is the sum of nine products: word, position and rest (type of token, "
+        "biases) of the query with those of the key."
+    )
+    rows = []
+    for label, score, terms in zip(products.tokens.labels, products.scores, products.terms, strict=True):
+        named = dict(zip(TERMS, terms, strict=True))
+        rest = sum(named.pop(f"{part} × rest") for part in PARTS)  # the same for all keys of a segment
+        rows.append({"key": shorten(label), "score": score, **named, "all × rest": rest})
+    formats = {name: st.column_config.NumberColumn(name, format="%.2f") for name in [*rows[0]][1:]}
+    alt = "The score of every key, by words and positions"
+    st.dataframe(rows, hide_index=True, column_config=formats, height=320, alt=alt)

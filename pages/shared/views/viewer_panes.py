@@ -3,24 +3,25 @@ norms, and small pictures of all heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core import exports
+from bertviz_core.analyses.results import to_csv
 from bertviz_core.errors import BertvizError, DownloadNeeded
-from bertviz_core.heads import Head, all_labels
+from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.models.checkpoint import DEMO
-from bertviz_core.models.labels import Layout
 from bertviz_core.models.model import AttentionModel
-from bertviz_core.models.single_input import OneInput, mask
+from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting.head_map import HeadMap, picture_map
 from bertviz_core.settings import Weights
-from bertviz_core.viewer import InputAttention, InputView, apply_view, shorten, thumbnails
-from bertviz_core.viewer.files import FOLDER, pack, sides
+from bertviz_core.viewer import InputAttention, InputView, predictions_frame, shorten, thumbnails
+from bertviz_core.viewer.files import FOLDER, input_html, input_origin, pack, sides
 from bertviz_core.viewer.preview import of_input
+from bertviz_core.viewer.query_key import QueryKey
 from pages.shared import messages, page, services
 from pages.shared.components import component
 from pages.shared.frame import Selection, address, choices, header, neighbor
@@ -33,25 +34,15 @@ ONE, HEADS, MODELS, WEIGHTS = KINDS = ("one head", "two heads", "two models", "w
 
 @dataclass(frozen=True)
 class Pane:
-    """One head on one input, as it is drawn.
-
-    Attributes:
-        selection: The model, the weights and the head.
-        attention: What is drawn.
-        title: What it is, in a few words.
-        original: The input as this model reads it.
-        shown: The same with masks, unless it is shown as it was before masking.
-        masked: Positions of masked tokens, from 0.
-        same_tokens: Whether it has the tokens of the first pane, so that pins and masks serve both.
-    """
+    """One head on one input, as it is drawn."""
 
     selection: Selection
     attention: InputAttention
     title: str
-    original: OneInput
-    shown: OneInput
-    masked: Sequence[int]
-    same_tokens: bool = True
+    original: OneInput  # as this model reads it
+    shown: OneInput  # with masks, unless it is shown as it was before masking
+    masked: Sequence[int]  # positions from 0
+    same_tokens: bool = True  # as the first pane, so that pins and masks serve both
 
     @property
     def name(self) -> str:
@@ -61,27 +52,17 @@ class Pane:
 
 
 def pane(
-    selection: Selection, model: AttentionModel, view: InputView, title: str, original: OneInput,
+    selection: Selection, model: AttentionModel, view: InputView, name: str, original: OneInput,
     masked: Sequence[int] = (), *, before: bool = False,
 ) -> Pane:  # fmt: skip
     """The chosen head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
     shown = mask(original, masked, model.tokens) if masked and not before else original
-    layout, weights = shown.layout, selection.settings.weights
-    which = (model.checkpoint.fingerprint(), str(model.encoder.dtype), weights, shown.digest())
-    units = (layout.owner.tobytes(), layout.tokens.side.tobytes(), *layout.words.labels)
-    maps = services.attention(model, shown.example, weights)
-    attention = _viewed((*which, *units, repr(view)), layout, maps, view)
-    return Pane(selection, attention, title, original, shown, masked)
+    attention = services.viewed(model, shown, selection.settings.weights, view)
+    return Pane(selection, attention, name, original, shown, masked)
 
 
-@st.cache_resource(max_entries=3, show_spinner=False)
-def _viewed(key: tuple[Any, ...], _layout: Layout, _maps: np.ndarray, _view: InputView) -> InputAttention:
-    """What a view shows of one input; the last few are cached, and with them what `memoize` derives from them."""
-    return apply_view(_layout, _maps, _view)
-
-
-def first_title(kind: str, selection: Selection) -> str:
-    """What is drawn on the first side, in the words of the second."""
+def title(kind: str, selection: Selection) -> str:
+    """What is drawn on one of two sides: what they differ in."""
     differing = {MODELS: f", {selection.checkpoint.label}", WEIGHTS: f", {selection.settings.weights}"}
     return f"Head {selection.label}{differing.get(kind, '')}"
 
@@ -91,20 +72,15 @@ def second(
 ) -> Pane | None:
     """Draw the choices of one kind into a panel; None for one head alone, or where the other side cannot be shown."""
     selection = first.selection
+    other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
+    if kind == ONE:
+        return None
     try:
         with panel:
             if kind == MODELS:
                 return _other_model(first, view, before)
-            if kind == HEADS:
-                selection = _with_head(selection)
-                title = f"Head {selection.label}"
-            elif kind == WEIGHTS:
-                other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
-                selection = selection.of_weights(other)
-                title = f"Head {selection.label}, {other}"
-            else:
-                return None
-            return pane(selection, model, view, title, first.original, first.masked, before=before)
+            selection = _with_head(selection) if kind == HEADS else selection.of_weights(other)
+            return pane(selection, model, view, title(kind, selection), first.original, first.masked, before=before)
     except DownloadNeeded:
         raise
     except BertvizError as problem:
@@ -124,8 +100,8 @@ def _other_model(first: Pane, view: InputView, before: bool) -> Pane:
     masked = [position for position in first.masked if same and original.can_mask(position, model.tokens)]
     if not same:
         st.caption("This model reads other tokens: pins and masks of one side do not apply to the other.")
-    title = f"Head {selection.label}, {checkpoint.label}"
-    return replace(pane(selection, model, view, title, original, masked, before=before), same_tokens=same)
+    drawn = pane(selection, model, view, title(MODELS, selection), original, masked, before=before)
+    return replace(drawn, same_tokens=same)
 
 
 def _with_head(selection: Selection) -> Selection:
@@ -210,3 +186,36 @@ def pictures(shown: Pane) -> None:
 
 def _small_pictures(attention: InputAttention, base: int) -> HeadMap:
     return picture_map(thumbnails(attention.weights), base)
+
+
+def downloads(
+    shown: Pane, pair: tuple[int, int], whole: Sequence[Prediction], without: Sequence[Prediction],
+    off: np.ndarray | None, products: QueryKey | None, *, as_lines: bool,
+) -> None:  # fmt: skip
+    """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
+    (query, key), the guesses for masked words and the `products` as CSV; lines have buttons of their own."""
+    attention, selection, digest = shown.attention, shown.selection, shown.shown.digest()
+    about = input_origin(selection.checkpoint, selection.settings, digest)
+    head, name = selection.head, f"{shown.name}-{digest[:8]}"
+    of_head = {"head": head.label(), **about}
+    offered = {
+        "CSV": (f"{name}.csv", lambda: attention.to_csv(head, of_head)),
+        "CSV: heads": (f"{name}.heads.csv", lambda: attention.pair_to_csv(*pair, about)),
+        "HTML": (f"{name}.html", lambda: input_html(attention, head, about)),
+        "safetensors": (f"{name}.safetensors", lambda: attention.to_safetensors(about)),
+    }
+    asked = ""
+    if whole or without:
+        guesses = {"": whole}
+        if off is not None:
+            guesses |= {" ".join(each.label() for each in all_heads(*off.shape) if off[each]): without}
+        asked = "; guesses: what the model expects of masked words"
+        offered["CSV: guesses"] = (f"{name}.guesses.csv", lambda: to_csv(predictions_frame(guesses).assign(**about)))
+    if products is not None:
+        offered["CSV: query × key"] = (f"{name}.query-key.csv", partial(products.to_csv, of_head))
+    page.offer_files(offered)
+    pictures = " SVG and PNG: the buttons below the lines." if as_lines else ""
+    st.caption(
+        f"CSV: this head, as shown; heads: all heads from one token to the other{asked}. "
+        f"HTML: the lines of every head, to hover over. safetensors: every head.{pictures}"
+    )
