@@ -154,8 +154,7 @@ def _write_products(
     columns = products.to_frame().iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
     console.write(
         lambda _: products.to_csv({"head": head.label(), **origin}),
-        lambda: f"{products.tokens.labels[position]} ->
-{_table(columns.nlargest(HEAVIEST, 'weight'))}",
+        lambda: f"{products.tokens.labels[position]} ->\n{_table(columns.nlargest(HEAVIEST, 'weight'))}",
     )
 
 
