@@ -15,29 +15,18 @@ PICTURE = Path(__file__).parent / "assets" / "tour.svg"  # the terms, drawn
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the tour: a question for a class, and the figure that answers it.
-
-    Attributes:
-        section: Of the paper, with its figure or table.
-        page: Where to see more of it.
-        look: How to read the figure.
-        findings: Ids of the findings that answer the question; their statements are the paper's.
-        background: What a reader should know first, without numbers of this model.
-        needs: The analyses that it reads; the page's own where it is empty.
-        as_map: Whether its figure is the map of what its answers are about.
-        asks_for_head: Whether the answer is a head, which is not chosen before it is shown.
-    """
+    """A step of the tour: a question for a class, and the figure that answers it."""
 
     title: str
-    section: str
-    page: str
-    look: str
+    section: str  # of the paper, with its figure or table
+    page: str  # where to see more of it
+    look: str  # how to read the figure
     question: str
-    findings: tuple[str, ...]
-    background: str = ""
-    needs: tuple[str, ...] = ()
-    as_map: bool = False
-    asks_for_head: bool = False
+    findings: tuple[str, ...]  # ids of those that answer the question; their statements are the paper's
+    background: str = ""  # what a reader should know first, without numbers of this model
+    needs: tuple[str, ...] = ()  # the analyses that it reads; the page's own where it is empty
+    as_map: bool = False  # whether its figure is the map of what its answers are about
+    asks_for_head: bool = False  # whether the answer is a head, which is not chosen before it is shown
 
     def select(self, results: Results, base: int = 1) -> list[Finding]:
         """The step's findings in its order, heads and layers counted from `base`; their statements alone where a result

@@ -31,26 +31,18 @@ class MarkerGroup:
 
 @dataclass(frozen=True)
 class HeadMap:
-    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures.
+    """Layers from left to right, heads from top to bottom; values as colors, markers, or small pictures."""
 
-    Attributes:
-        hover: Hover text of each head, layer by layer.
-        base: Number of the first layer and head on the axes.
-        values: (layer, head), NaN where a head has none; `limits` are the ends of the color scale, `unit` its title.
-        groups: Markers in place of values.
-        picture: In place of values, small pictures of all heads as one image, a data URI.
-    """
-
-    hover: tuple[str, ...]
+    hover: tuple[str, ...]  # of each head, layer by layer
     layers: int
     heads: int
-    base: int = 1
-    values: np.ndarray | None = None
-    limits: tuple[float, float] = (0.0, 1.0)
-    unit: str = ""
+    base: int = 1  # number of the first layer and head on the axes
+    values: np.ndarray | None = None  # (layer, head), NaN where a head has none
+    limits: tuple[float, float] = (0.0, 1.0)  # ends of the color scale
+    unit: str = ""  # title of the scale
     scale: Scale = SEQUENTIAL
-    groups: tuple[MarkerGroup, ...] = ()
-    picture: str = ""
+    groups: tuple[MarkerGroup, ...] = ()  # markers in place of values
+    picture: str = ""  # in place of values, small pictures of all heads as one image, a data URI
 
     @cached_property
     def encoded(self) -> bytes:
@@ -122,43 +114,18 @@ def data_uri(pixels: np.ndarray) -> str:
 
 
 def map_figure(described: HeadMap) -> go.Figure:
-    """The map of values for a file: squares. `customdata[0]` is the label counted from 1."""
+    """The map of values for a file."""
     assert described.values is not None, "a map of markers or pictures is drawn in the browser alone"
-    heads = all_heads(described.layers, described.heads)
-    lowest, highest = described.limits
-    figure = go.Figure(
-        go.Scatter(
-            x=[head.layer + 1 for head in heads],
-            y=[head.head + 1 for head in heads],
-            mode="markers",
-            customdata=[[head.label(), text] for head, text in zip(heads, described.hover, strict=True)],
-            hovertemplate="%{customdata[1]}<extra></extra>",
-            marker={
-                "symbol": "square",
-                "size": square_size(described.layers),
-                "color": described.values.reshape(-1),
-                "colorscale": [list(stop) for stop in described.scale],
-                "cmin": lowest,
-                "cmax": highest,
-                "colorbar": COLORBAR | {"title": {"text": described.unit, "side": "bottom"}},
-                "opacity": 1,
-            },
-        )
-    )
-    return map_axes(figure, described.layers, described.heads, described.base)
-
-
-def square_size(layers: int) -> int:
-    """Pixels: squares that nearly touch in a map about 300 pixels wide."""
-    return max(6, min(34, 240 // layers))
-
-
-def map_axes(figure: go.Figure, layers: int, heads: int, base: int = 1) -> go.Figure:
-    """Layers 1..L from left to right, heads 1..H from top to bottom, no grid."""
-    look = {"showgrid": False, "zeroline": False, "fixedrange": True}
-    for axis, count, title in ((figure.layout.xaxis, layers, "layer"), (figure.layout.yaxis, heads, "head")):
-        ticks = list(range(1, count + 1))
-        axis.update(title=title, tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], **look)
-    figure.update_layout(xaxis_range=[0.4, layers + 0.6], yaxis_range=[heads + 0.6, 0.4])
-    height = int(heads * square_size(layers) * 1.1) + 140
-    return finish(figure, height, margin={"t": 10, "b": 90}, showlegend=False)
+    layers, heads = described.values.shape
+    numbers = [[str(at + described.base) for at in range(count)] for count in (layers, heads)]
+    squares = go.Heatmap(
+        x=numbers[0], y=numbers[1], z=described.values.T, text=np.reshape(described.hover, (layers, heads)).T,
+        hovertemplate="%{text}<extra></extra>", colorscale=described.scale, xgap=1, ygap=1,
+        zmin=described.limits[0], zmax=described.limits[1],
+        colorbar=COLORBAR | {"title": {"text": described.unit, "side": "bottom"}},
+    )  # fmt: skip
+    figure = go.Figure(squares).update_xaxes(title="layer").update_yaxes(title="head", autorange="reversed")
+    for axis in (figure.layout.xaxis, figure.layout.yaxis):
+        axis.update(type="category", showgrid=False, zeroline=False, fixedrange=True, ticks="")
+    height = 140 + round(1.1 * heads * max(6, min(34, 240 // layers)))  # so that the cells are about square
+    return finish(figure, height, margin={"t": 10, "b": 90})

@@ -20,6 +20,7 @@ from bertviz_core.heads import Head, all_heads, ranks
 from bertviz_core.models.encoding import maps_of_one
 from bertviz_core.models.labels import Layout, Units
 from bertviz_core.models.single_input import Prediction
+from bertviz_core.plotting.head_map import HeadMap, picture_map
 
 # name shown, used in permalinks and on the command line -> (side of the query, side of the key)
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
@@ -105,6 +106,10 @@ class InputAttention:
         weight = rows[..., key]
         columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
         return head_frame(columns).sort_values("rank", ignore_index=True)
+
+    def pictures(self, base: int) -> HeadMap:
+        """The map of small pictures of all heads."""
+        return picture_map(thumbnails(self.weights), base)
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
         """`to_frame` of one head; the last columns say in every row what it was computed from."""

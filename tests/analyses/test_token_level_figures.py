@@ -53,10 +53,7 @@ def test_a_quantity_that_no_segment_has_is_not_drawn():
 def test_the_map_has_layers_across_heads_down(layers, heads):
     values = np.random.default_rng(0).random((layers, heads))
     last = Head(layers - 1, heads - 1)
-    figure = map_figure(value_map(values, "x", base=0))
-    marks = figure.data[0]
-    np.testing.assert_allclose(np.array(marks.marker.color).reshape(layers, heads), values)
-    assert (marks.x[-1], marks.y[-1]) == (layers, heads)
-    assert marks.customdata[-1][0] == last.label()  # what a click means, counted from 1
-    assert marks.customdata[-1][1].startswith(f"{last.label(0)}: ")  # what the screen says
-    assert figure.layout.xaxis.ticktext[0] == "0"
+    (squares,) = map_figure(value_map(values, "x", base=0)).data
+    np.testing.assert_allclose(squares.z, values.T)
+    assert (squares.x[-1], squares.y[-1]) == (str(layers - 1), str(heads - 1))
+    assert squares.text[-1][-1].startswith(f"{last.label(0)}: ")

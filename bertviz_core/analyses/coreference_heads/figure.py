@@ -11,7 +11,7 @@ from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.proportions import share
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import finish, tabular
-from bertviz_core.plotting.head_map import accuracy_map, map_axes, map_figure, square_size
+from bertviz_core.plotting.head_map import accuracy_map, map_figure
 
 # Color, dash and marker: the head first, then the systems it is compared with.
 LINES = (
@@ -30,20 +30,22 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
     accuracy, n = result.accuracy[0], result.n
     titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
-    layers, heads = accuracy.shape[1:]
-    axes = map_axes(go.Figure(), layers, heads).layout
-    across, up = axes.xaxis.to_plotly_json(), axes.yaxis.to_plotly_json()
     for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
         below, right = divmod(index, 2)
         panel = {"row": below + 1, "col": right + 1}
-        squares = map_figure(accuracy_map(values, f"{kind} mentions")).data[0]
-        squares.marker.update(size=square_size(layers) * 0.62, showscale=index == 0)
-        figure.add_trace(squares, **panel)
-        figure.update_xaxes(across | {"title": "layer" if below else None}, **panel)
-        figure.update_yaxes(up | {"title": None if right else "head"}, **panel)
-    figure.data[0].marker.colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
-    height = int(2 * heads * square_size(layers) * 0.72) + 190
-    return finish(figure, height, showlegend=False, margin={"t": 30, "b": 80}, title=None, meta=DIRECTIONS[0])
+        single = map_figure(accuracy_map(values, f"{kind} mentions"))
+        figure.add_trace(single.data[0].update(showscale=index == 0), **panel)
+        figure.update_xaxes(single.layout.xaxis, title_text="layer" if below else "", **panel)
+        figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", **panel)
+    figure.data[0].colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
+    return finish(
+        figure,
+        round(1.3 * single.layout.height),
+        showlegend=False,
+        margin={"t": 30, "b": 80},
+        title=None,
+        meta=DIRECTIONS[0],
+    )
 
 
 def by_distance(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:

@@ -29,6 +29,7 @@ from pages.shared.views.viewer_input import pins
 from pages.shared.views.viewer_panes import Pane
 
 QUERY_KEY = "query × key"
+GUESSES = 3  # of each of two models, side by side
 NOT_APART = (
     "Words and positions cannot be told apart here: they can in layer 1 of models that add learned positions to words, "
     "as BERT does. Above it every token has read others, and rotary positions turn the vector of the word itself."
@@ -90,18 +91,18 @@ def guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.
         row = {
             "masked word": f"{guess.position + 1}: {_quoted(guess.original, True)}",
             "its rank": f"{guess.rank:,} ({guess.probability:.1%})",
-            "whole model": _best(guess),
+            "whole model": _best(guess, GUESSES if without else None),
         }
         if without:
-            row[f"without {plural(count, 'heads')}"] = _best(without[index])
+            row[f"without {plural(count, 'heads')}"] = _best(without[index], GUESSES)
             row["change of its loss"] = f"{without[index].loss - guess.loss:+.2f} nats"
         rows.append(row)
     st.table(rows, hide_index=True, alt="The guesses for each masked word, with all heads and without some")
 
 
-def _best(guess: Prediction) -> str:
+def _best(guess: Prediction, count: int | None) -> str:
     """The likeliest tokens, the right one in bold."""
-    return ", ".join(f"{_quoted(label, label == guess.original)} {share:.1%}" for label, share in guess.best)
+    return ", ".join(f"{_quoted(label, label == guess.original)} {share:.1%}" for label, share in guess.best[:count])
 
 
 def _quoted(label: str, bold: bool) -> str:

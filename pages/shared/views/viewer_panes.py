@@ -16,9 +16,8 @@ from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
-from bertviz_core.plotting.head_map import HeadMap, picture_map
 from bertviz_core.settings import Weights
-from bertviz_core.viewer import InputAttention, InputView, predictions_frame, shorten, thumbnails
+from bertviz_core.viewer import InputAttention, InputView, predictions_frame, shorten
 from bertviz_core.viewer.files import FOLDER, input_html, input_origin, pack, sides
 from bertviz_core.viewer.preview import of_input
 from bertviz_core.viewer.query_key import QueryKey
@@ -179,13 +178,9 @@ def table(shown: Pane) -> None:
 def pictures(shown: Pane) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
-    drawing = memoize(_small_pictures, shown.attention, shown.selection.base)
+    drawing = memoize(InputAttention.pictures, shown.attention, shown.selection.base)
     lines = memoize(of_input, shown.attention)
     page.head_map(drawing, "attention-heads", alt, shown.selection, lines=lines)
-
-
-def _small_pictures(attention: InputAttention, base: int) -> HeadMap:
-    return picture_map(thumbnails(attention.weights), base)
 
 
 def downloads(

@@ -18,9 +18,9 @@ def result() -> AntecedentCounts:
 
 def test_a_map_for_each_type(result):
     figure = paper_figure(result)
-    assert figure.data[0].marker.colorbar.title.text == "accuracy of attention mention → antecedent"
+    assert figure.data[0].colorbar.title.text == "accuracy of attention mention → antecedent"
     for trace, values in zip(figure.data, result.accuracy[0], strict=True):
-        np.testing.assert_allclose(trace.marker.color, values.reshape(-1))
+        np.testing.assert_allclose(trace.z, values.T)
     assert [a.text for a in figure.layout.annotations][:2] == [
         f"{kind}, n = {n:,}" for kind, n in zip(("all", "pronoun"), result.n, strict=False)
     ]
