@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from html import escape
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
@@ -20,7 +19,7 @@ from bertviz_core.analyses.results import Result, origin
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.checkpoint import label_of
 from bertviz_core.numbers import number
-from bertviz_core.plotting.drawing import bullets, check_svg, figure_html, html_page
+from bertviz_core.plotting.drawing import bullets, check_svg, element, figure_html, html_page
 from bertviz_core.plotting.drawing import to_svg as drawn_svg
 
 SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
@@ -30,7 +29,6 @@ def to_json(result: Result) -> bytes:
     """{"analysis", "provenance", "arrays", "table"} and what `Result.summary` adds; absent values are null or missing,
     never 0."""
     analysis = ANALYSES.get(result.analysis)
-    table = json.loads(result.to_frame().to_json(orient="records", double_precision=15))
     whole = {
         "analysis": result.analysis,
         "provenance": result.provenance,
@@ -38,7 +36,7 @@ def to_json(result: Result) -> bytes:
         **result.summary(),
         "findings": [finding.to_json() for finding in analysis.findings(result)] if analysis else [],
         "arrays": result.arrays(),
-        "table": table,
+        "table": json.loads(result.to_frame().to_json(orient="records", double_precision=15)),
     }
     return json.dumps(whole, ensure_ascii=False, allow_nan=False, indent=1).encode()
 
@@ -90,20 +88,19 @@ def title_of(result: Result) -> str:
     return f"{title}: {label_of(about['model'])} on {about['corpus']}"
 
 
-def to_section(result: Result) -> str:
-    """Title, findings, figures, table and origin as a part of an HTML page; texts of files are escaped."""
-    analysis = ANALYSES.get(result.analysis)
+def to_html(result: Result) -> bytes:
+    """Title, findings, figures, table and origin as one self-contained page; texts of files are escaped."""
+    analysis, title = ANALYSES.get(result.analysis), title_of(result)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
-    shown = (f"<figure><h2>{escape(name)}</h2>{figure_html(figure)}</figure>" for name, figure in figures.items())
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
-    origins = (f"<h2>Where {name} come from</h2>{bullets(described_origin(run))}" for name, run in result.runs.items())
+    parts = [element("h1", title), bullets(sentences(result)), bullets(result.notes)]
+    parts += [f"<figure>{element('h2', name)}{figure_html(figure)}</figure>" for name, figure in figures.items()]
     table = result.to_frame().to_html(index=False, float_format=number, na_rep="–", border=0)
-    return (
-        f"<section><h1>{escape(title_of(result))}</h1>{bullets(sentences(result))}"
-        f"{bullets(result.notes)}{''.join(shown)}<h2>Table</h2>"
-        f"<div class=wide>{table}</div><h2>Skipped or modified</h2>{bullets(skipped or ['Nothing.'])}"
-        f"{''.join(origins)}</section>"
-    )
+    parts += [element("h2", "Table"), f"<div class=wide>{table}</div>"]
+    parts += [element("h2", "Skipped or modified"), bullets(skipped or ["Nothing."])]
+    for name, provenance in result.runs.items():
+        parts += [element("h2", f"Where {name} come from"), bullets(described_origin(provenance))]
+    return html_page(title, *parts).encode()
 
 
 def described_origin(provenance: dict[str, Any]) -> list[str]:
@@ -117,11 +114,6 @@ def sentences(result: Result) -> list[str]:
     if result.analysis in ANALYSES:
         return [finding.text for finding in ANALYSES[result.analysis].findings(result)]
     return [result.headline()]
-
-
-def to_html(result: Result) -> bytes:
-    """Title, findings, figures, table and provenance as one self-contained page."""
-    return html_page(title_of(result), to_section(result)).encode()
 
 
 def to_svg(result: Result) -> bytes:
@@ -146,16 +138,11 @@ def builders(result: Result) -> dict[str, Callable[[], bytes]]:
         ".json": partial(to_json, result),
         ".html": partial(to_html, result),
         ".svg": partial(to_svg, result),
-        ".safetensors": result.to_bytes,
+        ".safetensors": (getattr(result, "stored", None) or result).to_bytes,  # of a view what the store has
     }
     if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
         files[".tex"] = lambda: latex(result.default_view()).encode()
     return files
-
-
-def file_name(result: Result, suffix: str) -> str:
-    """File name of an exported result, as "surface_patterns-demo-encyclopedia.csv"."""
-    return slug(*result.file_parts()) + suffix
 
 
 def slug(*parts: str) -> str:

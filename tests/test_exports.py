@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import pytest
 
 from bertviz_core import exports
+from bertviz_core.analyses.coreference_heads.counts import COLUMNS
 from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as DIRECTIONS_OF_COREFERENCE
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
@@ -47,7 +48,8 @@ def test_every_result_as_every_file(results, name):
     assert re.search("</h1><ul><li>[^<]*[0-9]", page)
     limit = {"ablation": "64", "induction": "100"}.get(name, "all inputs")
     assert "limit: None" not in page and f"limit: {limit}" in page and 'src="http' not in page
-    assert exports.file_name(result, ".csv").startswith(f"{name}-") and "/" not in exports.file_name(result, ".csv")
+    file_name = exports.slug(*result.file_parts())
+    assert file_name.startswith(f"{name}-") and "/" not in file_name
 
 
 def test_a_figure_as_svg_says_what_it_was_made_from(results, tmp_path):
@@ -82,10 +84,11 @@ def test_the_coreference_table_holds_every_head_and_the_best_is_in_table_2(resul
     mine = groups[
         (groups["system"] == f"head {best.head.label()}") & (groups["direction"] == DIRECTIONS_OF_COREFERENCE[0])
     ]
-    right, total = result.by("distance", best)
+    (right, total, _), (nearest_right, *_) = (result.sums_of(at) for at in (best, "nearest"))
+    right, total, nearest_right = (sums[COLUMNS["distance"]] for sums in (right, total, nearest_right))
     assert mine["right"].tolist()[: len(right)] == right.tolist() and mine["n"].tolist()[: len(total)] == total.tolist()
     nearest = groups[groups["system"] == "nearest"]
-    assert nearest["right"].tolist()[: len(right)] == result.by("distance", "nearest")[0].tolist()
+    assert nearest["right"].tolist()[: len(right)] == nearest_right.tolist()
 
 
 @pytest.mark.parametrize("attention, root, rows", [(2, 0, 2), (0, 0, 0)])

@@ -79,16 +79,12 @@ ACCEPTED = (
 
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
-    """A corpus in any of the forms that the library takes.
+    """A corpus in any of the forms that the library takes: a file's path, a sample's name, a Source, or a list of texts
+    (each a document; each of its lines a paragraph), of (words, governors, relations), or of dicts (the authors'
+    examples for a text, documents with `sentences` and `clusters` for coreference). None is the sample of the kind,
+    which is "text", "treebank" or "coreference", or "random", which takes no corpus.
 
-    Args:
-        corpus: A file's path, a sample's name, a Source, or a list: of texts (each a document; each of its lines a
-            paragraph), of (words, governors, relations), or of dicts: the authors' examples for a text, documents with
-            `sentences` and `clusters` for coreference. The sample of the kind where it is None.
-        kind: "text", "treebank" or "coreference", which decides how dicts are written, or "random", which takes none.
-
-    Raises:
-        InputError: The corpus is none of these, or one of its entries cannot be written.
+    Raises InputError for a corpus that is none of these, and for an entry that cannot be written.
     """
     if isinstance(corpus, Source):
         return corpus

@@ -1,9 +1,8 @@
-"""Files that a reader brings are recognized, joined and read to their end in a process of their own, before they are
-stored, within limits of time, memory and size.
+"""Files that a reader brings are recognized, joined and read to their end before they are stored, within limits of
+time, memory and size, in a process of their own: `python -m bertviz_core.corpora.upload_check FOLDER`.
 
-The process is `python -m bertviz_core.corpora.upload_check FOLDER`: a task comes in as JSON; the files 0, 1, ... are in
-the folder. What is to be stored is written there as `out`, and a line of JSON says what it is, or which error it has. A
-process that passes a limit ends without an answer.
+A task comes in as JSON; the files 0, 1, ... are in the folder. What is to be stored is written there as `out`, and a
+line of JSON says what it is, or which error it has. A process that passes a limit ends without an answer.
 """
 
 import contextlib
@@ -14,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +29,7 @@ PATIENCE = 10  # times its seconds of a core, after which a check ends whatever 
 MEMORY = 500 << 20  # bytes beyond what the process has when it begins
 NICE = 19  # pages come first
 ROOT = Path(__file__).parents[2]
-COMMAND = (sys.executable, "-P", "-m", "bertviz_core.corpora.upload_check")
+COMMAND = (sys.executable, "-m", "bertviz_core.corpora.upload_check")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
 _checks: WeakSet["UploadCheck"] = WeakSet()
 _lock = threading.Lock()
@@ -47,15 +46,9 @@ class CheckedFiles:
 
 
 class UploadCheck:
-    """A check that waits or runs.
-
-    Args:
-        files: (name, bytes) of each.
-        kind: The kind of corpus that the page reads, or "vectors".
-        fixed: Whether the files must be of this kind; else they are taken for what they are.
-        max_size, max_unpacked: Bytes that they may have together, and unpack to.
-        seconds: Of a core, that reading them may take.
-    """
+    """A check of (name, bytes) of files that waits or runs. `kind` is that of the corpus that the page reads, or
+    "vectors"; files that are not `fixed` to it are taken for what they are. Together they may have `max_size` bytes,
+    unpack to `max_unpacked`, and take so many seconds of a core to be read."""
 
     def __init__(
         self, files: Sequence[tuple[str, bytes]], kind: str, *,
@@ -72,11 +65,7 @@ class UploadCheck:
 
     def done(self, seconds: float = 0.0) -> bool:
         """Whether it is over, at once or within so many seconds."""
-        try:
-            self._future.exception(seconds)
-        except TimeoutError:
-            return False
-        return True
+        return bool(wait([self._future], seconds).done)
 
     def result(self) -> CheckedFiles:
         """The checked files; raises InputError for files that cannot be read, or take too much time or memory."""
@@ -113,20 +102,14 @@ class UploadCheck:
 
     def _ask(self, folder: str, task: dict[str, Any]) -> dict[str, str] | None:
         """What the process answers; None where it was ended."""
-        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         with subprocess.Popen(
-            [*COMMAND, folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {"PYTHONPATH": path},
+            [*COMMAND, folder], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
         ) as self._process:
             try:
                 if self._ended.is_set():
                     self._process.kill()
                 output, _ = self._process.communicate(json.dumps(task).encode(), PATIENCE * task["seconds"])
-                answer: dict[str, str] = json.loads(output)
-                return answer
+                return dict(json.loads(output))
             except (subprocess.TimeoutExpired, ValueError):
                 self._process.kill()
                 return None

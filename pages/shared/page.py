@@ -208,6 +208,6 @@ def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
 def downloads(result: Result) -> None:
     """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
-    builders = exports.builders(result).items()
-    files = {suffix: (exports.file_name(result, suffix), build) for suffix, build in builders if suffix != ".svg"}
+    builders, name = exports.builders(result), exports.slug(*result.file_parts())
+    files = {suffix: (name + suffix, build) for suffix, build in builders.items() if suffix != ".svg"}
     offer_files({titles.get(suffix, suffix[1:].upper()): file for suffix, file in files.items()})

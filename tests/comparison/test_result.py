@@ -115,7 +115,7 @@ def test_accuracies_are_compared_as_proportions(run):
 
 def test_other_inputs_views_and_weights_are_said(run):
     comparison = compare(run("entropy"), run("entropy", max_length=16, mode="paper", weights="norms"))
-    assert exports.file_name(comparison, ".csv").startswith("comparison-entropy-")
+    assert exports.slug(*comparison.file_parts()).startswith("comparison-entropy-")
     notes = comparison.notes
     said = " ".join(notes)
     assert "maximum length (24 and 16)" in said

@@ -61,7 +61,7 @@ def test_a_file_that_takes_minutes_to_read_is_refused_after_its_seconds(data: by
 
 
 def test_a_file_that_fills_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(upload_check, "COMMAND", (*upload_check.COMMAND[:2], "-c", FILLS))
+    monkeypatch.setattr(upload_check, "COMMAND", (upload_check.COMMAND[0], "-c", FILLS))
     with pytest.raises(InputError, match="too much time or memory"):
         begin(seconds=60).result()
 
