@@ -48,8 +48,8 @@ class HeadChanges(GradientAverages):
         self._keep_words(slice(changes.layer, changes.layer + 1), changes.words[None])
 
     def merge(self, other: HeadChanges) -> None:  # type: ignore[override]
-        self._keep_words(slice(None), other.worst)  # first: examples without a top segment or word go in the next line
         super().merge(other)
+        self._keep_words(slice(None), other.worst)
 
     def _keep_words(self, layers: slice, fields: Tensor) -> None:
         both = torch.cat([self.worst[layers], fields.double()], 2)
@@ -58,21 +58,16 @@ class HeadChanges(GradientAverages):
             both = both.gather(2, order[..., None].expand_as(both))
         self.worst[layers] = both[:, :, :TOP]
 
-    def _example_numbers(self) -> list[int]:
-        position_ids = self.worst[..., 1]
-        own = (position_ids[~position_ids.isinf()] // MAX_POSITIONS).unique().long().tolist()
-        return sorted({*super()._example_numbers(), *own})
-
-    def worst_words(self, targets: Targets, tokens: Tokens) -> dict[str, Any]:
-        """The fields of Ablation that describe the words whose loss rises most."""
+    def worst_words(self, examples: Sequence[Encoded], targets: Targets, tokens: Tokens) -> dict[str, Any]:
+        """The fields of Ablation that describe the words whose loss rises most, of all segments."""
         known = ~self.worst[..., 1].isinf()
         whole = self.worst.masked_fill(~known[..., None], 0)
         position_ids = whole[..., 1].long()
         ids = whole[..., 2:5].long().cpu().numpy()
-        vocabulary, contexts = np.unique(ids), {}
+        vocabulary, contexts, by_number = np.unique(ids), {}, {example.number: example for example in examples}
         for position_id in position_ids[known].unique().tolist():
             number, position = divmod(position_id, MAX_POSITIONS)
-            contexts[f"{number}:{position}"] = _context(self.examples[number], position, targets, tokens)
+            contexts[f"{number}:{position}"] = _context(by_number[number], position, targets, tokens)
         return {
             "word_numbers": (position_ids // MAX_POSITIONS).masked_fill(~known, -1).cpu().numpy(),
             "word_positions": (position_ids % MAX_POSITIONS).cpu().numpy(),

@@ -23,7 +23,6 @@ from bertviz_core.analyses.surface_patterns import ranked_sinks
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.errors import InputError
 from bertviz_core.heads import Head
 from bertviz_core.models.ablation import Restart, WholeModel, predict_whole, predict_without
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate
@@ -60,9 +59,6 @@ class AblationRun:
         self.mean = self._mean_outputs() if self.request.options.get("mean") else None
         work = self.model.heads * layers * (layers + 1)
         self._stream("Switching off each head", work, self.heads, self._each_head)
-        if not self.heads.predicted[3]:
-            hint = "Give text with words."
-            raise InputError("No segment has a token to predict.", where=self.request.source.name, hint=hint)
         self.removals = removals(self.heads.result()["mean"][0])
         self.groups = groups(labels, self.request.settings.seed)
         sets = [*self.removals[1:], *(heads for group in self.groups for heads in (group.heads, *group.draws))]
@@ -183,8 +179,7 @@ accumulator = AblationRun
 
 def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
     """The result of an ablation from what its passes measured."""
-    heads, averages, curve = run.heads, run.sets.result(), len(run.removals) - 1
-    loss, right, predicted, count = heads.predicted.tolist()
+    fields, averages, curve = run.heads.fields(segments), run.sets.result(), len(run.removals) - 1
     change = averages["mean"][0, 0]
     interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
     rest, records = iter(zip(change[curve:].tolist(), interval[curve:].tolist(), strict=True)), []
@@ -203,14 +198,10 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
         )
     return Ablation(
         provenance=with_skipped(provenance, run.skipped),
-        **heads.result(),
-        texts=heads.texts(segments.tokens),
-        loss=loss / count,
-        right=int(right),
-        predicted=int(predicted),
+        **fields,
         sink=run.sink,
         groups=records,
         removed=np.array([int(removal.sum()) for removal in run.removals]),
-        removed_loss=loss / count + np.append(0.0, change[:curve]),
-        **heads.worst_words(run.targets, segments.tokens),
+        removed_loss=fields["loss"] + np.append(0.0, change[:curve]),
+        **run.heads.worst_words(run.examples, run.targets, segments.tokens),
     )

@@ -3,7 +3,7 @@
 After each epoch or iteration the progress shows the training loss; fits return the losses that say when to stop.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
@@ -69,9 +69,6 @@ class Data:
         words, gold = (torch.from_numpy(array).to(self.device) for array in (group.words[rows], governors))
         return ProbeBatch(maps, root, words, gold)
 
-    def __iter__(self) -> Iterator[ProbeBatch]:
-        return map(self.take, self.parts())
-
 
 def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
     """Summed cross-entropy over all words, nats."""
@@ -81,7 +78,7 @@ def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:
 @torch.no_grad()
 def mean_loss(probe: Probe, data: Data) -> Tensor:
     """Mean loss of a probe in nats a word, float64; NaN for no words."""
-    total = sum(float(loss_of(probe, batch)) for batch in data)
+    total = sum(float(loss_of(probe, data.take(part))) for part in data.parts())
     return torch.tensor(total / data.words if data.words else torch.nan, dtype=torch.float64)
 
 
@@ -99,10 +96,10 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
         progress.advance(0)
         move_to(point)
         total, gradient = 0.0, np.zeros(len(point))
-        for batch in train:
-            loss = loss_of(probe, batch)
+        for part in train.parts():
+            loss = loss_of(probe, train.take(part))
             parts = torch.autograd.grad(loss, parameters)
-            gradient += torch.cat([part.flatten() for part in parts]).cpu().double().numpy()
+            gradient += torch.cat([each.flatten() for each in parts]).cpu().double().numpy()
             total += float(loss.detach())
         latest = total / train.words
         return latest, gradient / train.words

@@ -47,6 +47,15 @@ class GradientAverages(SegmentAverages):
         super().merge(other)
         self.skipped.merge(other.skipped)
 
+    def fields(self, segments: Segments) -> dict[str, Any]:
+        """The fields of LossAverages but the provenance; raises InputError where no segment had a token to predict."""
+        loss, right, predicted, count = self.predicted.tolist()
+        if not count:
+            hint = "Give text with words."
+            raise InputError("No segment has a token to predict.", where=segments.source.name, hint=hint)
+        texts, counts = self.texts(segments.tokens), {"right": int(right), "predicted": int(predicted)}
+        return self.result() | {"texts": texts, "loss": loss / count} | counts
+
     def state(self) -> dict[str, Any]:
         return super().state() | {"skipped": self.skipped.reasons}
 
@@ -98,18 +107,8 @@ def run(
 
 
 def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[str, Any]) -> SepGradients:
-    """The result, with the texts of the segments that stand out; raises InputError where no segment had a word."""
-    loss, right, predicted, count = accumulator.predicted.tolist()
-    if not count:
-        raise InputError("No segment has a token to predict.", where=segments.source.name, hint="Give text with words.")
-    return SepGradients(
-        provenance=with_skipped(provenance, accumulator.skipped),
-        **accumulator.result(),
-        texts=accumulator.texts(segments.tokens),
-        loss=loss / count,
-        right=int(right),
-        predicted=int(predicted),
-    )
+    provenance = with_skipped(provenance, accumulator.skipped)
+    return SepGradients(provenance=provenance, **accumulator.fields(segments))
 
 
 def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) -> Iterable[Encoded]:

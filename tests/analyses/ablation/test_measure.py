@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from bertviz_core.analyses.ablation import estimate_figure, groups_figure
-from bertviz_core.analyses.ablation.changes import Changes, HeadChanges
 from bertviz_core.analyses.ablation.measure import groups
 from bertviz_core.analyses.ablation.result import Ablation
-from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -23,7 +20,6 @@ from bertviz_core.errors import Cancelled, InputError, ModelError
 from bertviz_core.exports import to_json
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import loading
-from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Execution
 from tests.oracles import uncertainty
@@ -123,18 +119,6 @@ def test_groups_and_the_curve_equal_hooks_on_several_heads(
         heads = {divmod(int(i), model.heads) for i in order[:count]}
         assert loss == pytest.approx(result.loss + literal.without(heads)[:, 0].mean(), abs=1e-5)
     assert result.removed.tolist() == [0, 1, 2, 3, 4]
-
-
-def test_a_merge_keeps_the_segment_of_a_top_word_that_is_no_top_segment() -> None:
-    ids = torch.zeros(TOP + 1, 4, dtype=torch.int64)
-    examples = tuple(Encoded(n, "line 1", ids[n].numpy(), ids[n].numpy(), document_number=n) for n in range(TOP + 1))
-    changes = HeadChanges(("loss_change",), lambda _, shown: shown.values, 2, 1, "cpu")
-    word_of_segment_0 = torch.tensor([[[9.0, 2.0, 1.0, 1.0, 1.0, 0.0, 9.0]]])
-    rising = torch.arange(TOP + 1.0)[:, None, None]
-    changes.update(Batch(examples, ids, ids, *(ids.bool() for _ in range(4))), Changes(1, rising, word_of_segment_0))
-    merged = changes.new_empty()
-    merged.merge(changes)
-    assert sorted(merged.examples) == list(range(TOP + 1))
 
 
 def test_random_heads_equal_hooks_on_the_heads_that_were_drawn(
