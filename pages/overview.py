@@ -186,8 +186,6 @@ with picture:
     preview.wait_for(selection)
 
 page.metrics(key_numbers(results, labels, named, selection.base))
-if selection.checkpoint.note:
-    st.caption(plain(selection.checkpoint.note))
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):
         if finding.id in CLEAREST and finding.state == SHOWN:

@@ -121,8 +121,6 @@ def answer(step: Step, findings: list[Finding]) -> None:
                 page.finding(finding, with_statement=True)
             if restriction:
                 st.caption(restriction)
-    if selection.checkpoint.note:
-        st.caption(plain(selection.checkpoint.note))
 
 
 def draw(step: Step, findings: list[Finding], key: str, answered: bool) -> None:

@@ -179,10 +179,7 @@ def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel", s
 
 
 def save_training(
-    folder: Path,
-    steps: Sequence[int] = STEPS,
-    auto: str = "AutoModelForMaskedLM",
-    family: Family = FAMILIES["bert"],
+    folder: Path, steps: Sequence[int] = STEPS, auto: str = "AutoModelForMaskedLM", family: Family = FAMILIES["bert"]
 ) -> Path:
     """Folders step-0000000, ... of one shape and vocabulary, other weights at each step, as a training keeps them."""
     for step in steps:

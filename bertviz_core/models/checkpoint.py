@@ -12,7 +12,6 @@ from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
-LONGEST_NOTE = 300  # characters
 PAPER_MODEL, PAPER_LENGTH = "bert-base-uncased", 512  # tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
@@ -44,12 +43,6 @@ class Checkpoint:
     def max_length(self) -> int | None:
         """The most tokens, special ones included, that the position embeddings allow; None for no limit."""
         return model_files.longest_input(self.config)
-
-    @property
-    def note(self) -> str:
-        """The model's own note to its readers, from `note` in config.json, or ""."""
-        note = self.config.get("note", "")
-        return note[:LONGEST_NOTE] if isinstance(note, str) else ""
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
@@ -118,11 +111,7 @@ def find_or_download(name: str, revision: str | None, say: Callable[[str], None]
 
 
 def label_of(name: str) -> str:
-    """Of a model's name, which may be a folder's path, the last part; what trainings call `model` by its folder.
-
-    >>> label_of("demo"), label_of("~/runs/encoder"), label_of("/runs/encoder/model")
-    ('demo', 'encoder', 'encoder')
-    """
+    """Of a model's name, which may be a folder's path, the last part; what trainings call `model` by its folder."""
     path = Path(name)
     return path.parent.name or path.name if path.name == "model" else path.name
 

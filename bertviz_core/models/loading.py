@@ -177,15 +177,12 @@ class LoadedModels:
         loaded = self._models.get(key)
         if loaded is None:
             with self._loading:
-                loaded = self._models.get(key) or self._load(checkpoint, dtype)  # another thread may have loaded it
-                self._models[key] = loaded
+                loaded = self._models.get(key)  # another thread may have loaded it
+                if loaded is None:
+                    size = checkpoint.parameters() * BYTES[dtype]
+                    while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.room:
+                        self._models.popitem(last=False)
+                    loaded = self._models[key] = load_to_view(checkpoint, self.device, dtype), size
         with suppress(KeyError):  # another thread may have dropped it
             self._models.move_to_end(key)
         return loaded[0]
-
-    def _load(self, checkpoint: Checkpoint, dtype: str) -> tuple[AttentionModel, int]:
-        """The model and its size, after making room for it."""
-        size = checkpoint.parameters() * BYTES[dtype]
-        while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.room:
-            self._models.popitem(last=False)
-        return load_to_view(checkpoint, self.device, dtype), size

@@ -132,8 +132,7 @@ class Sentences(Examples[EncodedSentence]):
             if len(encoded[0]) > maximum:
                 reading.skipped.add(f"a sentence of more than {maximum} tokens", sentence.where)
                 continue
-            for reason, entry in noted.reasons.items():
-                reading.skipped.add(reason, sentence.where, entry["count"])
+            reading.skipped.merge(noted)
             reading.counts["words"] += len(pieces)
             reading.counts["split_words"] += sum(len(piece) > 1 for piece in pieces)
             number = sentence.number

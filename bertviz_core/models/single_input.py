@@ -98,11 +98,9 @@ def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
     each = 4 * model.layers * model.heads  # bytes, of one query and one key
     needed = each * size**2
     if needed > MAX_BYTES:
-        raise InputError(
-            f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model; at most "
-            f"{MAX_BYTES / 1e6:,.0f} MB are allowed.",
-            hint=f"Choose a maximum length of {isqrt(MAX_BYTES // each):,} tokens or less.",
-        )
+        what = f"The attention maps of {size:,} tokens take {needed / 1e6:,.0f} MB with this model"
+        hint = f"Choose a maximum length of {isqrt(MAX_BYTES // each):,} tokens or less."
+        raise InputError(f"{what}; at most {MAX_BYTES / 1e6:,.0f} MB are allowed.", hint=hint)
     maps = np.empty((model.layers, model.heads, size, size), dtype=np.float32)
 
     def observe(observed: Any) -> None:

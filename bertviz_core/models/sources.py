@@ -83,10 +83,7 @@ def cached(name: str, revision: str | None, access: Access) -> Path:
 
 
 def download(name: str, revision: str | None, access: Access) -> Path:
-    """Fetch a model; its size is asked for again where the room is limited, as it may have been offered long ago.
-    Raises ModelError where the hub is out of reach, or there is no room."""
-    if access.downloads is not None:
-        check_room(name, revision, access)
+    """Fetch a model, for which `cached` has found room; raises ModelError where the hub is out of reach."""
     try:
         return _snapshot(name, revision, access)
     except Exception as error:
@@ -133,11 +130,11 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
         files = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT).siblings or []
     except Exception as error:
         raise _unreachable(name, error) from error
-    needed = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]
-    if not any(file.rfilename.endswith(".safetensors") for file in needed):
+    files = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]
+    if not any(file.rfilename.endswith(".safetensors") for file in files):
         what = f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here."
         raise ModelError(what, hint="Look for a revision or a copy with model.safetensors.")
-    size, folder = sum(file.size or 0 for file in needed), Path(HF_HUB_CACHE)
+    size, folder = sum(file.size or 0 for file in files), Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
     limit = float("inf") if access.downloads is None else access.downloads - _size_on_disk(folder)
     left, where = min((free, "on the disk"), (limit, "for downloads"))

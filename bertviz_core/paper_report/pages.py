@@ -62,8 +62,6 @@ def contents(report: Report) -> Iterator[str]:
         f"Heads are named layer-head, counted from 1. The paper: {paper.TITLE}, with BERT-base (12 layers of 12 "
         "heads).",
     )
-    if checkpoint.note:
-        yield element("p", f"About this model: {checkpoint.note}")
     yield from _findings(report)
     for analysis in ANALYSES.values():
         if analysis.name in results:

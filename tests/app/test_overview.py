@@ -1,22 +1,13 @@
 """The overview and the head panel, driven as a reader would; both read what is stored and never load a model."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.requests import compute
-from bertviz_core.corpora.files import sample
-from bertviz_core.engine.store import Store
-from bertviz_core.models import checkpoint
-from bertviz_core.settings import Settings
 from tests.app.driving import ROOT, open_app, paste, wait_for_job, words
 from tests.shipped import COUNT, clearest
 
@@ -145,13 +136,3 @@ print(*sorted(name for name in ("torch", "transformers") if name in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["looked"]
-
-
-def test_the_note_of_a_model_is_one_line(planted_folder: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(planted_folder, tmp_path / "noted")
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"note": "Its heads were planted."}))
-    request = Request("entropy", checkpoint.find(str(folder)), sample("encyclopedia"), Settings(max_length=32, limit=1))
-    compute(request, Store(Path(os.environ["BERTVIZ_STORE"])))
-    app = open_app(model=str(folder), max_length="32", limit="1")
-    assert words(app).count("Its heads were planted.") == 1

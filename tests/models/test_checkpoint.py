@@ -1,4 +1,3 @@
-import json
 import os
 from pathlib import Path
 
@@ -7,16 +6,6 @@ import pytest
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, sources
 from bertviz_core.models.checkpoint import Checkpoint
-
-
-@pytest.mark.parametrize(
-    ("written", "read"), [("Trained on tides.", "Trained on tides."), ("x" * 999, "x" * 300), (["no text"], "")]
-)
-def test_a_note_of_the_config_is_for_its_readers(folder, written, read):
-    assert checkpoint.find(str(folder)).note == ""
-    config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps(config | {"note": written}))
-    assert checkpoint.find(str(folder)).note == read
 
 
 @pytest.mark.parametrize(
