@@ -49,8 +49,7 @@ if positions:
         st.button("Unmask all", on_click=address.put, args=("mask", ""), icon=":material/undo:")
 view = InputView(units == "words", not hidden, sides, selection.settings.paper)
 viewer_input.pin_dependents(original)
-title = f"Head {selection.label}, {selection.checkpoint.label}"
-first = viewer_panes.pane(selection, model, view, title, original, positions, before=before)
+first = viewer_panes.pane(selection, model, view, original, positions, before=before)
 with summary:
     viewer_panes.claim(first, view, min_weight if shape == "lines" else 0)
 if not first.attention.weights.size:
@@ -60,7 +59,7 @@ other = viewer_panes.second(compare, together, first, model, view, before=before
 products = None
 with left.container(gap=None):  # a title takes little room
     if other is not None:
-        st.caption(f"**{plain(viewer_panes.title(together, selection))}**")
+        st.caption(f"**{plain(first.title)}**")
     if shape == "lines":
         with compare:
             overlaid = viewer_heads.choose_overlaid(first, model) if alone else []

@@ -180,7 +180,7 @@ def lines(text: str, second: str = "") -> viewer_panes.Pane:
     """The chosen head's lines on a text, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
     single = from_text(text, second, model.tokens, selection.settings)
-    pane = viewer_panes.pane(of_weights, model, view, f"Head {selection.label}, {selection.checkpoint.label}", single)
+    pane = viewer_panes.pane(of_weights, model, view, single)
     viewer_panes.lines(pane, "attention-lines", can_mask=False, min_weight=MIN_WEIGHT)
     return pane
 

@@ -65,15 +65,9 @@ class HeadMap:
 
 
 def value_map(
-    values: np.ndarray,
-    name: str = "",
-    *,
-    base: int = 1,
-    limits: tuple[float, float] = (0.0, 1.0),
-    unit: str = "",
-    scale: Scale = SEQUENTIAL,
-    texts: Iterable[str] = (),
-) -> HeadMap:
+    values: np.ndarray, name: str = "", *, base: int = 1, limits: tuple[float, float] = (0.0, 1.0), unit: str = "",
+    scale: Scale = SEQUENTIAL, texts: Iterable[str] = (),
+) -> HeadMap:  # fmt: skip
     """The map of (layer, head) values; the hover text has the value, its `name` (or the head's text), and its rank."""
     layers, heads = values.shape
     shown = texts or (quantity(name, number(value)) for value in values.flat)

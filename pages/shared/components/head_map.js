@@ -2,7 +2,6 @@
 // before this.
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-const half = 0.5;
 
 class HeadMap {
   constructor() {
@@ -10,7 +9,6 @@ class HeadMap {
     this.picture = svg("svg");
     const saving = button("SVG", () => this.save(), { class: "save", "aria-label": "SVG of the map" });
     this.tip = html("div", { class: "tip", "aria-hidden": "true" }); // the cell's own label says it
-    this.hint = html("span");
     this.preview = new Preview();
     this.card = new HeadCard();
     this.map = html("div", { class: "map" });
@@ -58,7 +56,9 @@ class HeadMap {
     this.across = picture || this.data.cards ? room : cell;
     this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.top = y;
-    if (picture) this.thumbnails(picture);
+    const area = { x: this.left, y, width: layers * this.across, height: heads * this.down, preserveAspectRatio: "none" };
+    const pixels = { style: "image-rendering: pixelated", "aria-hidden": "true" };
+    if (picture) this.drawn.push(svg("image", { href: picture, ...area, ...pixels }));
     this.drawn.push(...this.cells.draw(active?.head));
     y = this.axes(y + heads * this.down);
     if (values) y = this.colorBar(y);
@@ -98,9 +98,9 @@ class HeadMap {
     const { layers, heads, base } = this.data;
     const every = [Math.ceil((1.5 * this.font) / this.across), Math.ceil((1.1 * this.font) / this.down)];
     for (let layer = 0; layer < layers; layer += every[0])
-      this.drawn.push(this.text(layer + base, this.left + (layer + half) * this.across, foot + 0.9 * this.font));
+      this.drawn.push(this.text(layer + base, this.left + (layer + 0.5) * this.across, foot + 0.9 * this.font));
     for (let head = 0; head < heads; head += every[1])
-      this.drawn.push(this.text(head + base, this.left - 0.5 * this.font, this.top + (head + half) * this.down, "end"));
+      this.drawn.push(this.text(head + base, this.left - 0.5 * this.font, this.top + (head + 0.5) * this.down, "end"));
     const turned = `translate(${0.8 * this.font} ${(this.top + foot) / 2}) rotate(-90)`;
     const side = set(this.text("head", 0, 0), { transform: turned });
     this.drawn.push(side, this.text("layer", this.left + (layers * this.across) / 2, foot + 2.3 * this.font));
@@ -134,12 +134,6 @@ class HeadMap {
     return y + 0.7 * this.font;
   }
 
-  thumbnails(href) {
-    const size = { x: this.left, y: this.top, width: this.data.layers * this.across, height: this.data.heads * this.down };
-    const shape = { preserveAspectRatio: "none", style: "image-rendering: pixelated", "aria-hidden": "true" };
-    this.drawn.push(svg("image", { href, ...size, ...shape }));
-  }
-
   // --- what the parts are made of
 
   text(content, x, y, anchor = "middle") {
@@ -160,8 +154,7 @@ class HeadMap {
     if (cards) return this.showCard(cell?.dataset.head ?? chosen);
     this.tip.replaceChildren();
     if (!cell) return;
-    this.hint.textContent = cell.getAttribute("aria-label");
-    this.tip.append(this.hint);
+    this.tip.append(html("span", {}, cell.getAttribute("aria-label")));
     const edge = this.left + this.data.layers * this.across + 6, room = this.width - edge; // at the right of all heads
     const beside = room > 11 * this.font;
     this.tip.style.maxWidth = beside ? `${room}px` : "";

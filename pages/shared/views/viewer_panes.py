@@ -37,11 +37,16 @@ class Pane:
 
     selection: Selection
     attention: InputAttention
-    title: str
     original: OneInput  # as this model reads it
     shown: OneInput  # with masks, unless it is shown as it was before masking
     masked: Sequence[int]  # positions from 0
     same_tokens: bool = True  # as the first pane, so that pins and masks serve both
+
+    @property
+    def title(self) -> str:
+        """What is drawn, in a few words."""
+        norms = ", norms" if self.selection.settings.weights == "norms" else ""
+        return f"Head {self.selection.label}, {self.selection.checkpoint.label}{norms}"
 
     @property
     def name(self) -> str:
@@ -51,19 +56,13 @@ class Pane:
 
 
 def pane(
-    selection: Selection, model: AttentionModel, view: InputView, name: str, original: OneInput,
+    selection: Selection, model: AttentionModel, view: InputView, original: OneInput,
     masked: Sequence[int] = (), *, before: bool = False,
 ) -> Pane:  # fmt: skip
     """The chosen head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
     shown = mask(original, masked, model.tokens) if masked and not before else original
     attention = services.viewed(model, shown, selection.settings.weights, view)
-    return Pane(selection, attention, name, original, shown, masked)
-
-
-def title(kind: str, selection: Selection) -> str:
-    """What is drawn on one of two sides: what they differ in."""
-    differing = {MODELS: f", {selection.checkpoint.label}", WEIGHTS: f", {selection.settings.weights}"}
-    return f"Head {selection.label}{differing.get(kind, '')}"
+    return Pane(selection, attention, original, shown, masked)
 
 
 def second(
@@ -79,7 +78,7 @@ def second(
             if kind == MODELS:
                 return _other_model(first, view, before)
             selection = _with_head(selection) if kind == HEADS else selection.of_weights(other)
-            return pane(selection, model, view, title(kind, selection), first.original, first.masked, before=before)
+            return pane(selection, model, view, first.original, first.masked, before=before)
     except DownloadNeeded:
         raise
     except BertvizError as problem:
@@ -99,8 +98,7 @@ def _other_model(first: Pane, view: InputView, before: bool) -> Pane:
     masked = [position for position in first.masked if same and original.can_mask(position, model.tokens)]
     if not same:
         st.caption("This model reads other tokens: pins and masks of one side do not apply to the other.")
-    drawn = pane(selection, model, view, title(MODELS, selection), original, masked, before=before)
-    return replace(drawn, same_tokens=same)
+    return replace(pane(selection, model, view, original, masked, before=before), same_tokens=same)
 
 
 def _with_head(selection: Selection) -> Selection:
