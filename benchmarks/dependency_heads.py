@@ -20,7 +20,7 @@ import numpy as np  # isort: skip
 import torch  # isort: skip
 
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEWS
-from bertviz_core.analyses.dependency_heads.measure import Guesses, Rules
+from bertviz_core.analyses.dependency_heads.measure import Guesses
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.files import find_source
@@ -71,7 +71,7 @@ def release_scores(sentences: list[Any], maps: list[np.ndarray]) -> dict[tuple, 
 
 def our_scores(groups: Groups) -> Guesses:
     """The product's accumulator over batches of word-level maps, which lose their diagonals."""
-    counts = Guesses(Rules({"as-is": VIEWS["as-is"]}), LAYERS, HEADS, "cpu")
+    counts = Guesses(LAYERS, HEADS, "cpu", {"as-is": VIEWS["as-is"]})
     for batch, maps in groups:
         part = counts.new_empty()
         part.open(batch)

@@ -31,7 +31,6 @@ def test_it_opens_on_the_sample_without_the_papers_numbers_of_another_corpus():
         percent(shipped.result(PAGE).default_view().of_system(name)[0], 700) for name in CHANCES
     ]
     assert not any(metric.delta for metric in app.metric)
-    assert "Held out, the best head is clearly above" in words(app)
     assert "finds an antecedent of" in words(app) and "head words found by rule" in words(app)
     table = table_2(app)
     assert list(table.columns) == ["system", "all", "pronoun", "proper", "nominal"] and len(table) == 10
@@ -46,7 +45,7 @@ def test_the_papers_numbers_stand_beside_its_own_direction_alone():
     claim, turned = (f"finds an antecedent of {result.row(choice)['accuracy']:.1%}" for choice in (best, other))
     assert f"Head {best.head.label()}, mention → antecedent, {claim}" in words(app)
     better = f"The best head of both directions is {other.head.label()}, antecedent → mention"
-    assert better in words(app) and result.better_direction() == other
+    assert better in words(app)
     assert app.segmented_control(key="direction").value == "mention->antecedent"
     before = [(metric.label, metric.value, metric.delta) for metric in app.metric]
     table = table_2(app)

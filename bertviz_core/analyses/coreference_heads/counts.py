@@ -60,16 +60,11 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True)
 class ItemCounts(Result):
-    """Accuracies, best heads, and their intervals over documents, of the counts of one set of candidates.
-
-    Attributes:
-        stored: The CoreferenceHeads that they are of.
-        index: Which of CANDIDATES.
-    """
+    """Accuracies, best heads, and their intervals over documents, of the counts of one set of candidates."""
 
     analysis: ClassVar[str] = "coreference_heads"
-    stored: Any
-    index: int
+    stored: Any  # the CoreferenceHeads that they are of
+    index: int  # which of CANDIDATES
 
     @property
     def is_causal(self) -> bool:

@@ -91,20 +91,14 @@ def earlier_antecedents(window: Window) -> Window:
 
 @dataclass(frozen=True)
 class Questions:
-    """The items of a batch's windows, in order, padded to the most that a window has.
-
-    mention: (batch, item, word) the preceding mention that a candidate word heads (an antecedent first), else -1.
-    head: (batch, item) head word, in its window.
-    allowed: (batch, 1, candidates, item, word) bool, the words that may be guessed.
-    right: (batch, item, word) bool, heads of antecedents.   groups: (batch, item, group) 0 or 1.
-    """
+    """The items of a batch's windows, in order, padded to the most that a window has."""
 
     membership: Membership
-    mention: np.ndarray
-    head: Tensor
-    allowed: Tensor
-    right: Tensor
-    groups: Tensor
+    mention: np.ndarray  # (batch, item, word) the preceding mention that a word heads, an antecedent first; else -1
+    head: Tensor  # (batch, item) head word, in its window
+    allowed: Tensor  # (batch, 1, candidates, item, word) bool, the words that may be guessed
+    right: Tensor  # (batch, item, word) bool, heads of antecedents
+    groups: Tensor  # (batch, item, group) 0 or 1
 
     @classmethod
     def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> Questions:

@@ -43,10 +43,9 @@ class AntecedentSums:
 
     sums: "right" (layer, direction, candidates, head, group), "total" (group,) items, "systems" (system, group),
         "chance" see `Questions.chance`, "single" items with one candidate.
-    blocks: number of a window's first item -> its items with what every head makes of them, (direction, layer, head,
-        item), of a chunk; after `take_detail` those of the corpus's first MAX_ITEMS.
+    blocks: number of a window's first item -> its items with what every head makes of them, of a chunk; after
+        `take_detail` those of the corpus's first MAX_ITEMS, whose `documents` are here by number.
     by_document: the right guesses and items of each document, with the baselines'.
-    documents: the documents of these first ones, by number.
     starts: of each document of a chunk, where its passages begin; shared by the accumulators of one pass.
     """
 

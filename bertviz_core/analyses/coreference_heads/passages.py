@@ -4,7 +4,7 @@ one document. Guesses in the first ones are in the result, those in all on disk;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -20,6 +20,7 @@ from bertviz_core.corpora.word_search import has
 from bertviz_core.heads import DirectedHead
 
 LONGEST = 4  # passages long may a sentence be before it is cut
+Documents = Callable[[Iterable[int]], Iterator[tuple[int, dict[str, Any]]]]
 MAX_ITEMS = 1000  # whose guesses are in the result; those for all are on disk beside it
 
 
@@ -44,11 +45,11 @@ def document_record(document: CoreferenceDocument, heads: Sequence[int]) -> dict
         [mention.start, mention.end, mention.cluster, head, TYPES[mention_type(document, head)]]
         for mention, head in zip(document.mentions, heads, strict=True)
     ]
-    named = {"number": document.number, "name": document.name, "words": list(document.words)}
-    return named | {"sentences": list(document.sentences), "mentions": mentions}
+    texts = {"words": list(document.words), "sentences": list(document.sentences), "mentions": mentions}
+    return {"number": document.number, "name": document.name} | texts
 
 
-def cut(document: Mapping[str, Any], guesses: Iterable[Guess], passage: Span) -> tuple[dict[str, Any], list[Guess]]:
+def cut(document: dict[str, Any], guesses: Iterable[Guess], passage: Span) -> tuple[dict[str, Any], list[Guess]]:
     """One passage as a document of its own, and the guesses between mentions whose head words stand in it."""
     first, end = passage
     new: dict[int, int] = {}
@@ -57,24 +58,19 @@ def cut(document: Mapping[str, Any], guesses: Iterable[Guess], passage: Span) ->
         if first <= head < end:
             new[index] = len(new)
             mentions.append([max(start, first) - first, min(stop, end) - first, cluster, head - first, kind])
-    part = {
-        "name": document["name"],
-        "words": document["words"][first:end],
-        "sentences": [start - first for start in document["sentences"] if first <= start < end],
-        "mentions": mentions,
-    }
-    selected = [g for g in guesses if g.mention in new and g.guessed in new]
-    return part, [Guess(new[g.mention], new[g.guessed], g.weight, g.right) for g in selected]
+    sentences = [start - first for start in document["sentences"] if first <= start < end]
+    texts = {"words": document["words"][first:end], "sentences": sentences, "mentions": mentions}
+    inside = (guess for guess in guesses if guess.mention in new and guess.guessed in new)
+    return document | texts, [replace(g, mention=new[g.mention], guessed=new[g.guessed]) for g in inside]
 
 
 class ItemGuesses(NamedTuple):
     """Consecutive items of a corpus with guesses among the preceding mentions.
 
-    Attributes:
-        items: (item, 5) the number of the document; the mention; the first word of its passage; the first word of the
-            window in which it is scored, and one past that window's last.
-        guess, weight, right: (..., item) the mention guessed, the attention that it has, and whether it is right; first
-            axes (direction, layer, head), or none for one head.
+    items: (item, 5) the number of the document; the mention; the first word of its passage; the first word of the
+        window in which it is scored, and one past that window's last.
+    guess, weight, right: (..., item) the mention guessed, the attention that it has, and whether it is right; first
+        axes (direction, layer, head), or none for one head.
     """
 
     items: np.ndarray
@@ -83,7 +79,7 @@ class ItemGuesses(NamedTuple):
     right: np.ndarray
 
     @classmethod
-    def joined(cls, parts: Iterable[ItemGuesses], shape: Sequence[int] = ()) -> Self:
+    def joined(cls, parts: Iterable[Self], shape: Sequence[int] = ()) -> Self:
         """The items of all parts; `shape` is that of the first axes."""
         guess = np.zeros((*shape, 0), dtype=np.uint16)
         none = (np.zeros((0, 5), dtype=np.uint32), guess, guess.astype(np.float16), guess.astype(bool))
@@ -95,7 +91,7 @@ class ItemGuesses(NamedTuple):
         return type(self)(self.items[index], *(each[..., index] for each in self[1:]))
 
     def by_passage(self) -> Self:
-        """The items in the order of passages; within one passage in their own order."""
+        """In the order of passages; within one passage in their own order."""
         return self.take(np.argsort(self.passages(), kind="stable"))
 
     def passages(self) -> np.ndarray:
@@ -119,35 +115,31 @@ def first_guesses(result: CoreferenceHeads, choice: DirectedHead) -> ItemGuesses
 
 @dataclass(frozen=True)
 class ListedGuess:
-    """A guess as words, with the words of the window in which its mention is scored, and in it the mention's head word,
-    from 0; `is_outside`: whether the mention guessed stands outside the passage, so that it cannot be drawn."""
+    """A guess as words."""
 
     mention: str
     guessed: str
     weight: float
     right: bool
-    window: tuple[str, ...]
-    head: int
-    is_outside: bool
+    window: tuple[str, ...]  # the words of that in which the mention is scored
+    head: int  # the mention's head word in the window, from 0
+    is_outside: bool  # whether the mention guessed stands outside the passage, so that it cannot be drawn
 
 
 @dataclass(frozen=True)
 class PassageExample:
-    """One passage with a head's guesses: as a document of its own (see `document_record`), where it stands in its
-    document, how many of its mentions are scored, and guessed right; the guesses that the query selects, and `drawn`
-    those of them whose two mentions stand in the passage."""
+    """One passage with a head's guesses."""
 
-    document: dict[str, Any]
-    span: Span
-    total: int
-    right: int
-    drawn: list[Guess]
-    listed: list[ListedGuess]
+    document: dict[str, Any]  # of its own, see `document_record`
+    span: Span  # where it stands in its document
+    total: int  # how many of its mentions are scored
+    right: int  # how many are guessed right
+    drawn: list[Guess]  # those of `listed` whose two mentions stand in the passage
+    listed: list[ListedGuess]  # the guesses that the query selects
 
     @property
     def where(self) -> str:
-        first, end = self.span
-        return f"{self.document['name']}, words {first + 1:,}–{end:,}"
+        return f"{self.document['name']}, words {self.span[0] + 1:,}–{self.span[1]:,}"
 
 
 @dataclass(frozen=True)
@@ -176,12 +168,7 @@ class GuessedPassages:
     """Items with one head's guesses, passage by passage; `documents` gives those with some numbers, which ascend, as
     `document_record` does."""
 
-    def __init__(
-        self,
-        query: PassageQuery,
-        items: ItemGuesses,
-        documents: Callable[[Iterable[int]], Iterator[tuple[int, dict[str, Any]]]],
-    ) -> None:
+    def __init__(self, query: PassageQuery, items: ItemGuesses, documents: Documents) -> None:
         self.query, self.items, self.documents = query, items.by_passage(), documents
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # each passage's first item
 

@@ -26,40 +26,23 @@ CAUSAL = (
 
 @dataclass(frozen=True)
 class CoreferenceHeads(ViewedResult):
-    """Counts of right guesses for every set of candidates, and the first documents with every head's guesses.
-
-    Attributes:
-        correct: (direction, candidates, group, layer, head) right guesses.
-        group_n: (group,) items.
-        systems: Names of the baselines.
-        system_correct: (system, group) right guesses.
-        moments: (2, direction, candidates, layer, head, row) sums over documents of n c and c^2, for c right guesses
-            among n items. Rows are those of `counts.by_row`.
-        system_moments: (2, system, row) the same.
-        item_moments: (2, row) how many documents have items, and the sum of n^2.
-        single: Number of items with exactly one candidate.
-        first_documents: The first ones, see `passages.document_record`.
-        items: (item, 5) their items, see `passages.ItemGuesses`, the document by its place in that list.
-        guess: (direction, layer, head, item) the mention guessed.
-        weight: (direction, layer, head, item) the attention that it has.
-        chance: (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates.
-    """
+    """Counts of right guesses for every set of candidates, and the first documents with every head's guesses. Moments
+    are sums over documents, for c right guesses among n items; their rows are those of `counts.by_row`."""
 
     analysis: ClassVar[str] = "coreference_heads"
-
-    correct: np.ndarray
-    group_n: np.ndarray
-    systems: list[str]
-    system_correct: np.ndarray
-    moments: np.ndarray
-    system_moments: np.ndarray
-    item_moments: np.ndarray
-    single: int
-    first_documents: list[dict[str, Any]]
-    items: np.ndarray
-    guess: np.ndarray
-    weight: np.ndarray
-    chance: np.ndarray
+    correct: np.ndarray  # (direction, candidates, group, layer, head) right guesses
+    group_n: np.ndarray  # (group,) items
+    systems: list[str]  # BASELINES
+    system_correct: np.ndarray  # (system, group) right guesses
+    moments: np.ndarray  # (2, direction, candidates, layer, head, row) of n c and c^2
+    system_moments: np.ndarray  # (2, system, row) of n c and c^2
+    item_moments: np.ndarray  # (2, row) how many documents have items, and of n^2
+    single: int  # number of items with exactly one candidate
+    first_documents: list[dict[str, Any]]  # see `passages.document_record`
+    items: np.ndarray  # (item, 5) their items, see `passages.ItemGuesses`, the document by its place in that list
+    guess: np.ndarray  # (direction, layer, head, item) the mention guessed
+    weight: np.ndarray  # (direction, layer, head, item) the attention that it has
+    chance: np.ndarray  # (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates
 
     def show(self, candidates: str | None = None) -> AntecedentCounts:
         """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
@@ -99,12 +82,6 @@ class AntecedentCounts(ItemCounts):
     def is_above(self, system: str) -> bool:
         """Whether the best head on all mentions is above a system."""
         return bool(decide(self.gain(system)) == SHOWN)
-
-    def better_direction(self) -> DirectedHead | None:
-        """The best head of the direction that the paper does not measure, if it finds more antecedents; else None."""
-        each = [self.best(direction=direction) for direction in range(len(self.directions))]
-        best = max(each, key=lambda choice: float(self.accuracy[:, 0][choice.at]))
-        return best if best.direction else None
 
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the

@@ -90,13 +90,12 @@ def sentence_record(sentence: Sentence, merge_subtypes: bool = False) -> dict[st
 
 @dataclass(frozen=True)
 class SentenceExample:
-    """One sentence as a record, with a head's guesses (word,), from 0, their weights in steps of 1/255, and the words
-    that count, from 0."""
+    """One sentence with a head's guesses."""
 
-    sentence: dict[str, Any]
-    guesses: np.ndarray
-    weights: np.ndarray
-    chosen: list[int]
+    sentence: dict[str, Any]  # see `sentence_record`
+    guesses: np.ndarray  # (word,), from 0
+    weights: np.ndarray  # (word,) in steps of 1/255
+    chosen: list[int]  # the words that count, from 0
 
     @property
     def where(self) -> str:
@@ -104,12 +103,12 @@ class SentenceExample:
 
     @property
     def right(self) -> int:
-        """Number of the words that count and are guessed right."""
+        """Number of the chosen words that are guessed right."""
         return sum(int(self.guesses[i]) == self.sentence["governors"][i] - 1 for i in self.chosen)
 
     @property
     def weight(self) -> float:
-        """The highest weight of a word that counts."""
+        """The highest weight of a chosen word."""
         return float(self.weights[self.chosen].max()) / 255
 
 

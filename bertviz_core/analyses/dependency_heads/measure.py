@@ -2,26 +2,16 @@
 Counts are integers, so that merging is exact."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.dependency_heads.guesses import (
-    DIRECTIONS,
-    FOLDS,
-    MAX_SENTENCES,
-    OFFSETS,
-    SIDES,
-    VIEWS,
-    base_of,
-    best_words,
-    sentence_record,
-    trees_of,
-    view_of_side,
-)
+from bertviz_core.analyses.dependency_heads import guesses
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, FOLDS, OFFSETS, SIDES, VIEWS, view_of_side
 from bertviz_core.analyses.dependency_heads.relations import by_size
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.dependency_heads.word_classes import WordClasses, classes_of
@@ -37,58 +27,51 @@ UNIT = 1 << 32  # a right guess of a random word is counted in so many parts
 RELEASE_POSSESSIVES = ("'s", "s'")
 
 
-class Rules(NamedTuple):
-    """How guesses are scored: against the trees of all `views`, which transform a sentence. After a word of relation
-    `poss` one of the `possessives` makes the guess for it, where its own guess is not the last word. A split word's row
-    is that of its `first_piece`, or the mean. Of a `causal` model words are counted apart by the governor's side."""
-
-    views: Mapping[str, Callable[[Sentence], Sentence]]
-    possessives: tuple[str, ...] = ()
-    first_piece: bool = False
-    causal: bool = False
-
-
 class Trees(NamedTuple):
-    """Trees of a batch under one view, (batch, word), words counted from 0: the governor, -1 for the root; the bucket,
-    relation * FOLDS + fold; and whether the `poss` rule applies."""
+    """Trees of a batch under one view, (batch, word), words counted from 0."""
 
-    governor: Tensor
-    bucket: Tensor
-    ruled: Tensor
+    governor: Tensor  # -1 for the root
+    bucket: Tensor  # relation * FOLDS + fold
+    ruled: Tensor  # whether the `poss` rule applies
 
 
+@dataclass
 class Guesses:
     """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
 
-    Attributes:
-        names: (view, relation) -> row, shared by the accumulators of one pass; of a causal model's words the views are
-            those of `view_of_side`, of its roots, which have no side, the view itself.
-        by_sentence: Number of a sentence -> (sentence, guess, weight in 255ths), of a chunk; after `take_detail` of the
-            first MAX_SENTENCES of the corpus. The arrays have axes (direction, layer, head, word).
-        sums: (relation, fold, ...) int64: "correct" by direction, layer and head, "offsets" by offset, "n", and
-            "random", what a word drawn at random among those that a causal head sees would find, in parts of UNIT.
+    by_sentence: of a chunk, after `take_detail` of the corpus's first sentences: number -> (sentence, guess, weight in
+        255ths), (direction, layer, head, word).
+    sums: (relation, fold, ...) int64: "correct" by direction, layer and head, "offsets" by offset, "n", and "random",
+        what a word drawn at random among those that a causal head sees would find, in parts of UNIT.
     """
 
-    def __init__(
-        self, rules: Rules, layers: int, heads: int, device: str, names: dict[tuple[str, str], int] | None = None
-    ) -> None:
-        self.rules, self.layers, self.heads, self.device = rules, layers, heads, device
-        self.names = {} if names is None else names
+    layers: int
+    heads: int
+    device: str
+    views: Mapping[str, Callable[[Sentence], Sentence]]  # of the trees that guesses are scored against
+    possessives: tuple[str, ...] = ()  # make the guess for a word of relation `poss` before them, where they have one
+    first_piece: bool = False  # whether a split word's row is that of its first piece; else it is the mean
+    causal: bool = False  # whether words are counted apart by the side of their governor
+    # (view, relation) -> row, shared by the accumulators of one pass; of a causal model's words the views are those of
+    # `view_of_side`, of its roots, which have no side, the view itself
+    names: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
         self.by_sentence: dict[int, tuple[Sentence, np.ndarray, np.ndarray]] = {}
-        self.classes = WordClasses(layers, heads)
-        shapes = {"correct": (len(DIRECTIONS), layers, heads), "offsets": (len(OFFSETS),), "random": (), "n": ()}
-        self.sums = {
-            name: torch.zeros((0, FOLDS, *shape), dtype=torch.int64, device=device) for name, shape in shapes.items()
-        }
+        self.classes = WordClasses(self.layers, self.heads)
+        each = (len(DIRECTIONS), self.layers, self.heads)
+        shapes = {"correct": each, "offsets": OFFSETS.shape, "random": (), "n": ()}
+        empty = partial(torch.zeros, dtype=torch.int64, device=self.device)
+        self.sums = {name: empty((0, FOLDS, *shape)) for name, shape in shapes.items()}
 
     def new_empty(self) -> Self:
-        return type(self)(self.rules, self.layers, self.heads, self.device, self.names)
+        return replace(self)
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
         if attention.layer == 0:
             examples: Sequence[Any] = batch.examples
             self.open(batch)
-            self.classes.open([classes_of(each.sentence, self.rules.views) for each in examples], attention.causal)
+            self.classes.open([classes_of(each.sentence, self.views) for each in examples], attention.causal)
         maps = self.words.maps(attention.weights)
         self.classes.update(attention.layer, maps.sum(2).cpu().numpy())
         self.score(attention.layer, maps)
@@ -97,10 +80,10 @@ class Guesses:
         """Read the trees of a batch, whose layers follow; count its words and the guesses of every fixed offset o:
         min(max(p + o, 0), n), 0 being the root."""
         examples: Sequence[Any] = batch.examples
-        self.words = membership(list(map(word_of, examples)), self.device, first_piece=self.rules.first_piece)
+        self.words = membership(list(map(word_of, examples)), self.device, first_piece=self.first_piece)
         size = self.words.mask.shape[1]
         self.last = torch.tensor([[len(example.sentence) - 1] for example in examples], device=self.device)
-        self.trees = [self._trees(view, examples, size) for view in self.rules.views]
+        self.trees = [self._trees(view, examples, size) for view in self.views]
         self._make_room_for_new_relations()
         shape = (len(examples), len(DIRECTIONS), self.layers, self.heads, size)
         self.guesses, self.weights = np.zeros(shape, np.uint8 if size <= 256 else np.uint16), np.zeros(shape, np.uint8)
@@ -112,13 +95,13 @@ class Guesses:
         for trees in self.trees:
             self._add(trees, self.sums["offsets"], self._right(trees, fixed[None].minimum(self.last[:, :, None])))
             self._add(trees, self.sums["n"], torch.ones_like(trees.bucket)[self.words.mask])
-            if self.rules.causal:  # a word is drawn on the governor's side
+            if self.causal:  # a word is drawn on the governor's side
                 visible = torch.where(trees.governor < index, index, self.last - index).clamp(min=1)
                 self._add(trees, self.sums["random"], UNIT // visible[self.words.mask])
 
     def score(self, layer: int, maps: Tensor) -> None:
         """Score word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten."""
-        weight, guess = best_words(maps, self.last)
+        weight, guess = guesses.best_words(maps, self.last)
         for trees in self.trees:
             self._add(trees, self.sums["correct"][:, :, :, layer], self._right(trees, guess))
         self.guesses[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
@@ -135,11 +118,11 @@ class Guesses:
 
     def take_detail(self) -> dict[str, Any]:
         """The guesses of a chunk in file order, as `guesses.SentenceQuery` reads them; without its words, so that a
-        corpus that is deleted is gone. Only the first MAX_SENTENCES of the corpus stay here."""
+        corpus that is deleted is gone. Only the first guesses.MAX_SENTENCES of the corpus stay here."""
         numbers = sorted(self.by_sentence)
         sentences = [self.by_sentence[number][0] for number in numbers]
-        values = self.joined(numbers) | trees_of(sentences, self.rules.views)
-        self.by_sentence = {number: entry for number, entry in self.by_sentence.items() if number < MAX_SENTENCES}
+        values = self.joined(numbers) | guesses.trees_of(sentences, self.views)
+        self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
         return values
 
     def joined(self, numbers: Sequence[int]) -> dict[str, Any]:
@@ -155,26 +138,26 @@ class Guesses:
         return pack(self.sums | records | self.joined(numbers) | self.classes.values())
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full = unpack(data), type(self)(self.rules, self.layers, self.heads, self.device)
-        full.names = {(view, relation): row for row, (view, relation) in enumerate(state["names"])}
+        state = unpack(data)
+        full = replace(self, names={(view, relation): row for row, (view, relation) in enumerate(state["names"])})
         full.sums = {name: torch.from_numpy(state[name]).to(self.device) for name in self.sums}
         full.classes = WordClasses.read(state)
         sentences = list(map(sentence_of, state["sentences"]))
         ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
-        guesses, weights = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
-        full.by_sentence = dict(zip(state["kept"], zip(sentences, guesses, weights, strict=False), strict=True))
+        arrays = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
+        full.by_sentence = dict(zip(state["kept"], zip(sentences, *arrays, strict=False), strict=True))
         return full
 
     def _trees(self, view: str, examples: Sequence[Any], size: int) -> Trees:
         cells = np.zeros((3, len(examples), size), dtype=np.int64)
         for row, example in enumerate(examples):
-            sentence, fold = self.rules.views[view](example.sentence), example.number % FOLDS
+            sentence, fold = self.views[view](example.sentence), example.number % FOLDS
             words = zip(sentence.governors, sentence.relations, (*sentence.words[1:], ""), strict=True)
             of_words = []
             for word, (governor, relation, after) in enumerate(words, start=1):
-                side = view_of_side(view, SIDES[governor > word]) if self.rules.causal and governor else view
+                side = view_of_side(view, SIDES[governor > word]) if self.causal and governor else view
                 name = self.names.setdefault((side, relation), len(self.names))
-                is_ruled = relation == "poss" and after.lower() in self.rules.possessives
+                is_ruled = relation == "poss" and after.lower() in self.possessives
                 of_words.append((governor - 1, name * FOLDS + fold, is_ruled))
             cells[:, row, : len(sentence)] = np.array(of_words).T
         governors, buckets, ruled = torch.from_numpy(cells).to(self.device)
@@ -204,18 +187,18 @@ def accumulator(model: AttentionModel, request: Request) -> Guesses:
     """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule, which
     option `possessives` applies in corrected mode too."""
     paper, chosen = request.settings.paper, POSSESSIVES if request.options.get("possessives") else ()
-    rules = Rules(VIEWS, RELEASE_POSSESSIVES if paper else chosen, paper, model.causal)
-    return Guesses(rules, model.layers, model.heads, model.device)
+    ruled = RELEASE_POSSESSIVES if paper else chosen
+    return Guesses(model.layers, model.heads, model.device, VIEWS, ruled, paper, model.causal)
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
     """The result, with the first sentences and the guesses made in them."""
     values = {name: value.cpu().numpy() for name, value in accumulator.sums.items()}
-    rows = rows_of(list(accumulator.names)[: len(values["n"])], values["n"].sum(1), accumulator.rules.causal)
+    rows = rows_of(list(accumulator.names)[: len(values["n"])], values["n"].sum(1), accumulator.causal)
     sums = {name: np.stack([value[own].sum(0) for own in rows.values()], 1) for name, value in values.items()}
     random = sums.pop("random").sum(0) / UNIT
     counts = {name: value.astype(np.int32) for name, value in sums.items()}
-    numbers = [number for number in sorted(accumulator.by_sentence) if number < MAX_SENTENCES]
+    numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
     sentences, joined = [accumulator.by_sentence[number][0] for number in numbers], accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
     return DependencyHeads(
@@ -226,11 +209,11 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
         correct=counts["correct"].swapaxes(1, 2),
         offsets=OFFSETS,
         offset_correct=counts["offsets"].sum(0).T,
-        sentences=list(map(sentence_record, sentences)),
+        sentences=list(map(guesses.sentence_record, sentences)),
         guesses=joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
         weights=joined["weights"],
         **accumulator.classes.values(),
-        random_correct=random if accumulator.rules.causal else None,
+        random_correct=random if accumulator.causal else None,
     )
 
 
@@ -245,6 +228,6 @@ def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> di
         for part in parts:
             own = [row for row in members if part in (view, names[row][0])]
             rows[part, ALL] = own
-            rows[part, UAS] = [row for row in own if base_of(names[row][1]) != "punct"]
+            rows[part, UAS] = [row for row in own if guesses.base_of(names[row][1]) != "punct"]
             rows |= {(part, name): [row for row in own if names[row][1] == name] for name in order}
     return rows

@@ -1,7 +1,7 @@
 """Right guesses by relation, as tables, figures and pages show them: one view of what the analysis has counted."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,31 +27,18 @@ def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
 
 @dataclass(frozen=True)
 class RelationCounts(Result):
-    """Right guesses for every relation and head, counted in words, under one view of the trees.
-
-    Attributes:
-        relations: "all" and "UAS" first, then by falling number of words.
-        n: (fold, relation) words.
-        correct: (fold, direction, relation, layer, head) guesses that are right.
-        offsets: (offset,) the fixed offsets that compete as baselines.
-        offset_correct: (offset, relation) right guesses of each; of a causal model (direction, offset, relation), among
-            the words that the direction counts.
-        visible: (fold, direction, relation) of a causal model, the words that a direction counts, see CAUSAL. None
-            where every word is counted.
-        random_correct: (direction, relation) of a causal model, the mean right guesses of a word drawn at random among
-            those before, or after, the dependent.
-        stored: The DependencyHeads that they are a view of, with its sentences.
-    """
+    """Right guesses for every relation and head, counted in words, under one view of the trees; of a causal model among
+    the words that a direction counts, see CAUSAL."""
 
     analysis: ClassVar[str] = "dependency_heads"
-    relations: list[str]
-    n: np.ndarray
-    correct: np.ndarray
-    offsets: np.ndarray
-    offset_correct: np.ndarray
-    visible: np.ndarray | None = field(default=None, kw_only=True)
-    random_correct: np.ndarray | None = field(default=None, kw_only=True)
-    stored: Any = field(default=None, kw_only=True)
+    relations: list[str]  # "all" and "UAS" first, then by falling number of words
+    n: np.ndarray  # (fold, relation) words
+    correct: np.ndarray  # (fold, direction, relation, layer, head) guesses that are right
+    offsets: np.ndarray  # (offset,) the fixed offsets that compete as baselines
+    offset_correct: np.ndarray  # (offset, relation) right guesses of each; of a causal model (direction, ...)
+    visible: np.ndarray | None = None  # of a causal model (fold, direction, relation) words that a direction counts
+    random_correct: np.ndarray | None = None  # (direction, relation) mean right guesses of a word drawn on that side
+    stored: Any = None  # the DependencyHeads that they are a view of, with its sentences
 
     @property
     def trees(self) -> str:

@@ -40,37 +40,25 @@ class RelationFilter(View):
 
 @dataclass(frozen=True)
 class DependencyHeads(ViewedResult):
-    """Right guesses for every view of the trees, relation and head, counted in words; what the first sentences are, as
-    the treebank has them, with every head's guesses; and what words are attended to.
-
-    Attributes:
-        sentences: {"number", "line", "words", "governors", "relations", "tags"} of each.
-        guesses: (direction, layer, head, word) for their words one after the other: the word guessed, counted from 0
-            within its sentence.
-        weights: (direction, layer, head, word) the attention to that word, in steps of 1/255.
-        classes, class_counts, class_sums: See WordClasses.
-        views: (relation,) the view that each row belongs to; a causal model has further views of the words whose
-            governor comes earlier, and of those whose governor comes later (`guesses.view_of_side`).
-        relations: (relation,) names: for each view "all" and "UAS" first, then by falling number of words.
-        random_correct: (relation,) of a causal model, right guesses of a word drawn at random, see RelationCounts.
-
-    All others are as in RelationCounts.
-    """
+    """Right guesses for every view of the trees, relation and head, counted in words, with every head's guesses in the
+    first sentences, and what words are attended to, see WordClasses. What has no note is as in RelationCounts."""
 
     analysis: ClassVar[str] = "dependency_heads"
-    sentences: list[dict[str, Any]]
-    guesses: np.ndarray
-    weights: np.ndarray
+    sentences: list[
+        dict[str, Any]
+    ]  # {"number", "line", "words", "governors", "relations", "tags"}, as the treebank has
+    guesses: np.ndarray  # (direction, layer, head, word) for all their words: the word guessed, from 0 in its sentence
+    weights: np.ndarray  # (direction, layer, head, word) the attention to that word, in steps of 1/255
     classes: list[list[str]]
     class_counts: np.ndarray
     class_sums: np.ndarray
-    views: list[str]
-    relations: list[str]
+    views: list[str]  # (relation,) of each row; of a causal model also those of `view_of_side`
+    relations: list[str]  # (relation,) for each view "all" and "UAS" first, then by falling number of words
     n: np.ndarray
     correct: np.ndarray
     offsets: np.ndarray
     offset_correct: np.ndarray
-    random_correct: np.ndarray | None = None
+    random_correct: np.ndarray | None = None  # (relation,)
 
     def show(self, chosen: RelationFilter) -> RelationCounts:
         """The counts of one view; raises SettingsError where there is no such view, or the offsets were not counted."""

@@ -1,6 +1,5 @@
-"""How a head's attention to words divides by part of speech and by relation: of all attention from words to words, the
-share that goes to words of a class, and the share that uniform attention would give them (docs/methods.md, section 6).
-"""
+"""How a head's attention to words divides by part of speech and by relation: the share that goes to words of a class,
+and the share that uniform attention would give them (docs/methods.md, section 6)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,20 +21,15 @@ MIN_WORDS = 20  # a class of fewer words is not named
 
 
 class Attended(NamedTuple):
-    """A class of words, and the share of one head's attention to words that goes to it, beside the share expected under
-    uniform attention; fractions."""
+    """A class of words, and the share of one head's attention to words that goes to it."""
 
     name: str
     share: float
-    expected: float
+    expected: float  # under uniform attention
 
     @property
     def times(self) -> float:
-        """How many times the share under uniform attention."""
         return self.share / self.expected
-
-    def gain(self) -> float:
-        return self.share - self.expected
 
     @property
     def text(self) -> str:
@@ -53,20 +47,14 @@ def classes_of(sentence: Sentence, views: Mapping[str, Callable[[Sentence], Sent
 
 @dataclass
 class WordClasses:
-    """Sums over the sentences of a treebank: x is the attention from words to the words of a class, m to all words.
-
-    Attributes:
-        layers, heads: Of the model.
-        names: Class -> row, in order of appearance.
-        counts: (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one.
-        sums: (class, 3, layer, head) of x, m x and x squared.
-    """
+    """Sums over the sentences of a treebank: x is the attention from words to the words of a class, m to all words."""
 
     layers: int
     heads: int
-    names: dict[ClassName, int] = field(default_factory=lambda: {EVERY: 0})
+    names: dict[ClassName, int] = field(default_factory=lambda: {EVERY: 0})  # class -> row, in order of appearance
+    # (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one
     counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    sums: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 0, 0)))
+    sums: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 0, 0)))  # (class, 3, layer, head): x, m x, x^2
 
     def __post_init__(self) -> None:
         self._rows(())
@@ -123,7 +111,7 @@ class WordClasses:
         return share(self.counts[:, 1], self.counts[0, 1])
 
     def schemes(self, view: str) -> list[str]:
-        """How words are classed: by part of speech, where the treebank has these, and by the relations of a view."""
+        """Part of speech, where the treebank has these, and the relations of a view."""
         return [scheme for scheme in (PART_OF_SPEECH, view) if any(scheme == of for of, _ in self.names)]
 
     def attended(self, scheme: str, head: Head) -> list[Attended]:
@@ -141,8 +129,8 @@ class WordClasses:
 
     def preferred(self, scheme: str, heads: Sequence[Head]) -> list[Attended | None]:
         """For each of some heads the class that gets most beyond its share, None where no class does."""
-        best = (max(self.attended(scheme, head), key=Attended.gain, default=None) for head in heads)
-        return [each if each and each.gain() > 0 else None for each in best]
+        beyond = ([each for each in self.attended(scheme, head) if each.share > each.expected] for head in heads)
+        return [max(each, key=lambda attended: attended.share - attended.expected, default=None) for each in beyond]
 
     def frame(self, view: str) -> pd.DataFrame:
         """A row for each class and each head, with the half-widths of the shares' 95% intervals over sentences;

@@ -31,56 +31,39 @@ class Mention:
 
 @dataclass(frozen=True)
 class CoreferenceDocument:
-    """One document. Mentions are ordered by (start, -end): what stands earlier precedes.
+    """One document. Mentions are ordered by (start, -end): what stands earlier precedes."""
 
-    Attributes:
-        number: Its place in the corpus, from 0.
-        where: "line 12", for people.
-        sentences: The first word of each.
-        tags: Part of speech of each word, or None where the file has none.
-        governors: The word that governs each word, -1 for roots; None without trees.
-        parse: CoNLL-2012's bracketed parse, a piece for each word; None where the column is empty.
-    """
-
-    number: int
+    number: int  # its place in the corpus, from 0
     name: str
-    where: str
+    where: str  # "line 12", for people
     words: tuple[str, ...]
-    sentences: tuple[int, ...]
+    sentences: tuple[int, ...]  # the first word of each
     mentions: tuple[Mention, ...]
-    tags: tuple[str, ...] | None = None
-    governors: tuple[int, ...] | None = None
-    parse: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None  # part of speech of each word, or None where the file has none
+    governors: tuple[int, ...] | None = None  # the word that governs each word, -1 for roots; None without trees
+    parse: tuple[str, ...] | None = None  # CoNLL-2012's bracketed parse, a piece for each word; None without
 
 
 @dataclass
 class Draft:
     """A document under construction: a list for each column, as a tuple for each row would keep the garbage collector
-    busy. Mentions come as brackets (`(3`, `3)`, `(3)`; nested, crossing, several at one word) or as spans.
-
-    Attributes:
-        line: Where it begins.
-        governors: Of each word, counted within the document, where the file has trees; None for what is no number.
-        is_sentence_over: Whether the sentence of the last row has ended.
-        rows, brackets, letters: How many have been read, of words or not.
-        unclosed: Chain -> (first word, line) of its open mentions, the latest last; `opened` of them in all.
-    """
+    busy. Mentions come as brackets (`(3`, `3)`, `(3)`; nested, crossing, several at one word) or as spans."""
 
     source: Source
     skipped: Skipped
     name: str
-    line: int
-    is_sentence_over: bool = True
-    rows: int = 0
+    line: int  # where it begins
+    is_sentence_over: bool = True  # whether the sentence of the last row has ended
+    rows: int = 0  # how many have been read, of words or not, with how many brackets and letters
     brackets: int = 0
     letters: int = 0
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     parse: list[str] = field(default_factory=list)
-    governors: list[int | None] = field(default_factory=list)
+    governors: list[int | None] = field(default_factory=list)  # None for what is no number
     sentences: list[int] = field(default_factory=list)
-    unclosed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
-    opened: int = 0
+    unclosed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # chain -> (first word, line) of open ones
+    opened: int = 0  # how many are open
     clusters: dict[str, int] = field(default_factory=dict)
     mentions: dict[Mention, None] = field(default_factory=dict)
 
@@ -106,9 +89,9 @@ class Draft:
         return parts
 
     def bracket(self, chain: str, opens: bool, closes: bool, span: Span, line: int) -> None:
-        """A bracket at the words of `span`. One that closes ends the latest open mention of its chain, so that mentions
-        of different chains may cross and mentions of one chain may nest. Raises InputError for one that closes nothing,
-        and where more are open than ever are."""
+        """A bracket at the words of `span`. One that closes ends the latest open mention of its chain: mentions of
+        different chains may cross, those of one chain nest. Raises InputError for one that closes nothing, or too many
+        open ones."""
         if opens:
             self.opened += 1
             if self.opened > MAX_OPEN:

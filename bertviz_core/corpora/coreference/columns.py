@@ -28,14 +28,13 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
     index (and the part) belong, chain brackets in the last one and, if `blank`, nothing between word and chains."""
     numbers = slice(1) if maximum == 3 else slice(1, 3)
 
-    def fits(text: str) -> bool:
-        fields = split(text)
-        is_wide = minimum <= len(fields) <= maximum and all(field.isdigit() for field in fields[numbers])
-        return is_wide and brackets(fields[-1].strip()) is not None and (not blank or set(fields[4:12]) == {"_"})
+    def fits(row: list[str]) -> bool:
+        is_wide = minimum <= len(row) <= maximum and all(field.isdigit() for field in row[numbers])
+        return is_wide and brackets(row[-1].strip()) is not None and (not blank or set(row[4:12]) == {"_"})
 
     def recognize(lines: Sequence[Line]) -> bool:
-        rows = [fits(text) for _, text in lines if not text.startswith("#")]
-        return sum(rows) * 2 >= len(rows)
+        rows = [split(text) for _, text in lines if not text.startswith("#")]
+        return sum(map(fits, rows)) * 2 >= len(rows)
 
     return recognize
 
@@ -58,7 +57,12 @@ def drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
         else:
             fields = split(text)
             width = width or len(fields)
-            _check(fields, width, source, line)
+            while len(fields) > width and not fields[-1]:  # a tab at the end
+                fields.pop()
+            if width < 3 or len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
+                least = "; a file of chains has at least three: index, word, chains."
+                needed = least if width < 3 else f" where the file has {width}."
+                raise source.error(f"The row has {len(fields)} columns{needed}", "Fix or remove the row.", line)
             if not headed and width >= 5 and fields[0] != draft.name and draft.words:
                 yield draft
                 draft = Draft(source, skipped, fields[0], line)
@@ -74,19 +78,9 @@ def _ended(draft: Draft, width: int) -> Draft:
     return draft
 
 
-def _check(fields: list[str], width: int, source: Source, line: int) -> None:
-    """Raises InputError for a row less wide than the format needs; drops empty fields that a tab at the end adds."""
-    while len(fields) > width and not fields[-1]:
-        fields.pop()
-    if width < 3 or len(fields) < min(width, 11) or (width < 11 and len(fields) != width):
-        least = "; a file of chains has at least three: index, word, chains."
-        needed = least if width < 3 else f" where the file has {width}."
-        raise source.error(f"The row has {len(fields)} columns{needed}", "Fix or remove the row.", line)
-
-
 def _read_row(draft: Draft, fields: list[str], line: int) -> None:
     word = fields[1] if len(fields) == 3 else fields[3]
-    tag, piece = (fields[4], fields[5]) if len(fields) >= 11 else ("", "")
+    tag, piece = fields[4:6] if len(fields) >= 11 else ("", "")
     draft.begin_row(line, word, fields[-1], tag, piece)
     index = len(draft.words)
     draft.words.append(word)

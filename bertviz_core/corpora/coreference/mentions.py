@@ -41,23 +41,16 @@ RULES = (
 
 @dataclass(frozen=True)
 class Features:
-    """What has to agree between a pronoun and its antecedent.
+    """What has to agree between a pronoun and its antecedent."""
 
-    Attributes:
-        number: "singular" or "plural"; "" where unknown.
-        gender: "masculine", "feminine" or "neuter"; "" where unknown.
-        person: 1 to 3.
-    """
-
-    number: str
-    gender: str
-    person: int
+    number: str  # "singular" or "plural"; "" where unknown
+    gender: str  # "masculine", "feminine" or "neuter"; "" where unknown
+    person: int  # 1 to 3
 
     def agrees(self, other: Features) -> bool:
         """Equal in all that both know."""
-        same_number = not self.number or not other.number or self.number == other.number
-        same_gender = not self.gender or not other.gender or self.gender == other.gender
-        return same_number and same_gender and self.person == other.person
+        pairs = ((self.number, other.number), (self.gender, other.gender))
+        return self.person == other.person and all(not a or not b or a == b for a, b in pairs)
 
 
 PRONOUNS = {
@@ -133,9 +126,9 @@ def _rule(words: Sequence[str]) -> Choice:
 
 
 class Child(NamedTuple):
-    """A phrase or a word inside a phrase: its label or tag, and its head word."""
+    """A phrase or a word inside a phrase."""
 
-    label: str
+    label: str  # or tag
     head: int
     is_word: bool
 
@@ -179,16 +172,11 @@ def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:
 
 @dataclass(frozen=True)
 class Item:
-    """A mention with an antecedent. All numbers are places in the document's list of mentions, in its order.
-
-    Attributes:
-        candidates: The preceding mentions whose head word the window shows, but for those with the item's own head.
-        antecedents: The candidates of the item's chain; never empty.
-    """
+    """A mention with an antecedent. All numbers are places in the document's list of mentions, in its order."""
 
     mention: int
-    candidates: tuple[int, ...]
-    antecedents: tuple[int, ...]
+    candidates: tuple[int, ...]  # the preceding ones whose head word the window shows, but those with the item's own
+    antecedents: tuple[int, ...]  # the candidates of the item's chain; never empty
 
 
 def items_of(

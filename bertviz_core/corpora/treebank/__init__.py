@@ -22,22 +22,14 @@ RENAMED = {
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of a treebank.
+    """One sentence of a treebank."""
 
-    Attributes:
-        number: Its place in the file, from 0, broken sentences counted.
-        line: Where its first word stands, from 1.
-        governors: For each word the word that governs it, counted from 1; 0 is the root.
-        relations: Of each word to its governor, see `relation_name`.
-        tags: Part of speech of each word, as the file has it; none where the file has none for some word.
-    """
-
-    number: int
-    line: int
+    number: int  # its place in the file, from 0, broken sentences counted
+    line: int  # where its first word stands, from 1
     words: tuple[str, ...]
-    governors: tuple[int, ...]
-    relations: tuple[str, ...]
-    tags: tuple[str, ...] = ()
+    governors: tuple[int, ...]  # for each word the word that governs it, counted from 1; 0 is the root
+    relations: tuple[str, ...]  # of each word to its governor, see `relation_name`
+    tags: tuple[str, ...] = ()  # part of speech of each word, as the file has it; none where it has none for some word
 
     @property
     def where(self) -> str:

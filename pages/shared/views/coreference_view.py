@@ -71,7 +71,8 @@ def describe_reading(result: AntecedentCounts, direction: int, base: int) -> Non
     n, origin = int(result.n[0]), result.provenance
     chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
     outside = "The paper does not measure this direction. " if direction else ""
-    best, better = result.best(direction=direction), result.better_direction() or result.best()
+    every = [result.best(direction=index) for index in range(len(result.directions))]
+    best, better = every[direction], max(every, key=lambda choice: float(result.accuracy[:, 0][choice.at]))
     other = ""
     if better.direction != direction:
         here, more = (result.row(each)["accuracy"] for each in (best, better))

@@ -29,17 +29,11 @@ def test_words_are_text_and_nothing_else():
     assert not any(name.startswith("on") or "href" in name for element in whole.iter() for name in element.attrib)
 
 
-def test_chains_keep_their_color_and_a_lone_mention_is_grey():
+def test_chains_keep_their_color_a_lone_mention_is_grey_and_an_outer_one_below_the_inner():
     bars = ET.fromstring(draw(DOCUMENT, [])).findall(f"{SVG}rect")
     colors = [bar.get("fill") for bar in bars]
     assert colors.count(CHAIN_COLORS[0]) == 2 and ALONE in colors
-
-
-def test_an_outer_mention_is_underlined_below_the_inner_one():
-    inner, outer = (
-        next(bar for bar in ET.fromstring(draw(DOCUMENT, [])).findall(f"{SVG}rect")[2:] if bar.get("fill") == fill)
-        for fill in (CHAIN_COLORS[0], ALONE)
-    )
+    inner, outer = (bars[2 + colors[2:].index(fill)] for fill in (CHAIN_COLORS[0], ALONE))
     assert float(outer.get("y")) > float(inner.get("y")) and float(outer.get("width")) > float(inner.get("width"))
 
 

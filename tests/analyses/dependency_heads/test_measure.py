@@ -203,17 +203,18 @@ def test_bytes_choices_and_subtypes(model):
         result.show(RelationFilter(view="upside-down"))
 
 
-def test_merged_subtypes_are_added_up(model):
+def test_merged_subtypes_are_added_up_roots_have_no_row_and_labels_named_as_totals_are_relations(model):
     text = "a\t2-nsubj:pass\nb\t0-root\n\nc 2-nsubj\nd 0-root\ne 2-punct\n"
-    result = analyzed(model, text)
-    merged, result = (
-        result.show(RelationFilter("as-is", 1, merge_subtypes=True)),
-        result.show(RelationFilter("as-is", 1)),
-    )
+    every, merged = (analyzed(model, text).show(RelationFilter("as-is", 1, 5, merge)) for merge in (False, True))
     assert merged.relations == ["all", "UAS", "nsubj", "punct"] and merged.n.sum(0).tolist() == [5, 4, 2, 1]
-    rows = [result.relations.index(name) for name in ("nsubj", "nsubj:pass")]
-    assert np.array_equal(merged.correct[:, :, 2], result.correct[:, :, rows].sum(2))
-    assert np.array_equal(merged.offset_correct[:, :2], result.offset_correct[:, :2])
+    rows = [every.relations.index(name) for name in ("nsubj", "nsubj:pass")]
+    assert np.array_equal(merged.correct[:, :, 2], every.correct[:, :, rows].sum(2))
+    assert np.array_equal(merged.offset_correct[:, :2], every.offset_correct[:, :2])
+    text = "a\t2-all\nb\t0-ROOT\n\nc 2-UAS\nd 0-root\ne 2-all:x\nf 2-punct\n"
+    every, merged = (analyzed(model, text).show(RelationFilter("as-is", 1, 5, merge)) for merge in (False, True))
+    counts = dict(zip(every.relations, every.n.sum(0).tolist(), strict=True))
+    assert counts == {"all": 6, "UAS": 5, "UAS_": 1, "all_": 1, "all_:x": 1, "punct": 1}
+    assert merged.relations == ["all", "UAS", "all_", "UAS_", "punct"] and merged.n.sum(0).tolist() == [6, 5, 2, 1, 1]
 
 
 def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(model, literal):
@@ -221,10 +222,7 @@ def test_the_function_head_view_scores_the_same_guesses_against_the_other_tree(m
     view = ("He 2-nsubj", "sat 0-root", "on 2-prep", "the 6-det", "old 6-amod", "mat 3-pobj")
     results = [analyzed(model, "\n".join(lines)) for lines in (tree, view)]
     viewed, asked = results[0].show(RelationFilter("function-heads", 1)), results[1].show(RelationFilter("as-is", 1))
-    assert (
-        viewed.relations == asked.relations
-        and viewed.relations != results[0].show(RelationFilter("as-is", 1)).relations
-    )
+    assert viewed.relations == asked.relations != results[0].show(RelationFilter("as-is", 1)).relations
     assert np.array_equal(viewed.correct, asked.correct) and np.array_equal(viewed.offset_correct, asked.offset_correct)
     assert examples(viewed, viewed.best_choice("all"), "all")[0].sentence["governors"] == [2, 0, 2, 6, 6, 3]
 
@@ -261,13 +259,3 @@ def test_a_causal_model_s_arcs_equal_the_literal_loops(family, tmp_path):
     assert sum(each.right for each in listed) == result.correct.sum(0)[choice.direction, 0, *choice.head]
     sentence = relation_sentence(result, "all", 1)
     assert all(part in sentence for part in ("whose governor comes", "Of all", "a random word among those that come"))
-
-
-def test_roots_of_any_case_have_no_row_and_labels_named_as_totals_are_relations(model):
-    text = "a\t2-all\nb\t0-ROOT\n\nc 2-UAS\nd 0-root\ne 2-all:x\nf 2-punct\n"
-    result = analyzed(model, text)
-    shown = result.show(RelationFilter("as-is", 1))
-    counts = dict(zip(shown.relations, shown.n.sum(0).tolist(), strict=True))
-    assert counts == {"all": 6, "UAS": 5, "UAS_": 1, "all_": 1, "all_:x": 1, "punct": 1}
-    merged = result.show(RelationFilter("as-is", 1, merge_subtypes=True))
-    assert merged.relations == ["all", "UAS", "all_", "UAS_", "punct"] and merged.n.sum(0).tolist() == [6, 5, 2, 1, 1]

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from bertviz_core.analyses.dependency_heads import measure
+from bertviz_core.analyses.dependency_heads import guesses
 from bertviz_core.analyses.dependency_heads.guesses import VIEWS, SentenceQuery, sentence_record
 from bertviz_core.analyses.dependency_heads.result import RelationFilter
 from bertviz_core.analyses.details import ORDERS, page, stored_parts
@@ -35,7 +35,7 @@ def stored(tiny, tmp_path_factory):
     store, request = Store(tmp_path_factory.mktemp("store")), request_of(tiny)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "CHUNK_TOKENS", 60)
-        patch.setattr(measure, "MAX_SENTENCES", MAX_SENTENCES)
+        patch.setattr(guesses, "MAX_SENTENCES", MAX_SENTENCES)
         result = compute(request, store, model=tiny)
     where = stored_parts(store, request.key(), request.source)
     assert where is not None and where.count > 3
