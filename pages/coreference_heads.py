@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender
+from bertviz_core.analyses.coreference_heads import by_distance, by_gender
 from bertviz_core.analyses.coreference_heads.guesses import COMPARED, DIRECTIONS, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads

@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering.figure import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads.figure import by_distance
+from bertviz_core.analyses.coreference_heads import by_distance
 from bertviz_core.analyses.coreference_heads.guesses import COMPARED
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, ClassVar, Literal
 
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.coreference import CoreferenceDocument, columns, spans
+from bertviz_core.corpora.coreference import CoreferenceDocument, formats
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 
@@ -35,13 +35,13 @@ FORMATS = (
     Format("treebank", CONLLU, conll.is_universal, conll.read_universal),
     Format("treebank", "CoNLL-X", conll.has_rows, partial(conll.read_universal, universal=False)),
     Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
-    Format("coreference", "CorefUD", columns.is_corefud, columns.corefud_drafts),
-    Format("coreference", "jsonlines", _any_begins("{"), spans.jsonlines_drafts),
-    Format("coreference", "GAP", _any_begins(spans.GAP_HEADER), spans.gap_drafts),
-    Format("coreference", "LitBank", columns.recognizer(13, 13, blank=True), columns.drafts),
-    Format("coreference", "CoNLL-2012", columns.recognizer(11), columns.drafts),
-    Format("coreference", "3 columns (index, token, chains)", columns.recognizer(3, 3), columns.drafts),
-    Format("coreference", "5 columns", columns.recognizer(5, 5), columns.drafts),
+    Format("coreference", "CorefUD", formats.is_corefud, formats.corefud_drafts),
+    Format("coreference", "jsonlines", _any_begins("{"), formats.jsonlines_drafts),
+    Format("coreference", "GAP", _any_begins(formats.GAP_HEADER), formats.gap_drafts),
+    Format("coreference", "LitBank", formats.recognizer(13, 13, blank=True), formats.drafts),
+    Format("coreference", "CoNLL-2012", formats.recognizer(11), formats.drafts),
+    Format("coreference", "3 columns (index, token, chains)", formats.recognizer(3, 3), formats.drafts),
+    Format("coreference", "5 columns", formats.recognizer(5, 5), formats.drafts),
 )
 
 

@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import BinaryIO, Literal
 
 from bertviz_core.corpora import annotated
-from bertviz_core.corpora.coreference import columns
+from bertviz_core.corpora.coreference import formats
 from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import InputError
@@ -50,7 +50,7 @@ def _corefers(lines: list[str], rows: list[str]) -> bool:
     if form is None or form.name in ("jsonlines", "CorefUD"):
         return False
     # "3 apples (red)" is text; in a corpus of three columns tabs stand between them, or a line that begins a document.
-    return not form.name.startswith("3") or "\t" in rows[0] or any(map(columns.BEGIN.match, lines[:5]))
+    return not form.name.startswith("3") or "\t" in rows[0] or any(map(formats.BEGIN.match, lines[:5]))
 
 
 def is_prose(source: Source) -> bool:

@@ -1,28 +1,49 @@
-"""Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)."""
+"""Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2). Its
+findings, its figures, and its table as LaTeX."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
 import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 from typing_extensions import Doc
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.coreference_heads.figure import latex, more_figures, paper_figure
-from bertviz_core.analyses.coreference_heads.guesses import BASELINES, DIRECTIONS, index_of
+from bertviz_core.analyses.coreference_heads.guesses import (
+    BASELINES,
+    BREAKDOWNS,
+    COMPARED,
+    DIRECTIONS,
+    RANDOM,
+    TYPE_ROWS,
+    index_of,
+)
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
-from bertviz_core.analyses.proportions import MIN_SCORED
+from bertviz_core.analyses.proportions import MIN_SCORED, share
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
-from bertviz_core.heads import arrow
+from bertviz_core.heads import DirectedHead, arrow
+from bertviz_core.plotting import finish, tabular
+from bertviz_core.plotting.head_map import accuracy_map, map_figure
 
 CLOSE = 0.1
 HEAD_2 = paper.TABLE_2["head 5-4"][0]
 RULE = "with the interval of the difference. " + HELD_OUT
+# Color, dash and marker: the head first, then the systems it is compared with.
+LINES = (
+    ("#4c6ef5", "solid", "circle"),
+    ("#e8890c", "dot", "square"),
+    ("#0c9aa8", "dash", "diamond"),
+    ("#9c36b5", "dashdot", "triangle-up"),
+    ("#8c8c8c", "longdash", "x"),
+)
+HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
 def beside(counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0) -> Answer:
@@ -35,8 +56,8 @@ def beside(counts: AntecedentCounts, base: int, system: str = "", points: float 
     side = whole = ""
     if counts.is_causal:
         side = " (only those with an antecedent that comes earlier count)"
-        share = row["accuracy_of_all_mentions"]
-        whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {share:.1%}."
+        found = f"{row['accuracy_of_all_mentions']:.1%}"
+        whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {found}."
     gap, named = row["accuracy"] - other, system or f"the best baseline, {strongest}"
     distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {named} ({other:.1%})"
     if system not in ("", strongest):
@@ -80,6 +101,80 @@ STATEMENTS = (
     ),
     Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", beside),
 )
+
+
+def paper_figure(result: AntecedentCounts) -> go.Figure:
+    """A map of heads for all mentions and for each type: accuracy in the paper's direction."""
+    accuracy, n = result.accuracy[0], result.n
+    titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
+    figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
+    for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
+        below, right = divmod(index, 2)
+        panel = {"row": below + 1, "col": right + 1}
+        single = map_figure(accuracy_map(values, f"{kind} mentions"))
+        figure.add_trace(single.data[0].update(showscale=index == 0), **panel)
+        figure.update_xaxes(single.layout.xaxis, title_text="layer" if below else "", **panel)
+        figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", **panel)
+    figure.data[0].colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
+    return finish(
+        figure,
+        round(1.3 * single.layout.height),
+        showlegend=False,
+        margin={"t": 30, "b": 80},
+        title=None,
+        meta=DIRECTIONS[0],
+    )
+
+
+def by_distance(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
+    """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals over documents, n on
+    hover."""
+    return _lines(result, shown, base, "distance").update_xaxes(title="words back to the nearest antecedent")
+
+
+def by_gender(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
+    """Accuracy of pronouns that tell a gender, by gender, as `by_distance`."""
+    figure = _lines(result, shown, base, "gender").update_traces(mode="markers", marker_size=10)
+    return figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(BREAKDOWNS["gender"]) - 0.5])
+
+
+def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
+    """Accuracy by distance of the best head and of the systems it is compared with."""
+    return {"Accuracy by distance": by_distance(result, (result.best(), *COMPARED))}
+
+
+def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int, breakdown: str) -> go.Figure:
+    """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
+    figure, ticks = go.Figure(), BREAKDOWNS[breakdown]
+    for index, (at, (color, dash, symbol)) in enumerate(zip(shown, LINES, strict=False)):
+        name = at if isinstance(at, str) else f"head {at.head.label(base)}"
+        if isinstance(at, DirectedHead) and at.direction:  # the paper's direction is omitted
+            name += f", {arrow(DIRECTIONS[at.direction])}"
+        right, total, low, high = result.scores(at).of(breakdown)
+        accuracy = share(right, total)
+        bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
+        figure.add_scatter(
+            x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
+            y=accuracy,
+            name=name,
+            mode="lines+markers",
+            line={"color": color, "dash": dash},
+            marker={"symbol": symbol, "size": 8},
+            error_y=None if at == RANDOM else bars,  # it is exact
+            customdata=np.stack([total, right], -1),
+            hovertemplate=f"{name}: {HOVER}",
+        )
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
+    figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
+    return finish(figure, 340)
+
+
+def latex(result: AntecedentCounts) -> str:
+    """A row for each system and each best head, a column for each type, percent (booktabs)."""
+    table = result.to_frame().pivot_table("accuracy", ["system"], "type", aggfunc="first", sort=False, dropna=False)
+    counts = {kind: f"{kind.capitalize()} (n = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
+    percents = 100 * table.reindex(columns=list(TYPE_ROWS)).rename(columns=counts)
+    return tabular(percents.rename_axis("Model").reset_index())
 
 
 @dataclass(frozen=True)

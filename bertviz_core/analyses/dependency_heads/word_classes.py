@@ -2,7 +2,6 @@
 and the share that uniform attention would give them (docs/methods.md, section 6)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -45,19 +44,15 @@ def classes_of(sentence: Sentence, views: Mapping[str, Callable[[Sentence], Sent
     return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
 
 
-@dataclass
 class WordClasses:
     """Sums over the sentences of a treebank: x is the attention from words to the words of a class, m to all words."""
 
-    layers: int
-    heads: int
-    names: dict[ClassName, int] = field(default_factory=lambda: {EVERY: 0})  # class -> row, in order of appearance
-    # (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one
-    counts: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
-    sums: np.ndarray = field(default_factory=lambda: np.zeros((0, 3, 0, 0)))  # (class, 3, layer, head): x, m x, x^2
-
-    def __post_init__(self) -> None:
-        self._rows(())
+    def __init__(self, layers: int, heads: int, names: Iterable[ClassName] = ()) -> None:
+        self.names: dict[ClassName, int] = {}  # class -> row
+        # (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one
+        self.counts = np.zeros((0, 3))
+        self.sums = np.zeros((0, 3, layers, heads))  # of x, m x and x squared
+        self._rows([EVERY, *names])
 
     def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
         """Begin a batch: the classes of each word of its sentences, beside EVERY."""
@@ -92,8 +87,9 @@ class WordClasses:
     def read(cls, values: Mapping[str, Any]) -> Self:
         """The sums that `values` gave."""
         classes, counts, sums = (values[name] for name in STORED)
-        names = {(scheme, label): row for row, (scheme, label) in enumerate(classes)}
-        return cls(sums.shape[2], sums.shape[3], names, counts, sums)
+        own = cls(*sums.shape[2:], ((scheme, label) for scheme, label in classes))
+        own.counts, own.sums = counts, sums
+        return own
 
     @classmethod
     def of(cls, result: Any) -> Self:
@@ -141,7 +137,7 @@ class WordClasses:
         every, squares = (np.broadcast_to(sums, x.shape) for sums in self.sums[0, [0, 2]])
         moments = np.stack([np.full(x.shape, self.counts[0, 2]), squares, own[:, 1], own[:, 2]])
         error, effective = error_by_document(every, x, moments)
-        heads = [head.label() for head in all_heads(self.layers, self.heads)]
+        heads = [head.label() for head in all_heads(*self.sums.shape[2:])]
         shares, half = (array.reshape(len(rows), -1) for array in (share(x, every), t_quantile(effective - 1) * error))
         expected = self.expected[rows][:, None]
         columns = {"n": self.counts[rows, 0].astype(int), "share": shares, "share_interval": half}
@@ -154,7 +150,7 @@ class WordClasses:
         """The rows of some classes, new ones at the end."""
         rows = [self.names.setdefault(name, len(self.names)) for name in names]
         new = len(self.names) - len(self.counts)
-        self.counts = np.concatenate([self.counts, np.zeros((new, 3))])
-        sums = self.sums.reshape(-1, 3, self.layers, self.heads)
-        self.sums = np.concatenate([sums, np.zeros((new, *sums.shape[1:]))])
+        self.counts, self.sums = (
+            np.concatenate([each, np.zeros((new, *each.shape[1:]))]) for each in (self.counts, self.sums)
+        )
         return rows

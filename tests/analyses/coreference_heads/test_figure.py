@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads.figure import by_distance, by_gender, more_figures, paper_figure
+from bertviz_core.analyses.coreference_heads import by_distance, by_gender, more_figures, paper_figure
 from bertviz_core.analyses.coreference_heads.guesses import BASELINES
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.registry import ANALYSES
