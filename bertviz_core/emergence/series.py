@@ -107,7 +107,8 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
     """Raise ModelError for two of one step, or of another shape or size of vocabulary than the first."""
-    where = str(models[0][1].folder.parent)
+    _, first = models[0]
+    where = str(first.folder.parent)
     for (before, earlier), (step, other) in pairwise(models):
         if step == before:
             raise ModelError(
@@ -115,22 +116,18 @@ def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
                 where=where,
                 hint="Keep one, or rename one: the last number in a folder's name is its step.",
             )
-    checkpoints = [checkpoint for _, checkpoint in models]
-    shapes = [f"{each.layers} × {each.heads}" for each in checkpoints]
-    vocabularies = [each.config.get("vocab_size") for each in checkpoints]
-    for name, kinds in (("layers and heads", shapes), ("vocabularies", vocabularies)):
-        at = next((index for index, kind in enumerate(kinds) if kind != kinds[0]), None)
-        if at is not None:
-            both = f"{checkpoints[0].folder.name} and {checkpoints[at].folder.name}"
+        pair = (first, other)
+        shapes = [f"{each.layers} × {each.heads} heads, {each.config.get('vocab_size')} tokens" for each in pair]
+        if shapes[0] != shapes[1]:
             raise ModelError(
-                f"{both} have different {name}: {kinds[0]} and {kinds[at]}.",
+                f"{first.folder.name} and {other.folder.name} have different shapes: {'; '.join(shapes)}.",
                 where=where,
                 hint="Give the checkpoints of one training.",
             )
 
 
 def shipped() -> Emergence:
-    """The shipped emergence of a small BERT's training from random weights. It is not the demo model."""
+    """The emergence of a small BERT's training, which ships. It is not the demo model."""
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 
@@ -207,11 +204,6 @@ class Series:
         """The provenance in the form of an ordinary result's: the model is the whole training, the corpus its text."""
         text, treebank = (results[name].provenance for name in ("surface_patterns", "dependency_heads"))
         model = {"name": self.training.name, "revision": None, "fingerprint": self.training.fingerprint()}
-        entries = [
-            entry | {"reason": f"{entry['reason']}, in the {name}"}
-            for name, origin in (("text", text), ("treebank", treebank))
-            for entry in origin["skipped"]
-        ]
         return {
             **text,
             "analysis": Emergence.analysis,
@@ -219,7 +211,7 @@ class Series:
             "checkpoints": checkpoints,
             "others": {"treebank": treebank["corpus"]},
             **{name: treebank[name] for name in ("format", "sentences", "words")},
-            "skipped": [*skipped.to_json(), *entries],
+            "skipped": [*skipped.to_json(), *text["skipped"], *treebank["skipped"]],
             "options": {
                 "treebank": treebank["corpus"]["name"],
                 "treebank_digest": treebank["corpus"]["digest"][:16],
