@@ -159,7 +159,7 @@ def one_head(result: Emergence, selection: Selection) -> None:
         )
         return
     st.markdown(f"**Head {selection.label}** over the training")
-    alt = f"Average attention and entropy of head {selection.label} over the training"
+    alt = f"Average attention of head {selection.label} over the training"
     page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt)
 
 

@@ -1,7 +1,6 @@
 """A training as pictures. Checkpoints stand at even distances: most of what happens does so in the first of them."""
 
 from collections.abc import Sequence
-from functools import cache
 from html import escape
 from typing import Any
 
@@ -87,25 +86,15 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
-    """One head over the training: where its attention goes, and its entropy beside that of uniform attention."""
-    traces, right = [], {"xaxis": "x2", "yaxis": "y2"}
+    """Where one head's attention goes over the training."""
     without = "to_first" if "to_cls" in result.present else "to_cls"  # one token, by two names
+    figure = go.Figure()
     for name in (name for name in SHARES if name in result.present and name != without):
         column = ANALYSES["surface_patterns"].column(name)
-        traces.append(_line(result, result[name][:, *head], column.short, *column.marker))
-    marker = ANALYSES["entropy"].column("entropy").marker
-    entropy = _line(result, result["entropy"][:, *head], "entropy", *marker, unit=" nats")
-    uniform = _level(result, result.uniform, "uniform attention", " nats")
-    figure = go.Figure([*traces, entropy | right | {"showlegend": False}, uniform | right], _two_panels())
-    figure.update_layout(yaxis_range=[-0.02, 1.02], yaxis2_range=[0, 1.1 * result.uniform])
+        figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
+    figure.update_xaxes(title=AXIS)
+    figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
     return _finished(figure, result, 300)
-
-
-@cache
-def _two_panels() -> go.Layout:
-    """Of every head's figure, without the template, which each figure has: making it takes longer than the rest."""
-    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=["Average attention to", "Entropy, nats"])
-    return figure.update_annotations(font_size=13).update_xaxes(title=AXIS).update_layout(template=None).layout
 
 
 def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from bertviz_core.analyses import model_pass, requests
+from bertviz_core.analyses import requests
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.corpora.files import sample
@@ -137,9 +137,9 @@ def test_a_cancelled_training_resumes_where_it_stopped(folder, store, monkeypatc
     entry = partly.provenance["skipped"][0]
     assert entry["reason"] == "a checkpoint without stored results"
     assert entry["where"] == ["step-0000010", "step-0000200"]
-    loaded, real = [], model_pass.load_model
+    loaded, real = [], loading.load
     monkeypatch.setattr(
-        model_pass, "load_model", lambda *both: (loaded.append(both[0][0].checkpoint.name), real(*both))[1]
+        loading, "load", lambda one, *how, **more: (loaded.append(one.name), real(one, *how, **more))[1]
     )
     progress = Progress()
     compute_all(training.requests(), store, progress=progress)
