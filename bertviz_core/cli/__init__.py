@@ -19,7 +19,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.request import Options, Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import find_sources, sample
-from bertviz_core.corpora.readers import opened
+from bertviz_core.corpora.readers import OPENERS
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store, temporary_store
@@ -72,7 +72,7 @@ class Console:
             source = sample("random")
         else:
             source = find_sources(self.input)
-            opened(analysis.corpus, source)
+            OPENERS[analysis.corpus](source)
         return Request(analysis.name, self.checkpoint(), source, settings, options.to_json(), files)
 
     def working_store(self) -> AbstractContextManager[Store]:

@@ -48,14 +48,11 @@ class ExampleCorpus:
             what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
             raise InputError(what, where=where, hint="Give exactly one of them.")
         form, content = present[0], value.pop(present[0])
-        if form == "text":
-            is_valid, shape = isinstance(content, str), "a string"
-        else:
-            is_valid = isinstance(content, list) and bool(content) and all(isinstance(entry, str) for entry in content)
-            shape = "a list of strings with at least one entry"
-        if not is_valid:
+        parts = [content] if form == "text" else content
+        if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
+            shape = "a string" if form == "text" else "a list of strings with at least one entry"
             raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
-        return Record(number, line, form, whole(content) if form == "text" else list(map(whole, content)), value)
+        return Record(number, line, form, whole(content) if form == "text" else list(map(whole, parts)), value)
 
 
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:
@@ -81,15 +78,13 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
 
 @dataclass
 class _Window:
-    """The part of the text that is looked at, from `position` in `text` on, which is on line `line`; `last` is the line
-    on which the last value ended."""
+    """The part of the text that is looked at, from `position` in `text` on, which is on line `line`."""
 
     source: Source
     pieces: Iterator[str]
     text: str = ""
     position: int = 0
     line: int = 1
-    last: int = 1
     decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
 
     def move(self, count: int) -> None:
@@ -111,7 +106,6 @@ class _Window:
                 value, end = self.decoder.raw_decode(self.text, self.position)
                 if end < len(self.text) or not self._read_on():
                     self.move(end - self.position)
-                    self.last = self.line
                     return value
             except json.JSONDecodeError as error:
                 is_final = error.pos < len(self.text) - NEAR and not error.msg.startswith("Unterminated string")
@@ -122,11 +116,10 @@ class _Window:
                 raise self.error(BROKEN, "Save it again.") from error
 
     def error(self, what: str, hint: str, after: int = 0) -> InputError:
-        """An error so many characters after the position."""
-        end = len(self.text.rstrip())
-        # Line ends at the end of the text begin no line: what breaks off there breaks off where the last value ends.
-        line = self.line + self.text.count("\n", self.position, min(self.position + after, end))
-        return self.source.error(what, hint, self.last if self.position >= end else line)
+        """An error so many characters after the position; one at the end is on the last line that is not blank."""
+        at = min(self.position + after, len(self.text.rstrip()))
+        line = self.line + self.text.count("\n", 0, at) - self.text.count("\n", 0, self.position)
+        return self.source.error(what, hint, line)
 
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""

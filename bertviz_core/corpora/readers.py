@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -40,11 +41,12 @@ def read_text(source: Source) -> TextCorpus | ExampleCorpus:
     return {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}[kinds(source)[0]](source)
 
 
-def opened(kind: str, source: Source) -> TextCorpus | ExampleCorpus | Treebank | CoreferenceCorpus:
-    """The corpus of this kind; raises InputError for a file whose beginning is clearly of another kind."""
-    if kind == "text":
-        return read_text(source)
-    return Treebank(source) if kind == "treebank" else CoreferenceCorpus(source)
+# Kind -> what opens its corpora, and raises InputError for a file whose beginning is clearly of another kind.
+OPENERS: dict[str, Callable[[Source], Any]] = {
+    "text": read_text,
+    "treebank": Treebank,
+    "coreference": CoreferenceCorpus,
+}
 
 
 def check(kind: str, source: Source) -> None:
@@ -53,7 +55,7 @@ def check(kind: str, source: Source) -> None:
     if kind == "vectors":
         read_vectors(source, frozenset())
         return
-    corpus = opened(kind, source)
+    corpus = OPENERS[kind](source)
     if isinstance(corpus, CoreferenceCorpus):
         corpus.check()
     elif isinstance(corpus, Treebank):
@@ -157,12 +159,8 @@ class WordVectors:
 
 def read_vectors(source: Source, words: Set[str]) -> WordVectors:
     """Read the vectors of these words, or of their lower-case forms, as a stream. Blank lines and a first line of two
-    whole numbers (word2vec's header) are skipped; of a word that occurs twice the first counts.
-
-    Raises:
-        InputError: A line is not a word and its numbers, which the error names; or an archive has several files, whose
-            vectors may be of different dimensions.
-    """
+    whole numbers (word2vec's header) are skipped; of a word that occurs twice the first counts. Raises InputError for a
+    line that is not a word and its numbers, and for an archive of several files, which may differ in dimension."""
     forms = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
     selected: list[np.ndarray] = []

@@ -72,11 +72,9 @@ def _start(source: Source) -> str:
 
 
 def join_sources(sources: Sequence[Source]) -> tuple[bytes, str, str]:
-    """One or several files as one: its bytes, its name, and the encoding that was not UTF-8.
-
-    A single file stays as it is, but for its encoding; several are unpacked and joined, a blank line between. Raises
-    InputError for a file that cannot be read, and for files of different kinds.
-    """
+    """One or several files as one: its bytes, its name, and the encoding that was not UTF-8. A single file stays as it
+    is, but for its encoding; several are unpacked and joined, a blank line between. Raises InputError for a file that
+    cannot be read, and for files of different kinds."""
     if len(sources) == 1:
         with sources[0].opener() as stream:
             data, encoding = to_utf8(stream.read())
@@ -97,10 +95,8 @@ def join_sources(sources: Sequence[Source]) -> tuple[bytes, str, str]:
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Bytes of a text file as UTF-8, and the encoding that they were in; "" where they stay as they are.
-
-    What is not UTF-8 and has no control characters is taken for Windows-1252, of which Latin-1 is nearly a part.
-    """
+    """Bytes of a text file as UTF-8, and the encoding that they were in; "" where they stay as they are. What is not
+    UTF-8 and has no control characters is taken for Windows-1252, of which Latin-1 is nearly a part."""
     encodings = [("utf-8", "")]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = [("utf-16", "UTF-16")]

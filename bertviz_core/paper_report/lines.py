@@ -3,9 +3,8 @@
 Their attention is stored beside the results, so that a report on stored results runs no model.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -33,6 +32,8 @@ from bertviz_core.viewer.figure import Panel
 SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn
 ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
 RELATIONS = 5
+# Figure, head, what it does, input, its red words without special tokens, whether they are on the right.
+Chosen = tuple[int, Head, str, Encoded, Sequence[int], bool]
 
 
 @dataclass(frozen=True)
@@ -83,23 +84,29 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[L
     """Run the model, observed through norms where they stand in for weights, on an input for each of the clearest
     heads of the results, each as its page shows it at first; if `paper`, split words are read as the release reads
     them."""
-    run = partial(_run, model, paper)
-    yield from _behaviors(results, model.tokens, run)
+    tokens, chosen = model.tokens, list(_behaviors(results, model.tokens))
     if "dependency_heads" in results:
-        yield from _relations(result_of(results, RelationCounts), model.tokens, run)
+        chosen += _relations(result_of(results, RelationCounts), tokens)
     if "coreference_heads" in results:
-        yield from _antecedent(result_of(results, AntecedentCounts), model.tokens, run)
+        chosen += _antecedent(result_of(results, AntecedentCounts), tokens)
+    for figure, head, what, example, red, red_keys in chosen:
+        words, layout = example.words, layout_of(example, tokens)
+        shown = apply_view(layout, attention(model, example), InputView(words=words is not None, first_piece=paper))
+        units, title = shown.queries, f"{head.label()}: {what}"
+        rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
+        labels, special = list(units.labels), units.special.tolist()
+        yield Lines(figure, title, example.where, labels, special, rows, red_keys, shown.weights[head].copy())
 
 
-def _behaviors(results: Results, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+def _behaviors(results: Results, tokens: Tokens) -> Iterator[Chosen]:
     """Figure 1: each behavior's head on a sentence of the segments in which it is clearest."""
     before, after = tokens.single
     for example in clearest(results):
         where, ids = _sentence(example.segments, tokens)
         if ids:
             framed = np.array([*before, *ids, *after], dtype=np.int64)
-            what = f"{example.name}, {example.text}"
-            yield run(1, example.head, what, Encoded(0, where, framed, np.zeros_like(framed)))
+            encoded = Encoded(0, where, framed, np.zeros_like(framed))
+            yield 1, example.head, f"{example.name}, {example.text}", encoded, (), False
 
 
 def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[int]]:
@@ -119,7 +126,7 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     return beginning
 
 
-def _relations(result: RelationCounts, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+def _relations(result: RelationCounts, tokens: Tokens) -> Iterator[Chosen]:
     """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
     the relation and their lines are red."""
     for each in relation_heads(result, RELATIONS):
@@ -127,11 +134,10 @@ def _relations(result: RelationCounts, tokens: Tokens, run: Callable[..., Lines]
         surest = sorted(sentences, key=lambda one: (one.right / len(one.chosen), one.weight), reverse=True)
         inputs = ((one.sentence["words"], one.where, one.chosen) for one in surest)
         if fitting := _first_that_fits(inputs, tokens, result):
-            what = f"{each.name}, {each.accuracy:.1%}"
-            yield run(5, each.choice.head, what, *fitting, bool(each.choice.direction))
+            yield 5, each.choice.head, f"{each.name}, {each.accuracy:.1%}", *fitting, bool(each.choice.direction)
 
 
-def _antecedent(result: AntecedentCounts, tokens: Tokens, run: Callable[..., Lines]) -> Iterator[Lines]:
+def _antecedent(result: AntecedentCounts, tokens: Tokens) -> Iterator[Chosen]:
     """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
     surest and right; the mention's head word is red."""
     best, inputs = result.best(), []
@@ -146,7 +152,7 @@ def _antecedent(result: AntecedentCounts, tokens: Tokens, run: Callable[..., Lin
     inputs.sort(key=itemgetter(0), reverse=True)
     if fitting := _first_that_fits((each[1:] for each in inputs), tokens, result):
         accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), *best.head]
-        yield run(5, best.head, f"antecedents, {accuracy:.1%}", *fitting)
+        yield 5, best.head, f"antecedents, {accuracy:.1%}", *fitting, False
 
 
 def _first_that_fits(inputs: Iterable[Any], tokens: Tokens, result: Result) -> tuple[Encoded, Sequence[int]] | None:
@@ -158,16 +164,3 @@ def _first_that_fits(inputs: Iterable[Any], tokens: Tokens, result: Result) -> t
             if len(example) <= int(result.provenance["settings"]["max_length"]):
                 return example, red
     return None
-
-
-def _run(
-    model: AttentionModel, paper: bool, figure: int, head: Head, what: str, example: Encoded,
-    red: Sequence[int] = (), red_keys: bool = False,
-) -> Lines:  # fmt: skip
-    """One head on one input, between words where they are known. `red` counts words, without the special tokens."""
-    words, layout = example.words, layout_of(example, model.tokens)
-    shown = apply_view(layout, attention(model, example), InputView(words=words is not None, first_piece=paper))
-    units = shown.queries
-    rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
-    title, special = f"{head.label()}: {what}", units.special.tolist()
-    return Lines(figure, title, example.where, list(units.labels), special, rows, red_keys, shown.weights[head].copy())
