@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models import checkpoint as checkpoints
@@ -41,7 +41,17 @@ def checkpoint_of(model: Model) -> Checkpoint:
     for one that cannot be used."""
     if isinstance(model, str | Path):
         return checkpoints.find_or_download(str(model), None, partial(print, file=sys.stderr))
-    return describe(*_pair(model))
+    from transformers import PreTrainedModel
+
+    if not isinstance(model, tuple | list) or len(model) != 2:
+        what = f"An object of type {type(model).__name__} is not a model."
+        raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
+    is_model, is_tokenizer = isinstance(model[0], PreTrainedModel), hasattr(model[1], "get_vocab")
+    if not (is_model and is_tokenizer):
+        wrong, kind = (model[1], "tokenizer") if is_model else (model[0], "transformers model")
+        what = f"An object of type {type(wrong).__name__} is not a {kind}."
+        raise ModelError(what, hint="Give (model, tokenizer), both objects of transformers.")
+    return describe(*model)
 
 
 def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
@@ -52,22 +62,6 @@ def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) 
 
 
 _models = cache(lambda device: LoadedModels(device=device))
-
-
-def _pair(pair: Any) -> tuple[Any, Any]:
-    """(transformers model, tokenizer); raises ModelError for anything else."""
-    from transformers import PreTrainedModel
-
-    if not isinstance(pair, tuple | list) or len(pair) != 2:
-        what = f"An object of type {type(pair).__name__} is not a model."
-        raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
-    model, tokenizer = pair
-    is_model = isinstance(model, PreTrainedModel)
-    if not is_model or not callable(getattr(tokenizer, "get_vocab", None)):
-        wrong, kind = (tokenizer, "tokenizer") if is_model else (model, "transformers model")
-        what = f"An object of type {type(wrong).__name__} is not a {kind}."
-        raise ModelError(what, hint="Give (model, tokenizer), both objects of transformers.")
-    return model, tokenizer
 
 
 def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
@@ -104,11 +98,11 @@ def model_in_memory(
     pair: Model, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
     """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is;
-    another dtype, or another device than where it is ("auto"), takes a copy of them. `checkpoint` is what `describe`
-    says of the pair. Raises ModelError where it has no attention maps, or the tokenizer is of another model."""
+    another dtype, or another device than where it is ("auto"), takes a copy of them. `checkpoint` is what
+    `checkpoint_of` gave. Raises ModelError where it has no attention maps, or the tokenizer is of another model."""
     import torch
 
-    model, tokenizer = _pair(pair)
+    model, tokenizer = cast(tuple[Any, Any], pair)
     predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":

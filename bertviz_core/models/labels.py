@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, compress, pairwise
 from unicodedata import bidirectional, category, east_asian_width
 
@@ -50,11 +50,6 @@ class Layout:
     def two_sides(self) -> bool:
         """Whether the input has a segment B."""
         return bool((self.tokens.side[~self.tokens.special] == 1).any())
-
-    def labeled(self, tokens: Sequence[str], words: Sequence[str]) -> Layout:
-        """The layout with other labels, as when tokens are masked."""
-        changed = (replace(self.tokens, labels=tuple(tokens)), replace(self.words, labels=tuple(words)))
-        return Layout(*changed, self.owner)
 
 
 def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> Layout:

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
 GPU_BATCH_TOKENS = 65_536
-BERT = "encoder.layer.{}.attention.output.dense"
-LLAMA = "layers.{}.self_attn.o_proj"
 OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
-    **dict.fromkeys(("bert", "camembert", "electra", "roberta", "xlm-roberta"), BERT),
+    **dict.fromkeys(
+        ("bert", "camembert", "electra", "roberta", "xlm-roberta"), "encoder.layer.{}.attention.output.dense"
+    ),
     "distilbert": "transformer.layer.{}.attention.out_lin",
     "gpt2": "h.{}.attn.c_proj",
-    **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), LLAMA),
+    **dict.fromkeys(("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3"), "layers.{}.self_attn.o_proj"),
 }
 # Ends of the names of classes with a head that predicts words; two old classes end like those for next words.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")

@@ -89,8 +89,7 @@ class Segments(Examples[Encoded]):
                 example = encode_words(record.value, self.tokens, record.number, where, reading.skipped)
             else:
                 read = self._from_string if record.form == "text" else self._from_tokens
-                arrays = read(record.value, where, reading.skipped)
-                example = Encoded(record.number, where, *arrays)
+                example = Encoded(record.number, where, *read(record.value, where, reading.skipped))
             if not len(example):
                 reading.skipped.add("an example without tokens (skipped)", where)
             elif len(example) > self.settings.max_length:

@@ -37,9 +37,8 @@ class OneInput:
 
     def can_mask(self, position: int, tokens: Tokens) -> bool:
         """Whether the model has a [MASK] and a token that is not special stands at `position`, from 0."""
-        return (
-            tokens.mask is not None and 0 <= position < len(self.example) and not self.layout.tokens.special[position]
-        )
+        special = self.layout.tokens.special
+        return tokens.mask is not None and 0 <= position < len(special) and not special[position]
 
 
 def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre_split: bool = False) -> OneInput:
@@ -68,8 +67,8 @@ def from_text(text: str, second: str, tokens: Tokens, settings: Settings, *, pre
     if pre_split:  # words as they were written, which the tokenizer may have cleaned or not known
         written = " ".join(texts).split()
         labels = zip(owners[layout.words.start], layout.words.labels, strict=True)
-        words = [visible(written[word]) if word >= 0 else label for word, label in labels]
-        layout = layout.labeled(layout.tokens.labels, words)
+        words = tuple(visible(written[word]) if word >= 0 else label for word, label in labels)
+        layout = replace(layout, words=replace(layout.words, labels=words))
     return OneInput(example, layout, sum(lengths) - sum(fitting))
 
 
@@ -88,7 +87,8 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
         word = layout.owner[position]
         whole = (ids[layout.owner == word] == tokens.mask).all()
         words[word] = labels[position] if whole else merged[word]
-    return OneInput(replace(original.example, ids=ids), layout.labeled(labels, words), original.cut)
+    changed = replace(layout.tokens, labels=labels), replace(layout.words, labels=tuple(words))
+    return OneInput(replace(original.example, ids=ids), Layout(*changed, layout.owner), original.cut)
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
