@@ -12,20 +12,12 @@ from bertviz_core.models.encoding import collate
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.query_key import MASKED, PARTS, TERMS, measure
+from bertviz_core.viewer.query_key import MASKED, PARTS, PROJECTIONS, TERMS, WIDENED, measure
 from tests import families
 from tests.architectures import ARCHITECTURES, INSIDE, save
 from tests.oracles import query_key as oracle
 
 QUICK = ("llama", "gemma2", "gpt_oss", "t5", "distilbert", "modernbert")
-MODULES = {  # of the first layer's attention: what gives queries and keys
-    **dict.fromkeys(
-        ("bert", "roberta", "electra"), ("encoder.layer.0.attention.self.query", "encoder.layer.0.attention.self.key")
-    ),
-    "albert": tuple(f"encoder.albert_layer_groups.0.albert_layers.0.attention.{name}" for name in ("query", "key")),
-    "distilbert": ("transformer.layer.0.attention.q_lin", "transformer.layer.0.attention.k_lin"),
-}
-WIDE = {"albert": "encoder.embedding_hidden_mapping_in", "electra": "embeddings_project"}
 
 
 def opened(folder: Path) -> tuple[AttentionModel, OneInput]:
@@ -91,7 +83,7 @@ def test_words_and_positions_add_up_in_the_first_layer(family: str, tmp_path: Pa
         vectors = [embeddings.word_embeddings.weight[single.example.ids[at]].tolist()]
         vectors.append(embeddings.position_embeddings.weight[first + at].tolist())
         vectors.append(types.weight[0].tolist() if types is not None else [0.0] * len(vectors[0]))
-        module, wide = model.encoder.get_submodule(name), WIDE.get(family)
+        module, wide = model.encoder.get_submodule(name), WIDENED.get(family)
         for part in oracle.shares(vectors, norm.weight.tolist(), norm.eps)[:2]:
             read = oracle.linear(model.encoder.get_submodule(wide).weight.tolist(), part) if wide else part
             yield oracle.linear(module.weight.tolist(), read)[head * width : (head + 1) * width]
@@ -99,8 +91,8 @@ def test_words_and_positions_add_up_in_the_first_layer(family: str, tmp_path: Pa
     for key in range(len(single.example)):
         terms = dict(zip(TERMS, measured.terms[key], strict=True))
         assert sum(terms.values()) == pytest.approx(measured.scores[key], abs=1e-4)
-        for query_part, query in zip(PARTS, halves(position, MODULES[family][0]), strict=False):
-            for key_part, vector in zip(PARTS, halves(key, MODULES[family][1]), strict=False):
+        for query_part, query in zip(PARTS, halves(position, PROJECTIONS[family][0]), strict=False):
+            for key_part, vector in zip(PARTS, halves(key, PROJECTIONS[family][1]), strict=False):
                 expected = oracle.score(query, vector, width**-0.5)
                 assert terms[f"{query_part} × {key_part}"] == pytest.approx(expected, abs=1e-4)
 
