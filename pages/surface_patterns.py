@@ -30,17 +30,11 @@ def numbers(result: HeadAverages, selection: Selection) -> list[Metric]:
         if name in result.present
     ]
     for name in sinks(result)[:1]:
-        entries.append(_highest_layer(f"To {BY_QUANTITY[name].short}", name, result, "to_sep", selection))
-        if name == "to_sep":
-            entries.append(_highest_layer("[SEP] to [SEP]", "sep_to_sep", result, "sep_to_sep", selection))
+        means, printed = result.layer_means(name), max(paper.LAYER_MEANS["to_sep"])
+        title = f"To {BY_QUANTITY[name].short}, max: layer {int(means.argmax()) + selection.base}"
+        token = "" if name == "to_sep" else "[SEP], "
+        entries.append((title, f"{means.max():.2f}", f"unmasked text; paper: {token}{printed:.2f}"))
     return entries
-
-
-def _highest_layer(title: str, name: str, result: HeadAverages, printed: str, selection: Selection) -> Metric:
-    """The layer with the highest mean of a quantity, beside what the paper prints of `printed`."""
-    here, token = result.layer_means(name), "" if name == printed else f"{BY_QUANTITY[printed].short}, "
-    layer, there = f"layer {int(here.argmax()) + selection.base}", max(paper.LAYER_MEANS[printed])
-    return f"{title}, max: {layer}", f"{here.max():.2f}", f"unmasked text; paper: {token}{there:.2f}"
 
 
 def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:

@@ -110,12 +110,10 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
-    """The best heads of the relations in which they are above the best fixed offset, the furthest above it on held-out
-    text first."""
+    """The best heads of relations that are above the best fixed offset, the furthest above on held-out text first."""
     better, best = counts.better, counts.best()
-    each = (
-        _relation(counts, better, row, Head(*best[row, 1:].tolist()), ranks(better[0][row])) for row in counts.by_gain()
-    )
+    heads = {row: Head(*best[row, 1:].tolist()) for row in counts.by_gain()}
+    each = (_relation(counts, better, row, head, ranks(better[0][row])) for row, head in heads.items())
     return list(islice((relation for relation in each if relation.accuracy > relation.baseline), count))
 
 
@@ -138,8 +136,7 @@ def _relation(
 
 
 def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
-    """For each of some heads the part of speech, and the relation, whose words get most of its attention beyond their
-    share."""
+    """For each head the part of speech, and the relation, whose words get most of its attention beyond their share."""
     if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
         return [[] for _ in heads]
     classes = WordClasses.of(result)
@@ -182,10 +179,9 @@ class Segment:
 
 @dataclass(frozen=True)
 class ClearestHead:
-    """The head with the highest document average of a quantity, what such heads do, and its segments, the highest
-    value first."""
+    """The head with the highest document average of a quantity, and its segments, the highest value first."""
 
-    name: str
+    name: str  # what such heads do
     analysis: str
     quantity: str
     head: Head
@@ -198,8 +194,7 @@ class ClearestHead:
 
 
 def clearest(results: Results) -> list[ClearestHead]:
-    """An example of each share of attention, that to the sink among them, and of broad attention, where the stored
-    results can show it."""
+    """Of each share of attention, that to the sink among them, and of broad attention, as far as results are stored."""
     examples: list[ClearestHead] = []
     for analysis in ("surface_patterns", "entropy"):
         if not isinstance(result := results.get(analysis), HeadAverages):

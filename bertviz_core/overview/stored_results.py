@@ -86,9 +86,8 @@ class Overview:
 
 
 def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
-    """The overview of a model from each analysis's stored result on the most tokens, of the mode and the kind of
-    weights in `settings`. Raises InputError where nothing is stored, SettingsError for an unknown mode or kind of
-    weights."""
+    """The overview of a model from its `largest` results; raises InputError where there is none, SettingsError for an
+    unknown mode or kind of weights."""
     settings.check(None)
     results = largest(store, checkpoint.fingerprint(), settings)
     if not results:

@@ -8,20 +8,19 @@ import numpy as np
 
 from bertviz_core.analyses.behaviors import COREFERENCE, OTHER, Thresholds, linguistic, with_behavior
 from bertviz_core.analyses.dependency_heads.figure import examples
-from bertviz_core.analyses.dependency_heads.guesses import SentenceExample
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDECIDED, Finding, decide, head_intervals
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
 from bertviz_core.corpora.treebank import meaning
-from bertviz_core.heads import Head, all_heads
+from bertviz_core.heads import Head, all_heads, arrow
 from bertviz_core.numbers import quantity
 from bertviz_core.overview import Column, Relation, attends_to, behavior_counts, behavior_labels, columns, relations
 from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
-DIRECTIONS = ("dependent → governor", "governor → dependent")
 NONE = "no named behavior"
 ON_CARD = 3  # quantities: those in which a head ranks highest
 SENTENCES, SHORT = 2, 70  # of a relation; characters of a sentence that is seen without scrolling
@@ -133,7 +132,7 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
             "best offset": f"{relation.baseline:.1%} ({relation.offset:+d})",
             "rank": f"{relation.rank} of {heads}",
             "words": f"{relation.n:,}" + (f", {relation.counted}" if relation.counted else ""),
-            "direction": DIRECTIONS[relation.choice.direction],
+            "direction": arrow(DIRECTIONS[relation.choice.direction]),
         }
         for relation in relations
     ]
