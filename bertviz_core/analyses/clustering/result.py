@@ -164,7 +164,7 @@ class Clustering(Result):
     def nearest(self, head: Head, count: int = NEAREST) -> list[tuple[Head, float]]:
         """The heads most like this one, the nearest first, with their divergences; equal ones in order."""
         heads = all_heads(*self.shape)
-        row = self.divergence[heads.index(head)]
+        row = self.divergence[head.layer * self.shape[1] + head.head]
         nearest = [(heads[i], float(row[i])) for i in np.argsort(row, kind="stable")[: count + 1]]
         return [pair for pair in nearest if pair[0] != head][:count]
 

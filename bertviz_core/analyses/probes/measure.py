@@ -92,12 +92,10 @@ class ProbeRun:
         """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
         features = Features(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
         outcomes: dict[str, list[Outcome]] = {name: [] for name in names}
-        for name in (name for name in names if name.startswith("distances")):
-            outcomes[name].append(self._fit(features, name)[0])
-        trained, drawn = ([name for name in names if name.startswith(start)] for start in ("attention", RANDOM))
         first = self.settings.seed
-        for seed, on_network in ((None, trained), *((first + i, drawn) for i in range(self.options.seeds))):
-            if on_network:
+        for seed in (None, *range(first, first + self.options.seeds)):  # the trained network, and those at random
+            on_network = [name for name in names if name.startswith(RANDOM) == (seed is not None)]
+            if any("attention" in name for name in on_network):
                 stage = "Computing maps" if seed is None else f"Computing maps of random layers {seed - first + 1}"
                 self.run_stage({"maps": seed}, self.encoded, features.take, stage)
             for name in on_network:

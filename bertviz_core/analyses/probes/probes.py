@@ -15,13 +15,12 @@ DISTANCES = 8  # (j-i)/n ahead, the same behind, offsets 0, -1, +1, -2, +2, ROOT
 
 @dataclass(frozen=True)
 class ProbeBatch:
-    """Sentences of n words on the device: maps (sentence, n, n, head) float32, the first index attends to the second;
-    root (sentence, 4, n, head); rows of the word vectors and governors, 0 for ROOT, (sentence, n)."""
+    """Sentences of n words on the device."""
 
-    maps: Tensor
-    root: Tensor
-    words: Tensor
-    governors: Tensor
+    maps: Tensor  # (sentence, n, n, head) float32, the first index attends to the second
+    root: Tensor  # (sentence, 4, n, head)
+    words: Tensor  # (sentence, n) rows of the word vectors
+    governors: Tensor  # (sentence, n) 0 for ROOT
 
 
 class Probe(nn.Module):

@@ -69,7 +69,7 @@ class StructuralProbe(nn.Module):
 
 
 def loss_of(predicted: Tensor, gold: Tensor) -> Tensor:
-    """(layer,) mean over sentences of the sum over pairs of |predicted - gold|, divided by n^2."""
+    """(layer,) mean over sentences of the sum over pairs of |predicted - gold| / n^2."""
     return (predicted - gold).abs().mean((-1, -2)).mean(-1)
 
 

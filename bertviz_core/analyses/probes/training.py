@@ -1,7 +1,5 @@
-"""Fitting a probe: L-BFGS over everything at once, or Adam over minibatches of sentences of one length.
-
-After each epoch or iteration the progress shows the training loss; fits return the losses that say when to stop.
-"""
+"""Fitting a probe: L-BFGS over everything at once, or Adam over minibatches of sentences of one length. Fits return the
+losses on the validation part, after which they stop."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,14 +25,12 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Schedule:
-    """Training schedule of Adam: `words` words a step at a rate that falls to 0, or one sentence a step in file order
-    at a constant rate (`singly`, as in the release). It stops after `patience` epochs without a better validation
-    loss."""
+    """Training schedule of Adam."""
 
     epochs: int = 5
-    rate: float = 0.005
-    words: int = 128
-    singly: bool = False
+    rate: float = 0.005  # falls to 0
+    words: int = 128  # of a step
+    singly: bool = False  # one sentence a step in file order at a constant rate, as in the release
     patience: int = PATIENCE
     seed: int = 0
 
