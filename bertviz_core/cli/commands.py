@@ -19,7 +19,7 @@ from bertviz_core.analyses.results import origin, read_header
 from bertviz_core.cli import Console, parameters, with_console
 from bertviz_core.cli.inputs import inputs_app
 from bertviz_core.comparison import Comparison, compare
-from bertviz_core.corpora.files import find_sources
+from bertviz_core.corpora.files import SAMPLES, find_sources
 from bertviz_core.corpora.source import from_path
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.series import Series, find_training
@@ -125,18 +125,20 @@ def compare_runs(
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
     console.check_out(exports.suffixes(Comparison.analysis))
-    changed: dict[str, Any] = {"model": other_model, "input": other_input or None, "mode": other_mode}
-    changed |= {"weights": other_weights, "seed": other_seed}
-    first = replace(console, input=input)
-    second = replace(first, **{option: value for option, value in changed.items() if value is not None})
+    first = second = replace(console, input=input)
     if other_model is not None:
-        second.revision = None
+        second = replace(second, model=other_model, revision=None)
+    others: dict[str, Any] = {
+        "input": other_input or None,
+        "mode": other_mode,
+        "weights": other_weights,
+        "seed": other_seed,
+    }
+    second = replace(second, **{option: value for option, value in others.items() if value is not None})
     a, b = (run.request(ANALYSES[name], ANALYSES[name].options(), {}) for run in (first, second))
     if a.key() == b.key():
-        raise SettingsError(
-            "Both runs are the same, or differ in nothing that this analysis reads.",
-            hint="Give --other-model, --other-input, --other-mode, --other-weights or --other-seed.",
-        )
+        hint = "Give --other-model, --other-input, --other-mode, --other-weights or --other-seed."
+        raise SettingsError("Both runs are the same, or differ in nothing that this analysis reads.", hint=hint)
     with console.working_store() as store:
         console.write_result(compare(console.computed(a, store), console.computed(b, store)))
 
@@ -154,9 +156,10 @@ def report(
     if not console.out:
         raise SettingsError("A report is written to a file.", hint="Give --out report.html.")
     console.check_out((".html",))
-    named = {"text": text or ["encyclopedia"], "treebank": treebank or ["treebank"]}
-    named |= {"coreference": coreference or ["coreference"], "random": ["random"]}
-    corpora = {kind: find_sources(names) for kind, names in named.items() if names != [NONE]}
+    named = {"text": text, "treebank": treebank, "coreference": coreference, "random": None}
+    corpora = {
+        kind: find_sources(names or [next(iter(SAMPLES[kind]))]) for kind, names in named.items() if names != [NONE]
+    }
     request = ReportRequest(console.checkpoint(), corpora, console.settings())
     request.settings.check(request.checkpoint.max_length)
     with console.working_store() as store:

@@ -23,19 +23,18 @@ SAMPLES: dict[str, dict[str, str]] = {
     "coreference": {"coreference": "coreference.conll"},
     "random": {"random": "random.txt"},  # what stands for sequences that are drawn
 }
+FILES = {name: FOLDER / file for kind in SAMPLES.values() for name, file in kind.items()}
 
 
 @cache  # hashed once: a page asks for each sample many times
 def sample(name: str) -> Source:
     """The sample called `name`; raises KeyError for another name."""
-    files = {known: file for kind in SAMPLES.values() for known, file in kind.items()}
-    return replace(from_path(FOLDER / files[name]), name=name)
+    return replace(from_path(FILES[name]), name=name)
 
 
 def find_source(name: str) -> Source:
     """A sample by its name, else a file; raises InputError when there is neither."""
-    known = any(name in kind for kind in SAMPLES.values())
-    return sample(name) if known and not Path(name).exists() else from_path(name)
+    return sample(name) if name in FILES and not Path(name).exists() else from_path(name)
 
 
 def find_sources(names: Sequence[str]) -> Source:

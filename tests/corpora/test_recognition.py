@@ -77,14 +77,11 @@ def test_sentences_as_text(source):
         ("Grüße “a”".encode("cp1252"), "Grüße “a”", "Windows-1252 (Latin-1)"),
         ("Grüße".encode("utf-16"), "Grüße", "UTF-16"),
         (b"\x81\xe9", "\x81é", "Latin-1"),
+        (b"\x00\x01\xff", b"\x00\x01\xff", ""),  # no text in any encoding
     ],
 )
 def test_encodings(data, text, encoding):
-    assert to_utf8(data) == (text.encode(), encoding)
-
-
-def test_what_is_no_text_in_any_encoding_stays():
-    assert to_utf8(b"\x00\x01\xff") == (b"\x00\x01\xff", "")
+    assert to_utf8(data) == (text.encode() if isinstance(text, str) else text, encoding)
 
 
 @pytest.mark.parametrize(
