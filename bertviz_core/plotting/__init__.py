@@ -100,16 +100,28 @@ class Series:
 def layer_figure(
     panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
 ) -> go.Figure:
-    """Panels one above another, `gap` between them as a share of the figure: in each a dot for each head at its layer,
-    and a line for each series' layer means. Of over CROWD heads a band has the middle half of each layer's, and a dot
-    its highest."""
-    figure = make_subplots(len(panels), 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
-    for row, series in enumerate(panels, start=1):
+    """Panels one above another, `gap` between them as a share of the figure, each with a title or none: in each a dot
+    for each head at its layer, and a line for each series' layer means. Of over CROWD heads a band has the middle half
+    of each layer's, and a dot its highest."""
+    rows, (layers, heads) = len(panels), panels[0][0].values.shape
+    figure = make_subplots(rows, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
+    for row, series in enumerate(panels):
         for index, each in enumerate(series):
             shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
-            _add_heads(figure, each, row, base, shift)
-            add_means(figure, each, row, base, shift)
-    return finish_layers(figure, len(panels[0][0].values), len(panels), base=base, height=height, gap=gap)
+            _add_heads(figure, each, row + 1, base, shift)
+            add_means(figure, each, row + 1, base, shift)
+        legend = LOOK["legend"] | {"y": 1 - row * ((1 - gap * (rows - 1)) / rows + gap)}
+        if len(series) > 1 and titles:  # the title is the legend's: on narrow screens that takes several lines
+            title = figure.layout.annotations[row]
+            legend["title"] = {"text": title.text, "side": "top", "font": {"size": 14}}
+            title.visible = False
+        figure.update_layout({f"legend{row + 1 if row else ''}": legend})
+    ticks = list(range(1, layers + 1, -(-layers // 24)))  # of many layers every second, third...
+    figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
+    note = "; band: the middle half of its heads, dot: the highest, line: the mean" if layers * heads > CROWD else ""
+    figure.update_xaxes(title=f"layer{note}", row=rows, col=1)
+    figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
+    return finish(figure, height, margin={"t": 60})
 
 
 def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: float) -> None:
@@ -157,29 +169,6 @@ def add_means(
         row=row,
         col=1,
     )
-
-
-def finish_layers(figure: go.Figure, layers: int, rows: int, *, base: int, height: int, gap: float) -> go.Figure:
-    """Give panels by layer their axis of whole layers, of many every second, third..., named under the last panel; and
-    each a legend of its own with the title above it, which is the legend's where that has several entries: on narrow
-    screens it takes several lines."""
-    ticks = list(range(1, layers + 1, -(-layers // 24)))
-    figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
-    crowded = any(trace.type == "scatter" and trace.fill == "toself" for trace in figure.data)
-    note = "; band: the middle half of its heads, dot: the highest, line: the mean" if crowded else ""
-    figure.update_xaxes(title=f"layer{note}", row=rows, col=1)
-    panel = (1 - gap * (rows - 1)) / rows
-    for row in range(rows):
-        look = LOOK["legend"] | {"y": 1 - row * (panel + gap)}
-        legend = f"legend{row + 1 if row else ''}"
-        entries = [trace for trace in figure.data if trace.legend == legend and trace.showlegend is not False]
-        if len(entries) > 1 and row < len(figure.layout.annotations):
-            annotation = figure.layout.annotations[row]
-            look["title"] = {"text": annotation.text, "side": "top", "font": {"size": 14}}
-            annotation.visible = False
-        figure.update_layout({legend: look})
-    figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
-    return finish(figure, height, margin={"t": 60})
 
 
 def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], **more: Any) -> go.Scatter:
