@@ -8,7 +8,7 @@ from bertviz_core.errors import BertvizError, DownloadNeeded
 from bertviz_core.settings import access_from_environment
 from pages.shared import head_panel, jobs, messages
 from pages.shared.frame import address, header, links, serving
-from pages.shared.views import default_head
+from pages.shared.views import opening
 
 if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
     try:
@@ -25,7 +25,7 @@ else:
         st.html(header.STYLE)
         notes = st.container()
         try:
-            header.draw(entry, default_head.of)
+            header.draw(entry, opening.head)
             if entry in links.HEAD_PAGES:
                 with header.title_line():
                     head_panel.folded(entry.name, header.current())

@@ -1,20 +1,34 @@
 """Coreference heads: which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
 
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
-from bertviz_core.analyses.coreference_heads import by_distance, by_gender
-from bertviz_core.analyses.coreference_heads.guesses import COMPARED, DIRECTIONS, TYPE_ROWS, answers
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS
+from bertviz_core import paper
+from bertviz_core.analyses.coreference_heads import by_distance, by_gender, direction_finding
+from bertviz_core.analyses.coreference_heads.document_figure import draw
+from bertviz_core.analyses.coreference_heads.guesses import CHANCE, COMPARED, DIRECTIONS, RANDOM, TYPE_ROWS, answers
+from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, PassageQuery
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
+from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.results import head_frame
+from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.heads import DirectedHead, arrow
-from bertviz_core.plotting import percent_decimals
+from bertviz_core.models.labels import isolated
+from bertviz_core.plotting import percent, percent_decimals
 from bertviz_core.plotting.head_map import accuracy_map
 from pages.shared import endnotes, page, stored
-from pages.shared.frame import header
+from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
-from pages.shared.views import coreference_view
+from pages.shared.messages import plain
+from pages.shared.page import Drawing, Metric
+from pages.shared.views import lists, opening
 
+PAPER_HEAD = "head 5-4"
+PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
+SHOWN = 3  # passages on one page
+AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 FORMULAS = [  # in the order of DIRECTIONS
     r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
     rf"\text{{head}}({query}),\text{{head}}({key})}}"
@@ -23,39 +37,154 @@ FORMULAS = [  # in the order of DIRECTIONS
 ]
 
 
+def headline() -> None:
+    """The finding of one direction, and the way to the head it names."""
+    best, n = result.best(direction=direction), int(result.n[0])
+    label = best.head.label(base)
+    page.finding(memoize(direction_finding, result, direction, base), bold=True)
+    if result.candidates == "mentions" and 2 * result.stored.single > n:
+        st.info(
+            "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
+            "(like WinoBias). Choose “words” as candidates.",
+            icon=":material/info:",
+        )
+    if best.head != selection.head:
+        chosen, icon = {"head": best.head.label(), "direction": DIRECTIONS[direction]}, ":material/visibility:"
+        st.button(f"Choose head {label}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
+
+
+def describe_reading() -> None:
+    """Say chance, whether the other direction is better, and the file's format."""
+    n, origin = int(result.n[0]), result.provenance
+    chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
+    outside = "The paper does not measure this direction. " if direction else ""
+    every = [result.best(direction=index) for index in range(len(result.directions))]
+    best, better = every[direction], max(every, key=lambda choice: float(result.accuracy[:, 0][choice.at]))
+    other = ""
+    if better.direction != direction:
+        here, more = (result.row(each)["accuracy"] for each in (best, better))
+        named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
+        other = f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
+    st.caption(
+        f"Candidates: {AMONG[result.candidates]}. {outside}"
+        f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
+        f"{other} {result.stored.single:,} mentions have only one candidate. Read as "
+        f"{plain(origin['format'])}; head words found by {origin['head_words']}."
+    )
+
+
+def papers_numbers() -> dict[str, tuple[int, ...]]:
+    """The paper's Table 2 where it may stand beside this corpus's numbers: it is of CoNLL-2012."""
+    origin = result.provenance
+    is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
+    return paper.TABLE_2 if is_comparable else {}
+
+
+def metrics() -> list[Metric]:
+    """Of the best head of one direction, chance, and the paper's baselines."""
+    best, n = result.best(direction=direction), int(result.n[0])
+    accuracy = result.row(best)["accuracy"]
+    cited = {name: f"paper: {numbers[0]}%" for name, numbers in papers_numbers().items()}
+    beside = "" if direction else cited.get(PAPER_HEAD, "")
+    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), beside)]
+    if result.is_causal:
+        of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
+        entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
+    for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
+        if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
+            entries.append((name.capitalize(), percent(share, n), cited.get(name, "")))
+    return entries
+
+
+def table_2() -> None:
+    """This corpus beside the paper's Table 2, percent, and the chosen head; intervals are in the downloads."""
+    best, accuracy = result.best(), result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
+    cited = papers_numbers()
+    shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
+    best_name = f"best head, {best.head.label(base)}"
+    shares[best_name] = accuracy[best.at]
+    apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
+    each = [float("nan") if directed is None else accuracy[directed.at][row] for row, directed in enumerate(apart)]
+    shares["best head for each type"] = each
+    for other in [result.best(direction=index) for index in range(1, len(result.directions))]:
+        shares[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label(base)}"] = accuracy[other.at]
+    shares[f"{arrow(DIRECTIONS[choice.direction])}: chosen head, {choice.head.label(base)}"] = accuracy[choice.at]
+    rows = []
+    for name, row in shares.items():
+        cells = [percent(share, n).removesuffix("%") for share, n in zip(row, result.n, strict=True)]
+        for index, there in enumerate(cited.get(PAPER_HEAD if name == best_name else name, ())):
+            cells[index] += f" ({there})"
+        rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
+    beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
+    st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
+    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
+    labels = [directed.head.label(base) if directed else "none" for directed in apart]
+    neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
+    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
+    st.caption(f"n and best head: {', '.join(counts)}. {neural}")
+
+
+@address.fragment
+def documents() -> None:
+    """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
+    st.header(f"Guesses of head {selection.label}")
+    every, query = int(result.n[0]), partial(PassageQuery, choice)
+    keys, is_whole = ("guesses", "over", "document_search", "passage_page"), len(result.stored.items) == every
+    total, passages, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
+    part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {every:,} mentions"
+    st.caption(
+        f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
+        "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
+        "the attention behind it."
+    )
+    items = []
+    for passage in passages:
+        outside = sum(guess.is_outside for guess in passage.listed)
+        more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
+        title = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
+        notes = []
+        for guess in passage.listed:  # its link: the window in which it was made, the mention's head word pinned
+            text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
+            target = links.to_words(guess.window, [guess.head], choice.direction, least="0")
+            notes.append((f"{text} {guess.weight:.3f}", target))
+        items.append(Drawing(title, draw(passage.document, passage.drawn, "currentColor"), notes=notes))
+    page.drawings(items, "passages")
+
+
 selection = header.current()
+base = selection.base
 request = selection.request("coreference_heads")
 computed = stored.result_or_stop(request, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-    result, kind, direction = coreference_view.choose(computed)
+    result, kind, direction = opening.choose_antecedents(computed)
 choice, shown_direction = DirectedHead(direction, selection.head), arrow(DIRECTIONS[direction])
 page.restriction(result)
-coreference_view.headline(result, direction, selection)
+headline()
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
     shown = (choice, *COMPARED)
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
-    page.chart(page.drawn(by_distance, result, shown, selection.base), "coreference-distance", alt)
+    page.chart(page.drawn(by_distance, result, shown, base), "coreference-distance", alt)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
-    squares = memoize(accuracy_map, values, f"{kind} mentions", selection.base)
+    squares = memoize(accuracy_map, values, f"{kind} mentions", base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
-page.metrics(coreference_view.metrics(result, direction, selection.base))
-coreference_view.describe_reading(result, direction, selection.base)
-coreference_view.table_2(result, choice, selection.base)
+page.metrics(metrics())
+describe_reading()
+table_2()
 if result.scores(choice).of("gender").n.any():
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-    drawing = page.drawn(by_gender, result, shown, selection.base)
+    drawing = page.drawn(by_gender, result, shown, base)
     given = drawing, "coreference-gender", alt
     endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", page.chart, *given)
 
-coreference_view.documents(result, request, choice, selection)
+documents()
 st.header(f"Accuracy of all heads (%), {shown_direction}")
 decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
 shares = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))

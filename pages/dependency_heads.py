@@ -1,63 +1,169 @@
 """Dependency heads: which head finds which relation, and where it is right and wrong (section 4.2; Table 1)."""
 
+from functools import partial
+
 import streamlit as st
 
-from bertviz_core.analyses.dependency_heads.figure import latex, offset_figure, paper_figure
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, MAX_SENTENCES, best_words
+from bertviz_core import paper
+from bertviz_core.analyses.dependency_heads import figure, guesses, relation_finding
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
-from bertviz_core.corpora.treebank import explained
+from bertviz_core.analyses.proportions import wilson
+from bertviz_core.corpora.treebank import ALL, UAS, explained, meaning
 from bertviz_core.heads import DirectedHead, arrow
+from bertviz_core.plotting import percent
 from bertviz_core.plotting.head_map import accuracy_map
 from bertviz_core.viewer.preview import of_guesses
 from pages.shared import endnotes, head_panel, page, stored
-from pages.shared.frame import header
+from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import relation_view
+from pages.shared.page import Drawing, Metric
+from pages.shared.views import lists, opening
+
+SHOWN = 10  # sentences on one page
+WIDTHS = {  # pixels, so that the paper's columns are in sight
+    "relation": 62, "meaning": 146, "n": 44, "head": 46, "direction": 142, "accuracy": 68, "interval": 72,
+    "held out": 64, "by offset": 68, "paper": 50, "its head": 60,
+}  # fmt: skip
+
+
+def take(relation: str) -> None:
+    """Choose a relation, its best head, and that head's direction, in a callback."""
+    best = result.best_choice(relation)
+    address.choose(relation=relation, direction=guesses.DIRECTIONS[best.direction], head=best.head.label())
+
+
+def named(relation: str) -> str:
+    """A relation with its meaning, as Markdown."""
+    return plain(f"{relation} ({meaning(relation)})" if meaning(relation) else relation)
+
+
+def headline() -> None:
+    """The finding of the relation, and the way to its best head where another is chosen."""
+    page.finding(memoize(relation_finding, result, relation, base), bold=True)
+    best, accuracy = result.best_choice(relation), result.accuracy[:, result.relations.index(relation)]
+    if accuracy[choice.at] != accuracy[best.at]:
+        label = f"Choose {best.head.label(base)}"
+        st.button(label, on_click=take, args=(relation,), icon=":material/my_location:")
+
+
+def numbers() -> list[Metric]:
+    """The best head, its held-out check, the baseline and the chosen head, beside the paper's or further numbers."""
+    row, index = result.row(relation), result.relations.index(relation)
+    n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, index])
+    share = float(result.accuracy[:, index][choice.at])
+    low, high = (percent(float(end), own) for end in wilson(share * own, own))
+    offset = guesses.offset_name(row["baseline_offset"])
+    of_best = of_offset = "not in the paper"
+    if result.is_causal:
+        of_best, of_offset = f"of {n:,}", f"random word: {percent(row['random_accuracy'], n)}"
+    elif values := paper.TABLE_1.get(relation):
+        of_best, of_offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
+    entries = [
+        ("Best head", percent(row["accuracy"], n), of_best),
+        ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
+        (f"Best fixed offset, {offset}", percent(row["baseline_accuracy"], n), of_offset),
+        (f"Chosen head {selection.label}", percent(share, own), f"{low} to {high}"),
+    ]
+    if result.is_causal:
+        every = int(row["n_of_all_words"])
+        entries.insert(1, ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"))
+    return entries
+
+
+def table() -> None:
+    """Every relation, sortable; a click on a row chooses the relation, its best head and that head's direction."""
+    config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
+    config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
+    config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
+    page.clickable_table(
+        figure.relation_table(result, base), "relations", lambda row: take(result.relations[row]),
+        "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
+        column_config=config, height=min(420, 37 + 35 * len(result.relations)), placeholder="",
+    )  # fmt: skip
+    st.caption(
+        "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3. Fixed offsets "
+        "stay within the sentence: offset +1 attaches the last word to itself, while the probes' right-branching "
+        "baseline attaches it to ROOT."
+    )
+    origin = result.provenance
+    share = origin["split_words"] / origin["words"]
+    st.caption(
+        f"Trees: {result.trees}; read as {plain(origin['format'])}; {share:.1%} of the words are split into pieces "
+        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies, with function words as governors; its "
+        "numbers are shown for labels of the same name."
+    )
+
+
+@address.fragment
+def sentences() -> None:
+    """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
+    is_total = relation in (ALL, UAS)
+    st.header(f"Head {selection.label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
+    every, first = result.provenance["sentences"], len(result.stored.sentences)
+    query = partial(
+        guesses.SentenceQuery, choice, relation=relation, view=shown.view, merge_subtypes=shown.merge_subtypes,
+        causal=bool(result.provenance["model"]["causal"]),
+    )  # fmt: skip
+    keys = ("which", "weight", "search", "sentence_page")
+    total, listed, is_all = lists.guesses(result, request, first == every, query, SHOWN, keys)
+    searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
+    st.caption(
+        f"{total:,} of {searched_in}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
+        "wrong ones dashed with a cross, and the attention they have."
+    )
+    items = []
+    for example in listed:
+        target = links.to_words(example.sentence["words"], () if is_total else example.chosen, choice.direction)
+        title = f"{example.where}: {example.right} of {len(example.chosen)} right"
+        items.append(Drawing(title, figure.example_svg(example, choice), target))
+    page.drawings(items, "sentences")
+
 
 selection = header.current()
-choices, options = page.controls()
+base = selection.base
+often, options = page.controls()
 with options:
-    request = relation_view.choose_rule(selection)
+    request = opening.choose_rule(selection)
 computed = stored.result_or_stop(request, DependencyHeads)
 with options:
-    shown = relation_view.choose_counts(computed, selection)
+    shown = opening.choose_counts(computed, selection)
 result = memoize(DependencyHeads.show, computed, shown)
 page.restriction(result)
-with choices:
-    relation, direction = relation_view.choose(result)
+with often:
+    relation, direction = opening.choose_relation(result)
 choice = DirectedHead(direction, selection.head)
-relation_view.headline(result, relation, choice, selection.base)
+headline()
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head map**: {relation_view.named(relation)}, {arrow(DIRECTIONS[direction])}")
+    st.markdown(f"**Head map**: {named(relation)}, {arrow(guesses.DIRECTIONS[direction])}")
     values = result.accuracy[direction, result.relations.index(relation)]
-    squares = memoize(accuracy_map, values, relation, selection.base)
+    squares = memoize(accuracy_map, values, relation, base)
     lines = memoize(of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
     if glossed := explained(relation, "**{}**", "*{}*"):
         st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
-    st.markdown(f"**Fixed offsets**: {relation_view.named(relation)}")
+    st.markdown(f"**Fixed offsets**: {named(relation)}")
     alt = f"Accuracy of fixed offsets on {relation}"
-    page.chart(page.drawn(offset_figure, result, relation, direction), "offsets-figure", alt)
+    page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt)
 with right:
     st.markdown("**Table 1 as a chart**" + (", of the arcs that a direction sees" if result.is_causal else ""))
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
-    drawing = page.drawn(paper_figure, result)
-    page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: relation_view.take(result, dot[3]))
+    drawing = page.drawn(figure.paper_figure, result)
+    page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: take(dot[3]))
 
-page.metrics(relation_view.numbers(result, relation, choice, selection.label))
+page.metrics(numbers())
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
-relation_view.table(result, selection)
+table()
 
 head_panel.attended_words(computed, shown.view, selection)
-relation_view.sentences(result, request, shown, relation, choice, selection.label)
+sentences()
 
 page.downloads(result)
-endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(latex, result), language="latex"))
+endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(figure.latex, result), "latex"))
 endnotes.ending(
     result,
     r"\hat{g}(w) = \arg\max_{v \neq w} A_{wv} \quad\text{or}\quad \arg\max_{v \neq w} A_{vw}",
@@ -66,9 +172,9 @@ endnotes.ending(
     "every word including the root, as in the authors' code; *UAS* excludes punctuation. The best head is selected on "
     "the words on which it is scored; for *held out* it is selected on one half of the sentences and scored on the "
     "other. Intervals are Wilson's, 95%. The guesses in all sentences are stored beside the result; where the store's "
-    f"limit has dropped them, those in the first {MAX_SENTENCES} remain. The paper's numbers: BERT-base on the Wall "
-    "Street Journal with Stanford Dependencies.",
-    best_words,
+    f"limit has dropped them, those in the first {guesses.MAX_SENTENCES} remain. The paper's numbers: BERT-base on the "
+    "Wall Street Journal with Stanford Dependencies.",
+    guesses.best_words,
     section=6,
     unit="sentences",
 )
