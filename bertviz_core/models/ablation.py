@@ -61,11 +61,9 @@ class Restart:
             self.modules = list(dict.fromkeys(entry)) if isinstance(entry, torch.nn.ModuleList) else []
             if self.modules and self._attentions(batch) == [1] * model.layers:
                 return
-        raise ModelError(
-            f"The heads of {model.checkpoint.name!r} cannot be switched off: its family of models computes attention in"
-            " a way of its own.",
-            hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
-        )
+        what = f"The heads of {model.checkpoint.name!r} cannot be switched off"
+        hint = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
+        raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=hint)
 
     def _attentions(self, batch: Batch) -> list[int]:
         """How many attentions each call of one of the modules computes, in the order of the calls."""

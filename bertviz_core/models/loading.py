@@ -142,11 +142,9 @@ def check_memory(checkpoint: Checkpoint, device: str, dtype: str) -> None:
     needed = checkpoint.parameters() * BYTES[dtype]
     for memory, free in _free_memory(device).items():
         if needed > free:
-            raise ModelError(
-                f"The weights of {checkpoint.name!r} take {needed / 1e9:.1f} GB in {dtype}, and {free / 1e9:.1f} GB of "
-                f"{memory} memory are free.",
-                hint="Choose a smaller model" + (", or --dtype bfloat16." if dtype != "bfloat16" else "."),
-            )
+            what = f"The weights of {checkpoint.name!r} take {needed / 1e9:.1f} GB in {dtype}"
+            hint = "Choose a smaller model" + (", or --dtype bfloat16." if dtype != "bfloat16" else ".")
+            raise ModelError(f"{what}, and {free / 1e9:.1f} GB of {memory} memory are free.", hint=hint)
 
 
 def _free_memory(device: str) -> dict[str, int]:

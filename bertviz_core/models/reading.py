@@ -187,10 +187,12 @@ class Windows(Examples[Window]):
         reading.skipped.add("a word longer than half a window (cut)", document.name, long)
         pieces = [piece[: budget // 2] for piece in pieces]
         ends = np.cumsum([len(piece) for piece in pieces])
-        spans = [(0, _whole_sentences(document.sentences, ends, budget))]
-        if not self.settings.paper:
-            spans = _overlapping(ends, budget)
-        elif (end := spans[0][1]) < len(document.words):
+        spans = _overlapping(ends, budget)
+        if self.settings.paper:
+            fit = int(np.searchsorted(ends, budget, side="right"))
+            # Whole sentences; of a first one that does not fit, what does.
+            end = max(start for start in (*document.sentences, len(ends)) if start <= fit) or fit
+            spans = [(0, end)]
             mentions, tokens = sum(mention.end > end for mention in document.mentions), self.settings.max_length
             reading.skipped.add(f"a word past the cut at {tokens} tokens", document.name, len(document.words) - end)
             reading.skipped.add(f"a mention cut off at {tokens} tokens", document.name, mentions)
@@ -204,12 +206,6 @@ class Windows(Examples[Window]):
                     next(numbers), where, *frame, document=document, heads=heads, span=span, items=tuple(items),
                     item_number=reading.counts["items"], document_number=document.number,
                 )  # fmt: skip
-
-
-def _whole_sentences(starts: Sequence[int], ends: np.ndarray, budget: int) -> int:
-    """How many words the sentences hold that fit `budget` tokens; of a first one that does not fit, what does."""
-    fit = int(np.searchsorted(ends, budget, side="right"))
-    return max(start for start in (*starts, len(ends)) if start <= fit) or fit
 
 
 def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:

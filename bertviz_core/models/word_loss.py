@@ -122,11 +122,9 @@ def backward(
         # Nothing below the first layer's maps is of interest: naming them as the end saves that part.
         torch.autograd.grad(total, first, allow_unused=True)
     if layers != model.layers:
-        raise ModelError(
-            f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps, as this "
-            "family of models shows them.",
-            hint="Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT.",
-        )
+        what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
+        hint = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
+        raise ModelError(f"{what}, as this family of models shows them.", hint=hint)
 
 
 def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
