@@ -37,14 +37,6 @@ def counts(sources) -> tuple[Counter, Counter, set[str]]:
     return total, Counter({k: v["count"] for k, v in skipped.reasons.items()}), formats
 
 
-def packed(name: str):
-    return [from_bytes(data, member) for member, data in members(name)]
-
-
-def derived(name: str):
-    return [from_path(DATA / name)]
-
-
 NAMES = ("documents", "sentences", "words", "mentions", "chains")
 PUBLISHED = {  # format and file -> documents, sentences, words, mentions, chains
     ("LitBank", "litbank/litbank-coref-conll-shared.tar.xz"): (50, 4518, 106518, 14741, 4072),
@@ -57,7 +49,10 @@ PUBLISHED = {  # format and file -> documents, sentences, words, mentions, chain
 
 @pytest.mark.parametrize(("form", "file"), PUBLISHED)
 def test_the_counts_of_the_publishers(form, file):
-    total, lost, formats = counts((packed if ".tar" in file else derived)(file))
+    packed = (
+        (from_bytes(data, member) for member, data in members(file)) if ".tar" in file else [from_path(DATA / file)]
+    )
+    total, lost, formats = counts(packed)
     assert formats == {form} and ("winobias" in file or not lost)
     for name, count in zip(NAMES, PUBLISHED[form, file], strict=True):
         assert count in (None, total[name]), name

@@ -56,8 +56,8 @@ def beside(counts: AntecedentCounts, base: int, system: str = "", points: float 
     side = whole = ""
     if counts.is_causal:
         side = " (only those with an antecedent that comes earlier count)"
-        found = f"{row['accuracy_of_all_mentions']:.1%}"
-        whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {found}."
+        accuracy = f"{row['accuracy_of_all_mentions']:.1%}"
+        whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
     gap, named = row["accuracy"] - other, system or f"the best baseline, {strongest}"
     distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {named} ({other:.1%})"
     if system not in ("", strongest):

@@ -140,8 +140,8 @@ class ItemCounts(Result):
             exact = np.full_like(stored.item_moments, np.nan, dtype=float)
             moments = exact if at in EXACT else stored.system_moments[:, stored.systems.index(at)]
         else:
-            place = (at,) if isinstance(at, int) else at.at
-            correct, moments = self.rows[place], stored.moments[:, :, self.index][:, *place]
+            index = (at,) if isinstance(at, int) else at.at
+            correct, moments = self.rows[index], stored.moments[:, :, self.index][:, *index]
         return pooled(correct), pooled(by_row(stored.group_n)), joint(pooled(stored.item_moments), pooled(moments))
 
     def scores(self, at: DirectedHead | str | int) -> Scores:

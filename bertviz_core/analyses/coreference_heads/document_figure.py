@@ -168,7 +168,7 @@ def _laid_out(
     used = [0] * (boxes[-1].line + 1 if boxes else 0)
     for line, _, _, lane in chain(*placed):
         used[line] = max(used[line], lane + 1)
-    feet = [height - BELOW for height in accumulate(LANE * count + TEXT + BELOW for count in used)]
+    feet: list[float] = [height - BELOW for height in accumulate(LANE * count + TEXT + BELOW for count in used)]
     curves: list[list[Point]] = []
     for parts in placed:
         along = [(x, feet[line] - TEXT - LANE * lane) for line, start, end, lane in parts for x in (start, end)]

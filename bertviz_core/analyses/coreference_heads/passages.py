@@ -173,8 +173,6 @@ class GuessedPassages:
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # each passage's first item
 
     def confidence(self) -> np.ndarray:
-        if not len(self.starts):
-            return np.zeros(0, dtype=np.int64)
         steps = np.rint(255 * self.items.weight.astype(float)).astype(np.int64)
         return np.maximum.reduceat(np.where(self._chosen(self.items), steps, -1), self.starts)
 

@@ -55,17 +55,11 @@ def offset_name(offset: int) -> str:
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
-    """Find the most attended other word of each word, in both directions.
+    """The other word that each word attends to most, or is attended to by most: (weight, guess), each (batch, direction,
+    head, word). Ties go to the first word. In a sentence of one word the guess is that word, which no tree says.
 
-    Ties go to the first word. In a sentence of one word the guess is that word, which no tree says.
-
-    Args:
-        maps: (batch, head, word, word), whose diagonals are overwritten; padding holds 0, behind every real word, so it
-            never wins a tie.
-        last: (batch, 1) index of the last word.
-
-    Returns:
-        (weight, guess), each (batch, direction, head, word).
+    maps: (batch, head, word, word), whose diagonals are overwritten; padding holds 0, behind every real word, so it
+        never wins a tie.   last: (batch, 1) index of the last word.
     """
     import torch
 
@@ -178,8 +172,6 @@ class GuessedSentences:
         return np.array([name != "punct" if asked == UAS else asked in (ALL, name) for name in names], dtype=bool)
 
     def confidence(self) -> np.ndarray:
-        if not len(self.lengths):
-            return np.zeros(0, dtype=np.int64)
         highest = np.maximum.reduceat(np.where(self.chosen, self.weights.astype(np.int64), -1), self.starts)
         is_listed = highest / 255 > self.query.minimum
         if self.query.which != "all":

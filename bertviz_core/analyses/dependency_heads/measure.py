@@ -134,7 +134,7 @@ class Guesses:
     def to_bytes(self) -> bytes:
         numbers, names = list(self.by_sentence), list(self.names)[: len(self.sums["n"])]
         sentences = [asdict(self.by_sentence[number][0]) for number in numbers]
-        records = {"names": names, "kept": numbers, "sentences": sentences}
+        records = {"names": names, "numbers": numbers, "sentences": sentences}
         return pack(self.sums | records | self.joined(numbers) | self.classes.values())
 
     def from_bytes(self, data: bytes) -> Self:
@@ -145,7 +145,7 @@ class Guesses:
         sentences = list(map(sentence_of, state["sentences"]))
         ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
         arrays = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
-        full.by_sentence = dict(zip(state["kept"], zip(sentences, *arrays, strict=False), strict=True))
+        full.by_sentence = dict(zip(state["numbers"], zip(sentences, *arrays, strict=False), strict=True))
         return full
 
     def _trees(self, view: str, examples: Sequence[Any], size: int) -> Trees:

@@ -87,7 +87,7 @@ class WordClasses:
     def read(cls, values: Mapping[str, Any]) -> Self:
         """The sums that `values` gave."""
         classes, counts, sums = (values[name] for name in STORED)
-        own = cls(*sums.shape[2:], ((scheme, label) for scheme, label in classes))
+        own = cls(sums.shape[2], sums.shape[3], ((scheme, label) for scheme, label in classes))
         own.counts, own.sums = counts, sums
         return own
 

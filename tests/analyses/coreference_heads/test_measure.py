@@ -87,11 +87,7 @@ def analyze(given: Windows, attend, layers: int = 1, heads: int = 2, batch: int 
         for layer in range(layers):
             part.update(collated, LayerAttention(layer, torch.from_numpy(maps[layer]), None, False))
         total.merge(part)
-    return finish(total, given, provenance())
-
-
-def provenance(**options) -> dict:
-    return {"options": options, "model": {"causal": False}}
+    return finish(total, given, {"options": {}, "model": {"causal": False}})
 
 
 def uniform(window) -> np.ndarray:

@@ -31,7 +31,7 @@ def test_the_shipped_result_is_of_the_treebank_as_it_is(result):
     assert result.n.sum(0)[0] == words == sum(len(s["words"]) for s in result.stored.sentences)
 
 
-def test_picture_and_table_agree(result):
+def test_pictures_and_table_agree(result):
     figure, frame = paper_figure(result), result.to_frame()
     best, offset, theirs = figure.data
     np.testing.assert_allclose(best.x, 100 * frame["accuracy"])
@@ -40,12 +40,8 @@ def test_picture_and_table_agree(result):
     assert "She <i>read</i> the <b>book</b>" in figure.layout.annotations[result.relations.index("dobj")].hovertext
     at = result.relations.index("prep")
     assert theirs.x[at] == paper.TABLE_1["prep"][1] and theirs.x[1] is None
-
-
-def test_offset_bars(result):
-    bars = drawn.offset_figure(result, "prep").data[0]
+    bars, row = drawn.offset_figure(result, "prep").data[0], frame.iloc[at]
     assert list(bars.x) == [f"{offset:+d}" for offset in result.offsets]
-    row = result.to_frame().set_index("relation").loc["prep"]
     assert max(bars.y) == pytest.approx(100 * row["baseline_accuracy"])
     assert bars.x[int(np.argmax(bars.y))] == f"{row['baseline_offset']:+d}"
 
