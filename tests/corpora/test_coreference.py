@@ -42,9 +42,6 @@ def test_conll_2012_with_nested_mentions():
     assert document.words == ("her", "ship", "sank", "Ann", "swam") and document.sentences == (0, 3)
     assert spans(document) == [(0, 2, 1), (0, 1, 0), (3, 4, 0)]  # outer before inner; chains as they close
     assert document.tags == ("PRP$", "-", "-", "-", "-") and document.governors is None and document.parse is None
-
-
-def test_the_parse_column_is_kept_where_there_is_one():
     text = conll("[1 Ann ] swam / [1 she ] won").replace("Ann - -", "Ann NNP (TOP(S(NP*)")
     assert read(text)[1][0].parse[:2] == ("(TOP(S(NP*)", "-")
 

@@ -55,8 +55,8 @@ def offset_name(offset: int) -> str:
 
 
 def best_words(maps: Tensor, last: Tensor) -> tuple[Tensor, Tensor]:
-    """The other word that each word attends to most, or is attended to by most: (weight, guess), each (batch, direction,
-    head, word). Ties go to the first word. In a sentence of one word the guess is that word, which no tree says.
+    """The most attended other word of each word, in both directions: (weight, guess), each (batch, direction, head,
+    word). Ties go to the first word. In a sentence of one word the guess is that word, which no tree says.
 
     maps: (batch, head, word, word), whose diagonals are overwritten; padding holds 0, behind every real word, so it
         never wins a tie.   last: (batch, 1) index of the last word.

@@ -173,12 +173,6 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
         assert WordClasses.of(shown.stored).to_words[layer, number] == pytest.approx(to_words, rel=1e-6)
 
 
-def test_a_treebank_without_parts_of_speech_has_relations_alone(model):
-    result = analyzed(model, plain())
-    assert WordClasses.of(result).schemes("function-heads") == ["function-heads"]
-    assert WordClasses.of(result).preferred(PART_OF_SPEECH, [Head(0, 0)]) == [None]
-
-
 def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
     monkeypatch.setattr(word_classes, "MIN_WORDS", 1)
     classes = WordClasses(1, 1)
@@ -190,8 +184,11 @@ def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
     assert [attended.name for attended in classes.attended(PART_OF_SPEECH, Head(0, 0))] == ["DET", "NOUN", "VERB"]
 
 
-def test_bytes_choices_and_subtypes(model):
+def test_bytes_and_choices(model):
     result = analyzed(model, plain())
+    classes = WordClasses.of(result)  # without parts of speech
+    assert classes.schemes("function-heads") == ["function-heads"]
+    assert classes.preferred(PART_OF_SPEECH, [Head(0, 0)]) == [None]
     again = DependencyHeads.from_bytes(result.to_bytes())
     assert again.to_frame().equals(result.to_frame()) and again.sentences == result.sentences
     shown = result.show(RelationFilter("as-is", min_count=3, offsets=2))
