@@ -140,9 +140,8 @@ def _add_corpus(kinds: Sequence[Kind]) -> None:
                 st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
             readers = "No one else" if services.access().public else "Anyone who can open this page"
             st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers} can read it.")
-            st.button(
-                "Delete now", on_click=uploads.delete, args=(corpus,), icon=":material/delete:", key=f"delete {each}"
-            )
+            key, icon = f"delete {each}", ":material/delete:"
+            st.button("Delete now", on_click=uploads.delete, args=(corpus,), icon=icon, key=key)
 
 
 def _uploader() -> str:

@@ -71,11 +71,8 @@ def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, st
     result = memoize(CoreferenceHeads.show, computed, candidates)
     about = "The paper measures mention → antecedent; its numbers are shown for that direction only."
     look = {"key": "direction", "default": ANTECEDENT_DIRECTIONS[0], "format_func": arrow, "help": about}
-    return (
-        result,
-        kind,
-        ANTECEDENT_DIRECTIONS.index(choices.segmented("Direction of attention", result.directions, **look)),
-    )
+    direction = choices.segmented("Direction of attention", result.directions, **look)
+    return result, kind, ANTECEDENT_DIRECTIONS.index(direction)
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:
