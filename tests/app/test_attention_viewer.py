@@ -131,17 +131,13 @@ def test_a_model_without_a_masked_word_head_has_no_switches(tiny_folder: Path) -
     assert not any(box.key == "off" for box in app.multiselect)
 
 
-def test_another_model_reads_the_same_sentence(planted_folder: Path) -> None:
+def test_another_model_reads_the_same_sentence_with_tokens_of_its_own(planted_folder: Path, tiny_folder: Path) -> None:
     app = viewer(head="1-5", beside="two models", model2=str(planted_folder), head2="2-2")
     assert not app.error
     assert f"**Head 2-2, {planted_folder.name}**" in unescaped(words(app))
     assert "reads other tokens" not in words(app), "it has the demo's tokenizer"
-
-
-def test_another_models_tokens_are_its_own(tiny_folder: Path) -> None:
     app = viewer(beside="two models", model2=str(tiny_folder), max_length="64")
-    assert not app.error
-    assert "reads other tokens" in words(app)
+    assert not app.error and "reads other tokens" in words(app)
 
 
 def test_a_model_that_is_not_there_leaves_the_first_side(tmp_path: Path) -> None:

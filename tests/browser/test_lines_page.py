@@ -3,31 +3,18 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import bertviz_core as bv
 
 HOSTILE = '</script><script>document.title = "hacked"</script> the cat \u2028 "sat" <img src=x onerror=alert(1)> .'
 
 
-@pytest.fixture
-def lines() -> bv.AttentionLines:
-    return bv.attention("demo", HOSTILE, head="2-3")
-
-
-def opened(chromium: Any, page: str, path: Path) -> Any:
-    """The page, what it asked for, and what went wrong in it."""
-    path.write_text(page, "utf-8")
+def test_hover_pin_and_choose(chromium: Any, tmp_path: Path) -> None:
+    lines, asked, problems = bv.attention("demo", HOSTILE, head="2-3"), [], []
+    lines.to_html(tmp_path / "lines.html")
     tab = chromium.new_page(viewport={"width": 900, "height": 900})
-    tab.asked, tab.problems = [], []
-    tab.on("request", lambda request: tab.asked.append(request.url))
-    tab.on("pageerror", lambda error: tab.problems.append(str(error)))
-    tab.goto(path.as_uri())
-    return tab
-
-
-def test_hover_pin_and_choose(chromium: Any, lines: bv.AttentionLines, tmp_path: Path) -> None:
-    tab = opened(chromium, lines.to_html(), tmp_path / "lines.html")
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.on("pageerror", lambda error: problems.append(str(error)))
+    tab.goto((tmp_path / "lines.html").as_uri())
     rows = tab.locator("ul.from li")
     assert rows.all_inner_texts() == list(lines.tokens) and tab.title() == "Attention of demo"
     cat = lines.tokens.index("cat")
@@ -41,5 +28,5 @@ def test_hover_pin_and_choose(chromium: Any, lines: bv.AttentionLines, tmp_path:
     rows.nth(cat).hover()
     weights = lines.weights[4, 7, cat]
     assert f"{weights.max():.2f}" in tab.locator(".status").inner_text()
-    assert tab.problems == [] and len(tab.asked) == 1
+    assert problems == [] and len(asked) == 1
     tab.close()
