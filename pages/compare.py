@@ -63,7 +63,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="page-contro
         raise address.PageEnd
     for name, value in zip(("analysis", "a", "b"), chosen, strict=True):
         address.put(name, value)  # even at its default: the first runs change with the store
-    a, b = (compare_view.found(chosen[0], run) for run in chosen[1:])
+    a, b = (compare_view.stored_run(chosen[0], run) for run in chosen[1:])
     if a is None or b is None:
         services.runs.clear()  # which had it a few seconds ago
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")

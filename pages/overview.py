@@ -49,8 +49,8 @@ def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: i
     entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
     if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
         head = highest(patterns["previous"])
-        most, over = f"{head.label(base)}: {patterns['previous'][head]:.2f}", paper.HEADS_OVER_HALF["previous"]
-        entries.append(("Previous token, clearest", most, f"paper: {over} heads over 0.5"))
+        clear, over = f"{head.label(base)}: {patterns['previous'][head]:.2f}", paper.HEADS_OVER_HALF["previous"]
+        entries.append(("Previous token, clearest", clear, f"paper: {over} heads over 0.5"))
         for quantity in sinks(patterns)[:1]:
             most = f"{patterns.layer_means(quantity).max():.2f}"
             own = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"

@@ -18,18 +18,18 @@ def numbers(result: SepGradients, selection: Selection) -> list[Metric]:
         (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
         ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
     ]
-    if found := sink(result):
-        name, highest = TOKENS[found.token][0], max(paper.LAYER_MEANS["to_sep"])
-        where = f"Attention to {name}, layer {found.layer + selection.base}, {result.input_name}"
-        entries.append((where, f"{found.attention:.2f}", f"paper: [SEP], {highest:.2f}"))
-        entries.append((f"Gradient, {name} / other", f"{found.ratio:.2f}", "paper: near 0"))
+    if peak := sink(result):
+        name, highest = TOKENS[peak.token][0], max(paper.LAYER_MEANS["to_sep"])
+        where = f"Attention to {name}, layer {peak.layer + selection.base}, {result.input_name}"
+        entries.append((where, f"{peak.attention:.2f}", f"paper: [SEP], {highest:.2f}"))
+        entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))
     return entries
 
 
 def no_op(result: SepGradients, selection: Selection) -> None:
-    if (found := sink(result)) is None:
+    if (peak := sink(result)) is None:
         return
-    name = TOKENS[found.token][0]
+    name = TOKENS[peak.token][0]
     if name == "[SEP]":
         header.retitle(plain(f"{name} gradients"))  # the paper's
     st.header(f"Is attention to {plain(name)} a no-op?")

@@ -147,10 +147,10 @@ class Series:
 
     def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
         """The requests of one checkpoint by analysis; the one that needs the most of the model is the first."""
-        sources = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), "dependency_heads": self.treebank}
+        corpora = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), "dependency_heads": self.treebank}
         return {
             name: Request(name, checkpoint, source, ANALYSES[name].relevant(self.settings))
-            for name, source in sources.items()
+            for name, source in corpora.items()
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:

@@ -103,9 +103,9 @@ def sink(result: SepGradients) -> Sink | None:
 
 
 def no_op(result: SepGradients, base: int) -> Answer:
-    if (found := sink(result)) is None:
+    if (peak := sink(result)) is None:
         raise KeyError("special tokens")
-    token, layer, attention, ratio = found
+    token, layer, attention, ratio = peak
     there, other = (layer_intervals(result, quantity).at(layer) for quantity in (f"to_{token}", "to_other"))
     ends = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
     matters = f"the gradient there is {ratio:.2f} times that to other tokens"
@@ -127,9 +127,9 @@ def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
 def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Attention to the sink over its gradient, layer by layer: a no-op is high above and low below. The gradient to
     other tokens stands beside it, for all gradients may fall or rise from layer to layer."""
-    found = sink(result)
-    assert found is not None, "drawn only where the inputs have a special token"
-    token = found.token
+    peak = sink(result)
+    assert peak is not None, "drawn only where the inputs have a special token"
+    token = peak.token
     shown = [name for name in (token, "other") if name in result.classes(GRADIENT)]
     titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
     gradients = [_series(result, GRADIENT, name) for name in shown]
@@ -156,9 +156,9 @@ def _log_axis(figure: go.Figure, row: int, series: list[Series]) -> go.Figure:
 
 def more_figures(result: SepGradients) -> dict[str, go.Figure]:
     """Attention to the sink over its gradient."""
-    if (found := sink(result)) is None:
+    if (peak := sink(result)) is None:
         return {}
-    return {f"Is attention to {TOKENS[found.token][0]} a no-op?": no_op_figure(result)}
+    return {f"Is attention to {TOKENS[peak.token][0]} a no-op?": no_op_figure(result)}
 
 
 class SepGradientsAnalysis(Analysis):
@@ -196,4 +196,4 @@ class SepGradientsAnalysis(Analysis):
 
     def default_column(self, result: Result) -> HeadColumn | None:
         assert isinstance(result, SepGradients)
-        return self.column(f"to_{found.token}") if (found := sink(result)) else super().default_column(result)
+        return self.column(f"to_{peak.token}") if (peak := sink(result)) else super().default_column(result)

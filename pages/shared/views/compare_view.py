@@ -41,9 +41,9 @@ def choose(selection: Selection) -> tuple[str, str, str] | None:
 def choose_quantity(comparison: Comparison) -> str:
     """The choice of the quantity that is shown, at first the one in which the most heads differ."""
     marked = {key: int(change.marked.sum()) for key, change in comparison.changes.items()}
-    most = max(comparison.a, key=lambda key: marked.get(key, 0))
+    first = max(comparison.a, key=lambda key: marked.get(key, 0))
     look: dict[str, Any] = {"format_func": comparison.label, "width": 230, "follows": True}
-    return choices.selectbox("Quantity", list(comparison.a), key="compared", default=most, **look)
+    return choices.selectbox("Quantity", list(comparison.a), key="compared", default=first, **look)
 
 
 def default_head(selection: Selection) -> Head | None:
@@ -51,7 +51,7 @@ def default_head(selection: Selection) -> Head | None:
     with choices.unseen():
         if (chosen := choose(selection)) is None:
             return None
-        a, b = (found(chosen[0], run) for run in chosen[1:])
+        a, b = (stored_run(chosen[0], run) for run in chosen[1:])
         if a is None or b is None or not (comparison := memoize(compare, a, b)).changes:
             return None
         quantity = choose_quantity(comparison)
@@ -100,7 +100,7 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
     return f"{', '.join([model, *different])} on {corpora[origin['corpus']['digest']]}"
 
 
-def found(analysis: str, run_address: str) -> Result | None:
+def stored_run(analysis: str, run_address: str) -> Result | None:
     """A run's result; None where it is no longer in the store."""
     training = memoize(shipped)
     if run_address in checkpoint_names(training, analysis):
