@@ -114,7 +114,7 @@ class WordMaps:
         if not self.features:
             owners = [word_of(example, special=True) for example in batch.examples]
             self._membership = membership(owners, model.device, first_piece=self.first_piece)
-            self._places = [_places(example, model) for example in batch.examples]
+            self._places = [self._place(*each) for each in zip(batch.examples, owners, strict=True)]
             for example, (words, _, _) in zip(batch.examples, self._places, strict=True):
                 shape = (len(words) + ROOT_ROWS, len(words), model.layers * model.heads)
                 self.features[example.number] = np.zeros(shape, dtype=np.float16)
@@ -127,6 +127,13 @@ class WordMaps:
                 if special is not None:  # a model without it has no such feature: zeros
                     own[row], own[row + 1] = sentence[words, special], sentence[special, words]
 
+    def _place(self, example: Encoded, owner: np.ndarray) -> tuple[np.ndarray, int | None, int | None]:
+        """Where the words, CLS and SEP stand on the axis of words and special tokens."""
+        words, tokens = np.asarray(example.words), self.model.tokens
+        specials = [owner[(example.ids == token) & (words < 0)].tolist() for token in (tokens.cls, tokens.sep)]
+        cls, sep = (places[0] if places else None for places in specials)
+        return np.unique(owner[words >= 0]), cls, sep
+
     def to_bytes(self) -> bytes:
         return pack({str(number): each for number, each in self.features.items()})
 
@@ -134,16 +141,6 @@ class WordMaps:
         full = self.new_empty()
         full.features = {int(number): each for number, each in unpack(data).items()}
         return full
-
-
-def _places(example: Encoded, model: AttentionModel) -> tuple[np.ndarray, int | None, int | None]:
-    """Places of the words, of CLS and of SEP on the axis where special tokens stand as words of their own."""
-    owner, words = word_of(example, special=True), np.asarray(example.words)
-    cls, sep = (
-        next(iter(owner[(example.ids == token) & (words < 0)].tolist()), None)
-        for token in (model.tokens.cls, model.tokens.sep)
-    )
-    return np.unique(owner[words >= 0]), cls, sep
 
 
 def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
