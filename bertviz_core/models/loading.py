@@ -83,7 +83,7 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
 
     logging.disable_progress_bar()
     encoder = ENCODERS.get(checkpoint.config.get("model_type", ""), "").endswith("EncoderModel")
-    auto = AutoModelForTextEncoding if encoder else AutoModel
+    auto: Any = AutoModelForTextEncoding if encoder else AutoModel
     if language_model:
         auto = AutoModelForCausalLM if predicts_next_words(checkpoint) else AutoModelForMaskedLM
     with _loading:
