@@ -43,12 +43,9 @@ def to_json(result: Result) -> bytes:
 
 def to_csv(result: Result, frame: pd.DataFrame | None = None) -> bytes:
     """The tidy table, or another of the result's; the last columns of every row contain its provenance."""
-    frame = result.to_frame() if frame is None else frame
-    if result.units_text:
-        frame["intervals_over"] = result.units_text
-    for name, value in origin(result.provenance).items():
-        frame[name] = ",".join(value) if isinstance(value, list) else value
-    return results.to_csv(frame)
+    about = {name: ",".join(v) if isinstance(v, list) else v for name, v in origin(result.provenance).items()}
+    over = {"intervals_over": result.units_text} if result.units_text else {}
+    return results.to_csv((result.to_frame() if frame is None else frame).assign(**over, **about))
 
 
 def to_zip(result: Result) -> bytes:
@@ -63,8 +60,7 @@ def to_zip(result: Result) -> bytes:
 def to_text(result: Result) -> str:
     """The table as plain text, followed by what it was computed from and what was skipped."""
     provenance = result.provenance
-    frame = result.to_frame()
-    frame = frame[[name for name in frame.columns if not name.endswith("_interval")]]
+    frame = result.to_frame().filter(regex="(?<!_interval)$")
     lines = [frame.to_string(index=False, float_format=number, na_rep="-"), ""]
     single = {name: value for name, value in result.arrays().items() if isinstance(value, int | float)}
     lines += [f"{name}: {value if isinstance(value, int) else number(value)}" for name, value in single.items()]

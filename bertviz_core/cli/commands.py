@@ -128,13 +128,9 @@ def compare_runs(
     first = second = replace(console, input=input)
     if other_model is not None:
         second = replace(second, model=other_model, revision=None)
-    others: dict[str, Any] = {
-        "input": other_input or None,
-        "mode": other_mode,
-        "weights": other_weights,
-        "seed": other_seed,
-    }
-    second = replace(second, **{option: value for option, value in others.items() if value is not None})
+    changes = {"input": other_input or None, "mode": other_mode, "weights": other_weights, "seed": other_seed}
+    given: dict[str, Any] = {option: value for option, value in changes.items() if value is not None}
+    second = replace(second, **given)
     a, b = (run.request(ANALYSES[name], ANALYSES[name].options(), {}) for run in (first, second))
     if a.key() == b.key():
         hint = "Give --other-model, --other-input, --other-mode, --other-weights or --other-seed."

@@ -36,8 +36,8 @@ def has(words: Sequence[str], searched: Sequence[str]) -> bool:
 
 
 def search(source: Source, text: str, first: int, count: int) -> tuple[int, list[Hit]]:
-    """The lines of a text corpus that have the searched words, from number `first` on, `count` of them, and how many
-    there are. The corpus is read once to its end; no more than the hits that are given stays in memory."""
+    """How many lines of a text corpus have the searched words, and `count` of them from number `first` on. It is read
+    once to its end; no more than these hits stays in memory."""
     searched = []
     for part in searched_words(text):  # as a text is cut into words, with its `*` at the end
         pieces = WORD.findall(part.rstrip("*"))
@@ -62,12 +62,9 @@ def search(source: Source, text: str, first: int, count: int) -> tuple[int, list
 def _passages(source: Source) -> Iterator[tuple[int, int | None, str]]:
     """(line, number of the object, text)."""
     corpus = read_text(source)
-    if isinstance(corpus, ExampleCorpus):
-        for record in corpus.records():
-            yield record.line, record.number, record.value if record.form == "text" else " ".join(record.value)
-    else:
-        for paragraph in corpus.paragraphs():
-            yield paragraph.line, None, paragraph.text
+    if not isinstance(corpus, ExampleCorpus):
+        return ((paragraph.line, None, paragraph.text) for paragraph in corpus.paragraphs())
+    return ((r.line, r.number, r.value if r.form == "text" else " ".join(r.value)) for r in corpus.records())
 
 
 def _first(words: Sequence[str], searched: Sequence[str]) -> int | None:

@@ -49,3 +49,14 @@ def test_a_and_b_are_the_runs_that_their_own_commands_give(text: Path, tmp_path:
 def test_mistakes_are_one_message(text: Path, tmp_path: Path, arguments: tuple[str, ...], expected: str) -> None:
     done = run("compare", arguments[0], text, *arguments[1:], store=tmp_path / "s")
     assert done.returncode == 2 and expected in done.stderr, done.stderr
+
+
+def test_both_runs_have_the_trees_of_the_command_dependency_heads(tmp_path: Path) -> None:
+    one, both, store = tmp_path / "one.json", tmp_path / "both.json", tmp_path / "s"
+    assert run("dependency-heads", "treebank", "--out", one, store=store).returncode == 0
+    done = run("compare", "dependency-heads", "treebank", "--other-seed", "1", "--out", both, store=store)
+    assert done.returncode == 0, done.stderr
+    arrays, compared = json.loads(one.read_text())["arrays"], json.loads(both.read_text())
+    uas = np.array(arrays["accuracy"], dtype=float)[:, arrays["relations"].index("UAS")].max(0)
+    np.testing.assert_array_equal(np.array(compared["a"]["UAS"], dtype=float), uas)
+    assert "Trees: function words as governors." in compared["notes"]
