@@ -2,14 +2,11 @@ import hashlib
 import os
 import pickle
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bertviz_core.engine.store import Store
-from bertviz_core.engine.store_disk import sweep
 from bertviz_core.engine.uploads import MINIMUM, Uploads
 from bertviz_core.errors import InputError, StoreError
 from bertviz_core.settings import Access, default_folder
@@ -77,24 +74,6 @@ def test_the_default_folder_can_be_named(monkeypatch, tmp_path):
     monkeypatch.delenv("BERTVIZ_STORE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert default_folder() == tmp_path / "bertviz_core"
-
-
-def test_many_processes_open_and_write_a_new_store_at_once(tmp_path):
-    code = (
-        "import os, sys; from pathlib import Path; from bertviz_core.engine.store import Store\n"
-        "s = Store(Path(sys.argv[1])); assert s.problem is None, s.problem\n"
-        "for n in range(20): s.put(f'{sys.argv[2]}-{n}', bytes([n]) * (n * 10_000)); s.put('shared', bytes(90_000))\n"
-        "assert s.problem is None, s.problem"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "store")]
-    root = Path(__file__).parents[2]
-    writers = [subprocess.Popen([*command, str(number)], cwd=root) for number in range(4)]
-    assert [writer.wait(120) for writer in writers] == [0] * 4
-    store = Store(tmp_path / "store")
-    for writer in range(4):
-        for n in range(20):
-            assert store.get(f"{writer}-{n}") == bytes([n]) * (n * 10_000)
-    assert sweep(store.folder, old=0) == 0
 
 
 def test_nobody_else_on_the_machine_reads_the_store(tmp_path):

@@ -62,11 +62,6 @@ def fail_over(monkeypatch, model, most, error, layer=0):
     return sizes
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 50, 100_000])
-def test_batches_of_any_size_give_equal_results(tiny, examples, batch_tokens):
-    same(run(tiny, examples, batch_tokens), run(tiny, examples))
-
-
 @pytest.mark.parametrize(
     "error",
     [
