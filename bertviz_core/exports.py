@@ -128,16 +128,17 @@ def suffixes(analysis: str) -> tuple[str, ...]:
 
 def builders(result: Result) -> dict[str, Callable[[], bytes]]:
     """Suffix -> function that builds the bytes of the file."""
+    shown = result.default_view()
     files: dict[str, Callable[[], bytes]] = {
-        ".csv": partial(to_csv, result),
-        ".zip": partial(to_zip, result),
-        ".json": partial(to_json, result),
-        ".html": partial(to_html, result),
-        ".svg": partial(to_svg, result),
+        ".csv": partial(to_csv, shown),
+        ".zip": partial(to_zip, shown),
+        ".json": partial(to_json, shown),
+        ".html": partial(to_html, shown),
+        ".svg": partial(to_svg, shown),
         ".safetensors": (getattr(result, "stored", None) or result).to_bytes,  # of a view what the store has
     }
     if (analysis := ANALYSES.get(result.analysis)) and (latex := analysis.latex):
-        files[".tex"] = lambda: latex(result.default_view()).encode()
+        files[".tex"] = lambda: latex(shown).encode()
     return files
 
 

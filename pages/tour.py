@@ -114,7 +114,7 @@ def answer(step: Step, findings: list[Finding]) -> None:
     """What this model's results say to the question, and the paper; what a causal mask leaves of the numbers."""
     first, *more = findings
     page.finding(first, with_statement=True)
-    restriction = results[step.page].restriction if step.page in results else ""
+    restriction = results[step.page].default_view().restriction if step.page in results else ""
     if more or restriction:
         with st.expander("More of this section" + (f" ({len(more)})" if more else "")):
             for finding in more:

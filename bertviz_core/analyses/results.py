@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, replace
@@ -24,19 +23,20 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
-class Result(ABC):
-    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how."""
+class Result:
+    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how. Tables and
+    figures show its `default_view`: itself, unless it stores what several views show."""
 
     analysis: ClassVar[str]
     provenance: dict[str, Any]
 
-    @abstractmethod
     def arrays(self) -> dict[str, Any]:
         """What `--out x.json` holds under "arrays": each quantity by its name, axes (layer, head)."""
+        return self.default_view().arrays()
 
-    @abstractmethod
     def to_frame(self) -> pd.DataFrame:
         """A tidy table, one row for each thing counted."""
+        return self.default_view().to_frame()
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Further tables by their names, tidy: with the numbers that the table of `to_frame` summarizes."""
@@ -80,7 +80,6 @@ class Result(ABC):
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
 
     def default_view(self) -> Result:
-        """The view that tables and figures show by default."""
         return self
 
     def to_bytes(self) -> bytes:
@@ -99,35 +98,6 @@ class Result(ABC):
         if (analysis := metadata_of(data)["analysis"]) != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
         return cls(**unpack(data))
-
-
-@dataclass(frozen=True)
-class ViewedResult(Result):
-    """A result whose tables and figures show a view, another type, which `default_view` gives."""
-
-    def arrays(self) -> dict[str, Any]:
-        return self.default_view().arrays()
-
-    def to_frame(self) -> pd.DataFrame:
-        return self.default_view().to_frame()
-
-    def tables(self) -> dict[str, pd.DataFrame]:
-        return self.default_view().tables()
-
-    def summary(self) -> dict[str, Any]:
-        return self.default_view().summary()
-
-    @property
-    def notes(self) -> list[str]:
-        return self.default_view().notes
-
-    @property
-    def units_text(self) -> str:
-        return self.default_view().units_text
-
-    @property
-    def restriction(self) -> str:
-        return self.default_view().restriction
 
 
 Results = Mapping[str, Result]  # by the name of their analysis

@@ -66,7 +66,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
         alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
         st.markdown(f"**Most similar heads** (divergence, {result_of(results, Clustering).unit}): {plain(alike)}")
     causal = (result for result in results.values() if result.provenance["model"].get("causal"))
-    for restriction in filter(None, (result.restriction for result in causal)):
+    for restriction in filter(None, (result.default_view().restriction for result in causal)):
         st.caption(restriction)
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))

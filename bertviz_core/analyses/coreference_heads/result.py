@@ -14,7 +14,7 @@ from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, CANDIDATES, DIRECTIONS, TYPE_ROWS, index_of
 from bertviz_core.analyses.findings import SHOWN, decide
 from bertviz_core.analyses.proportions import Estimate, effective_n, share, units_text
-from bertviz_core.analyses.results import ViewedResult, tidy, to_lists
+from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import DirectedHead, all_heads
 
 CAUSAL = (
@@ -25,7 +25,7 @@ CAUSAL = (
 
 
 @dataclass(frozen=True)
-class CoreferenceHeads(ViewedResult):
+class CoreferenceHeads(Result):
     """Counts of right guesses for every set of candidates, and the first documents with every head's guesses. Moments
     are sums over documents, for c right guesses among n items; their rows are those of `counts.by_row`."""
 

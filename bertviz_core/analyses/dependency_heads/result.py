@@ -10,7 +10,7 @@ from typing_extensions import Doc
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW, OFFSETS, SIDES, VIEWS, base_of, view_of_side
 from bertviz_core.analyses.dependency_heads.relations import ROOT, RelationCounts, by_size
 from bertviz_core.analyses.request import Request, View
-from bertviz_core.analyses.results import Result, ViewedResult
+from bertviz_core.analyses.results import Result
 from bertviz_core.corpora.files import SAMPLES
 from bertviz_core.errors import SettingsError
 
@@ -39,7 +39,7 @@ class RelationFilter(View):
 
 
 @dataclass(frozen=True)
-class DependencyHeads(ViewedResult):
+class DependencyHeads(Result):
     """Right guesses for every view of the trees, relation and head, counted in words, with every head's guesses in the
     first sentences, and what words are attended to, see WordClasses. What has no note is as in RelationCounts."""
 
