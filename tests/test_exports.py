@@ -37,7 +37,7 @@ def test_every_result_as_every_file(results, name):
     zipped = builders[".zip"]()
     assert zipped == builders[".zip"]()  # whatever the time of day
     with ZipFile(BytesIO(zipped)) as tables:
-        assert tables.namelist() == [f"{table}.csv" for table in ("table", *result.tables())]
+        assert tables.namelist() == [f"{table}.csv" for table in ("table", *result.default_view().tables())]
         assert tables.read("table.csv") == builders[".csv"]()
         for file in tables.namelist():
             frame = pd.read_csv(tables.open(file))
