@@ -74,8 +74,8 @@ def chosen_file(role: str) -> Source | None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
         st.button("Stop using", key=f"{role}-stop", on_click=stop, icon=":material/close:")
-        delete = {"on_click": uploads.delete, "args": (state[key],)}
-        st.button("Delete now", key=f"{role}-delete", icon=":material/delete:", **delete)
+        icon = ":material/delete:"
+        st.button("Delete now", key=f"{role}-delete", on_click=uploads.delete, args=(state[key],), icon=icon)
     return services.upload(upload)
 
 

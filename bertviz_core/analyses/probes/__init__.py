@@ -48,7 +48,7 @@ def table_3(result: Probes) -> pd.DataFrame:
     frame[["score", "low", "high", "with_punctuation"]] *= 100
     names = ["" if name + AS_RELEASED in result.probes else name.removesuffix(AS_RELEASED) for name in result.probes]
     _, _, score, offset = paper.TABLE_1["all"]
-    including = dict(paper.TABLE_3_WITH_PUNCTUATION)
+    including: dict[str, float] = {**paper.TABLE_3_WITH_PUNCTUATION}
     if result.about["best_offset"] == offset:
         including["best-offset"] = score
     return frame.assign(

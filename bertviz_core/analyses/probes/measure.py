@@ -22,7 +22,7 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import EncodedSentence, Reading, Sentences
 
 # Kinds of probes that read maps or words, and how they are trained.
-MAPPED: dict[str, tuple[type[probes.Probe], Schedule]] = {
+MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
     "attention-only": (probes.AttentionOnly, Schedule(5, 0.02, 256)),
     "attention-and-words": (probes.AttentionAndWords, Schedule(5, 0.005, 128)),
     "distances-and-words": (probes.DistancesAndWords, Schedule(5, 0.002, 128)),
