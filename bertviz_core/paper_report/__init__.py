@@ -39,17 +39,12 @@ class Report:
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """Request for a report.
-
-    Attributes:
-        corpora: Kind of corpus -> the corpus; a kind may be missing.
-        settings: That all results share.
-        max_cost: Forward passes; an analysis that takes more is in the report where it is stored, and not computed.
-    """
+    """Request for a report. An analysis that takes more than `max_cost` forward passes is in it where it is stored, and
+    is not computed."""
 
     checkpoint: Checkpoint
-    corpora: Mapping[str, Source]
-    settings: Settings = field(default_factory=Settings)
+    corpora: Mapping[str, Source]  # kind of corpus -> the corpus; a kind may be missing
+    settings: Settings = field(default_factory=Settings)  # that all results share
     max_cost: float = math.inf
 
     def requests(self) -> list[Request]:
@@ -86,11 +81,8 @@ class ReportRequest:
     def compute(
         self, store: Store, execution: Execution, progress: Progress | None = None, load: Load | None = None
     ) -> dict[str, str]:
-        """Compute and store what is missing, in as few passes as can be; a pass that fails does not stop the others.
-
-        Returns:
-            Analysis -> why it could not be computed.
-        """
+        """Compute and store what is missing, in as few passes as can be; a pass that fails does not stop the others. By
+        analysis, why it could not be computed."""
         load, progress = load or last_model_loader(), progress or Progress()
         missing, failed = self.to_compute(partial(requests.find, store)), list[requests.Failure]()
         requests.compute_all(missing, store, execution, progress, load, failed)

@@ -38,25 +38,16 @@ Chosen = tuple[int, Head, str, Encoded, Sequence[int], bool]
 
 @dataclass(frozen=True)
 class Lines:
-    """One head on one input.
+    """One head on one input."""
 
-    Attributes:
-        figure: Number of the paper's figure.
-        title: The head and what it does.
-        where: Where the input stands in its corpus.
-        labels, special: Texts of the tokens or words, and which of them are special tokens.
-        red, red_keys: Rows whose lines are red, and whether they are rows of the right column.
-        weights: (query, key).
-    """
-
-    figure: int
-    title: str
-    where: str
-    labels: list[str]
-    special: list[bool]
-    red: list[int]
-    red_keys: bool
-    weights: np.ndarray
+    figure: int  # number of the paper's figure
+    title: str  # the head and what it does
+    where: str  # the location of the input in its corpus
+    labels: list[str]  # of the tokens or words
+    special: list[bool]  # whether they are special tokens
+    red: list[int]  # rows whose lines are red
+    red_keys: bool  # whether these are rows of the right column
+    weights: np.ndarray  # (query, key)
 
     @property
     def panel(self) -> Panel:
