@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.metadata import version
+from itertools import repeat
 from typing import Any
 
 from bertviz_core.analyses import runtime_estimate
@@ -176,5 +177,5 @@ class LocalRunner(ExitStack):
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
         """Compute chunks one after another, by the model or by what a staged analysis makes of it."""
         model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
-        options = model, requests, progress, self.execution.batch_tokens
-        return (compute_chunk(chunk, *options) for chunk in chunks)
+        options = map(repeat, (model, requests, progress, self.execution.batch_tokens))
+        return map(compute_chunk, chunks, *options)
