@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from multiprocessing import Pipe
+from multiprocessing import Pipe, connection
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -86,8 +86,8 @@ def perform(task: Task, progress: Progress, load: Load) -> None:
         return
     to_compute = task["requests"]
     if hub := task.get("download"):
-        model = _checkpoint(_download(hub["name"], hub["revision"], progress))
-        to_compute = [each | {"checkpoint": model} for each in to_compute]
+        downloaded = _checkpoint(_download(hub["name"], hub["revision"], progress))
+        to_compute = [each | {"checkpoint": downloaded} for each in to_compute]
     opened = [_open_request(each, store) for each in to_compute]
     wanted = [each for each in opened if not hub or model_pass.can_compute(each)]
     requests.compute_all(wanted, store, execution, progress, load)
@@ -156,12 +156,14 @@ class Worker:
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
             self._link, other = Pipe()
             with other:
-                self._process = subprocess.Popen(
-                    [*COMMAND, str(other.fileno())],
-                    stdin=subprocess.DEVNULL,
-                    pass_fds=[other.fileno()],
-                    env=os.environ | {"PYTHONPATH": path},
-                )
+                handle = other.fileno()
+                if sys.platform == "win32":
+                    os.set_handle_inheritable(handle, True)
+                    inherited: dict[str, Any] = {"close_fds": False}
+                else:
+                    inherited = {"pass_fds": [handle]}
+                command, environment = [*COMMAND, str(handle)], os.environ | {"PYTHONPATH": path}
+                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **inherited)
         _send(self._link, task=task)
         try:
             self._follow(progress)
@@ -214,10 +216,11 @@ def _send(link: Connection, **message: Any) -> None:
 
 def main(link: Connection) -> None:
     """Perform the tasks that come in by this link, until the server has ended."""
-    os.set_inheritable(link.fileno(), False)
+    if sys.platform != "win32":
+        os.set_inheritable(link.fileno(), False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    os.nice(NICE)
-    with suppress(OSError):
+    with suppress(AttributeError, OSError):  # on systems that lack them
+        os.nice(NICE)
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     pool, perform_task = ThreadPoolExecutor(1), partial(perform, load=model_pass.last_model_loader())
     with suppress(EOFError, OSError):
@@ -240,4 +243,5 @@ def main(link: Connection) -> None:
 
 if __name__ == "__main__":
     logging.basicConfig(stream=sys.stderr)
-    main(Connection(int(sys.argv[1])))
+    kind = getattr(connection, "PipeConnection", Connection)  # Windows has its own
+    main(kind(int(sys.argv[1])))

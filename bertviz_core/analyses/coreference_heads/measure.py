@@ -137,9 +137,9 @@ class AntecedentSums:
         return detail | {"right": np.packbits(detail["right"], axis=-1)}
 
     def to_bytes(self) -> bytes:
-        state = {"blocks": {number: len(part.items) for number, part in sorted(self.blocks.items())}}
-        state |= {"items": pack(self.items()._asdict()), "by_document": self.by_document.to_bytes()}
-        return pack(self.sums | state | {"documents": list(self.documents.items())})
+        blocks = {number: len(part.items) for number, part in sorted(self.blocks.items())}
+        state = {"items": pack(self.items()._asdict()), "by_document": self.by_document.to_bytes()}
+        return pack(self.sums | state | {"blocks": blocks, "documents": list(self.documents.items())})
 
     def from_bytes(self, data: bytes) -> Self:
         state, full, start = unpack(data), self.new_empty(), 0
