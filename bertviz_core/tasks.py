@@ -156,14 +156,16 @@ class Worker:
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
             self._link, other = Pipe()
             with other:
-                handle = other.fileno()
+                handle, is_windows = other.fileno(), sys.platform == "win32"
                 if sys.platform == "win32":
                     os.set_handle_inheritable(handle, True)
-                    inherited: dict[str, Any] = {"close_fds": False}
-                else:
-                    inherited = {"pass_fds": [handle]}
-                command, environment = [*COMMAND, str(handle)], os.environ | {"PYTHONPATH": path}
-                self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **inherited)
+                self._process = subprocess.Popen(
+                    [*COMMAND, str(handle)],
+                    stdin=subprocess.DEVNULL,
+                    close_fds=not is_windows,
+                    pass_fds=[] if is_windows else [handle],
+                    env=os.environ | {"PYTHONPATH": path},
+                )
         _send(self._link, task=task)
         try:
             self._follow(progress)
