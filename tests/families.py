@@ -7,8 +7,6 @@ from typing import Any
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
-from bertviz_core.models import IMPORTING
-
 TEXT = [
     "the cat sat on the mat , and the dog slept near the door .",
     "A river runs through the old town. Its water turns the wheels of three mills, and feeds the fields.",
@@ -160,9 +158,7 @@ def save(family: Family, folder: Path, seed: int = 0, auto: str = "AutoModel", s
 
     auto: the bare encoder, or a class with a head, such as AutoModelForMaskedLM.
     """
-    with IMPORTING:  # beside a page's preview
-        import torch
-        import transformers
+    from bertviz_core.models.libraries import torch, transformers  # beside a page's preview
 
     tokenizer = family.tokenizer()
     config = getattr(transformers, family.config)(**{"vocab_size": len(tokenizer)} | family.sizes)

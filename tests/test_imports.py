@@ -153,6 +153,12 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not loaded_by(code) & {*HEAVY, "streamlit"}  # a stored result needs no model
 
 
+def test_one_module_imports_what_loads_models():
+    """Parts of transformers import each other: threads that begin with different ones get incomplete modules."""
+    loaders = [m for m in TREES if any("transformers.Auto" in name for names in imported(m) for name in names)]
+    assert loaders == ["bertviz_core.models.libraries"]
+
+
 def test_nothing_is_unpickled_and_no_code_comes_from_a_hub():
     """By the syntax tree, so that a comment or a message about pickles does not count."""
     for module, tree in TREES.items():

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
-from bertviz_core.models import IMPORTING
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.tokens import Tokens
@@ -50,9 +49,7 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
     """The tokenizer alone, for work that runs no model."""
-    with IMPORTING:
-        from transformers import AutoTokenizer
-        from transformers.utils import logging
+    from bertviz_core.models.libraries import AutoTokenizer, logging
 
     logging.set_verbosity_error()
     with _explained(checkpoint):
@@ -75,22 +72,19 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
 def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, list[str]]:
     """The model with its head, or its encoder, alone where it is part of an encoder-decoder such as T5; and the weights
     of the head that the files lack. Of the encoder only the pooler may be lacking."""
-    with IMPORTING:
-        import torch
-        from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForTextEncoding
-        from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES as ENCODERS
-        from transformers.utils import logging
+    from bertviz_core.models import libraries
 
-    logging.disable_progress_bar()
-    encoder = ENCODERS.get(checkpoint.config.get("model_type", ""), "").endswith("EncoderModel")
-    auto: Any = AutoModelForTextEncoding if encoder else AutoModel
+    libraries.logging.disable_progress_bar()
+    encoders = libraries.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES
+    encoder = encoders.get(checkpoint.config.get("model_type", ""), "").endswith("EncoderModel")
+    auto: Any = libraries.AutoModelForTextEncoding if encoder else libraries.AutoModel
     if language_model:
-        auto = AutoModelForCausalLM if predicts_next_words(checkpoint) else AutoModelForMaskedLM
+        auto = libraries.AutoModelForCausalLM if predicts_next_words(checkpoint) else libraries.AutoModelForMaskedLM
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,
             attn_implementation="eager",
-            dtype=getattr(torch, dtype),
+            dtype=getattr(libraries.torch, dtype),
             use_safetensors=True,
             output_loading_info=True,
             local_files_only=True,
@@ -126,8 +120,7 @@ def prepare(
 
 def choose_device(device: str) -> str:
     """`auto` is cuda where there is one, else cpu; raises SettingsError for a device that is not there."""
-    with IMPORTING:
-        import torch
+    from bertviz_core.models.libraries import torch
 
     if device not in DEVICES:
         raise SettingsError(f"There is no device {device!r}.", hint=f"Choose one of {', '.join(DEVICES)}.")

@@ -15,7 +15,6 @@ from threading import Event, Thread
 from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.models import IMPORTING
 from bertviz_core.settings import Access
 
 DEPTH = 3  # of folders below an allowed one that are looked into
@@ -91,8 +90,7 @@ def download(name: str, revision: str | None, access: Access) -> Path:
 
 
 def _snapshot(name: str, revision: str | None, access: Access, **options: Any) -> Path:
-    with IMPORTING:
-        from huggingface_hub import snapshot_download
+    from huggingface_hub import snapshot_download
 
     return Path(snapshot_download(name, revision=revision, allow_patterns=PATTERNS, token=access.hub_token, **options))
 
@@ -121,9 +119,8 @@ def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[N
 def check_room(name: str, revision: str | None, access: Access) -> int:
     """Bytes that a download would take; raises ModelError where the hub cannot say, or where it would pass the limit of
     all downloads or fill the disk."""
-    with IMPORTING:
-        from huggingface_hub import HfApi
-        from huggingface_hub.constants import HF_HUB_CACHE
+    from huggingface_hub import HfApi
+    from huggingface_hub.constants import HF_HUB_CACHE
 
     try:
         api = HfApi(token=access.hub_token)

@@ -12,7 +12,6 @@ from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, p
 from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head, all_heads, all_labels
-from bertviz_core.models import IMPORTING
 
 STARTS = {"classical_mds": 1, "random": 4}
 NEAREST = 5
@@ -29,8 +28,7 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
         fixes none of this; and Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances
         in the plane, 0 where all are exact.
     """
-    with IMPORTING:
-        from sklearn.manifold import MDS
+    from sklearn.manifold import MDS
 
     distances = np.sqrt(divergence) if root else divergence
     scale = distances.max()
@@ -51,9 +49,8 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average-linkage clustering: (head - 1, 4) scipy's linkage, and (head,) the order of the leaves in which neighbors
     are as alike as the tree allows; of more than MANY_HEADS heads, the order of scipy's tree."""
-    with IMPORTING:
-        from scipy.cluster.hierarchy import leaves_list, linkage
-        from scipy.spatial.distance import squareform
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
 
     if len(divergence) == 1:
         return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)

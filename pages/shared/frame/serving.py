@@ -18,7 +18,6 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.models import IMPORTING
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared.frame import links
 from pages.shared.frame.gate import Gate
@@ -27,7 +26,7 @@ from pages.shared.frame.gate import Gate
 FIRST_PAGE = ("plotly.graph_objects", "pages.shared.page", "pages.shared.head_panel", "bertviz_core.paper_report.pages")
 # What pages import when they need it; a reader who opens the viewer would wait three seconds for the first two.
 LATER = (
-    "torch",
+    "bertviz_core.models.libraries",
     "transformers.models.bert.modeling_bert",
     "plotly.express",
     "scipy.cluster.hierarchy",
@@ -87,8 +86,7 @@ def _import_later() -> None:
     """Import what no first page should wait for; a page that needs it earlier imports it itself."""
     first_page_served.wait(10.0)  # seconds, in which the browser of somebody who has started the server is there
     for name in LATER:
-        with IMPORTING:
-            import_module(name)
+        import_module(name)
     gc.freeze()  # modules: a full collection would look at all of them, and keep every reader waiting for half a second
     gc.set_threshold(5_000, 20, 20)  # from 700, 10, 10
 
