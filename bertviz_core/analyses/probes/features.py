@@ -53,23 +53,10 @@ class Group:
     """Sentences of exactly n words, so that nothing is padded."""
 
     indices: np.ndarray  # (sentence,) their places among all sentences, in order
-    features: np.ndarray  # (sentence, n + ROOT_ROWS, n, head) float16, heads of all layers: `maps`, and then `root`
+    maps: np.ndarray  # (sentence, query, key, head) float16, heads of all layers
+    root: np.ndarray  # (sentence, 4, n, head) float16, see ROOT_ROWS
     governors: np.ndarray  # (sentence, n) int64, 0 is ROOT
     words: np.ndarray  # (sentence, n) int64 rows of the word vectors
-
-    @property
-    def length(self) -> int:
-        return self.governors.shape[1]
-
-    @property
-    def maps(self) -> np.ndarray:
-        """(sentence, query, key, head)."""
-        return self.features[:, : self.length]
-
-    @property
-    def root(self) -> np.ndarray:
-        """(sentence, 4, n, head), see ROOT_ROWS."""
-        return self.features[:, self.length :]
 
 
 class Features:
@@ -81,9 +68,10 @@ class Features:
         arrays = scratch_arrays([(len(each), n + ROOT_ROWS, n, heads) for n, each in members.items()], "maps")
         self.groups: list[Group] = []
         self.places: dict[int, tuple[Group, int]] = {}
-        for indices, array in zip(members.values(), arrays, strict=True):
+        for (n, indices), array in zip(members.items(), arrays, strict=True):
             governors = np.array([sentences[i].governors for i in indices.tolist()])
-            group = Group(indices, array, governors, np.stack([rows[i] for i in indices.tolist()]))
+            words = np.stack([rows[i] for i in indices.tolist()])
+            group = Group(indices, array[:, :n], array[:, n:], governors, words)
             self.groups.append(group)
             self.places |= {i: (group, row) for row, i in enumerate(indices.tolist())}
 
@@ -91,7 +79,7 @@ class Features:
         """Write maps to their places; those of another network replace them."""
         for number, features in part.features.items():
             group, row = self.places[number]
-            group.features[row] = features
+            group.maps[row], group.root[row] = np.split(features, [-ROOT_ROWS])
 
 
 class WordMaps:

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from bertviz_core.analyses.probes import probes, scoring, structural
-from bertviz_core.analyses.probes.features import Features, WordMaps, reinitialized, word_vectors
+from bertviz_core.analyses.probes.features import Features, Group, WordMaps, reinitialized, word_vectors
 from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, ProbeOptions, Probes
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
@@ -99,7 +99,7 @@ class ProbeRun:
                 stage = "Computing maps" if seed is None else f"Computing maps of random layers {seed - first + 1}"
                 self.run_stage({"maps": seed}, self.encoded, features.take, stage)
             for name in on_network:
-                outcome, probe = self._fit(features, name)
+                outcome, probe = self._fit(features.groups, name)
                 outcomes[name].append(outcome)
                 if name == "attention-only":
                     self._look_into(features, outcome, probe)
@@ -120,12 +120,10 @@ class ProbeRun:
         self.about["vectors"] = {"name": name, "dimension": vectors.shape[1], "unknown_words": unknown}
         return rows
 
-    def _fit(
-        self, features: Features, name: str, governors: Sequence[np.ndarray] | None = None
-    ) -> tuple[Outcome, probes.Probe]:
-        """Train the probe of one row; `governors` in place of the treebank's for the control task."""
-        text = name if governors is None else "the control task"
-        train, validation, test = (Data(features, part, self.model.device, governors) for part in self.splits)
+    def _fit(self, groups: Sequence[Group], name: str, title: str = "") -> tuple[Outcome, probes.Probe]:
+        """Train and score the probe of one row; the progress has its title."""
+        text = title or name
+        train, validation, test = (Data(groups, part, self.model.device) for part in self.splits)
         network, schedule = MAPPED[kind_of(name)]
         paper, started = self.settings.paper, time.monotonic()
         with torch.random.fork_rng(devices=[]):
@@ -153,7 +151,8 @@ class ProbeRun:
                 values = parameters[name].detach().cpu().numpy()
                 self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
         targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
-        control, _ = self._fit(features, "attention-only", targets)
+        memorized = [replace(each, governors=np.stack([targets[i] for i in each.indices])) for each in features.groups]
+        control, _ = self._fit(memorized, "attention-only", "the control task")
         hits = np.concatenate([control.guessed[i] == targets[i] for i in self.splits.test.tolist()])
         accuracy = float(hits[self.gold.counted].mean())
         self.about["control"] = {"accuracy": accuracy, "selectivity": outcome.score - accuracy}

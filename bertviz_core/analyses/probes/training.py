@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.optim.lr_scheduler import LambdaLR
 
-from bertviz_core.analyses.probes.features import Features, Group
+from bertviz_core.analyses.probes.features import Group
 from bertviz_core.analyses.probes.probes import Probe, ProbeBatch
 from bertviz_core.engine.jobs import Progress
 
@@ -36,34 +36,29 @@ class Schedule:
 
 
 class Data:
-    """Features of some sentences, as batches on a device. `governors` may replace the trees by others (a control)."""
+    """The chosen sentences of some groups, as batches on a device."""
 
-    def __init__(
-        self, features: Features, chosen: np.ndarray, device: str, governors: Sequence[np.ndarray] | None = None
-    ) -> None:
-        self.device, self.governors = device, governors
-        rows_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in features.groups]
+    def __init__(self, groups: Sequence[Group], chosen: np.ndarray, device: str) -> None:
+        self.device = device
+        rows_of = [(group, np.flatnonzero(np.isin(group.indices, chosen))) for group in groups]
         self.groups = [(group, rows) for group, rows in rows_of if len(rows)]
-        self.words = sum(len(rows) * group.length for group, rows in self.groups)
+        self.words = sum(group.words[rows].size for group, rows in self.groups)
 
     def parts(self, words: int | None = None) -> list[tuple[Group, np.ndarray]]:
         """Rows of groups: of `words` words (one sentence at least), or as many as a chunk holds."""
         parts = []
         for group, rows in self.groups:
-            size = max(1, words // group.length if words else CHUNK // group.maps[0].size)
+            size = max(1, words // group.words.shape[1] if words else CHUNK // group.maps[0].size)
             parts += [(group, rows[i : i + size]) for i in range(0, len(rows), size)]
         return parts
 
     def take(self, part: tuple[Group, np.ndarray]) -> ProbeBatch:
         group, rows = part
-        governors = group.governors[rows]
-        if self.governors is not None:
-            governors = np.stack([self.governors[i] for i in group.indices[rows].tolist()])
         whole = len(rows) == rows[-1] - rows[0] + 1
         at = slice(rows[0], rows[-1] + 1) if whole else rows  # a run of rows needs no copy
-        maps, root = (torch.from_numpy(array[at]).to(self.device).float() for array in (group.maps, group.root))
-        words, gold = (torch.from_numpy(array).to(self.device) for array in (group.words[rows], governors))
-        return ProbeBatch(maps, root, words, gold)
+        arrays = (group.maps, group.root, group.words, group.governors)
+        maps, root, words, governors = (torch.from_numpy(array[at]).to(self.device) for array in arrays)
+        return ProbeBatch(maps.float(), root.float(), words, governors)
 
 
 def loss_of(probe: Probe, batch: ProbeBatch) -> Tensor:

@@ -83,7 +83,7 @@ def planted(sentences: list[Sentence], gold: bool) -> Features:
 def uas(probe, features, sentences, fit):
     """UAS on the last third, trained on the first; and the losses in training and validation."""
     everyone, progress = np.arange(len(sentences)), Progress()
-    train, validation, test = (Data(features, part, "cpu") for part in np.split(everyone, [30, 40]))
+    train, validation, test = (Data(features.groups, part, "cpu") for part in np.split(everyone, [30, 40]))
     held_out = fit(probe, train, validation, progress=progress, name="x")
     gold, losses = GoldWords(sentences, everyone[40:]), progress.losses
     found = guesses(probe, test, Progress())
