@@ -139,7 +139,7 @@ def documents() -> None:
     )
     items = []
     for passage in passages:
-        outside = sum(guess.is_outside for guess in passage.listed)
+        outside = len(passage.listed) - len(passage.drawn)
         more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
         title = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
         notes = []

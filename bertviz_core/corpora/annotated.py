@@ -27,17 +27,17 @@ class Format:
     read: Callable[..., Any]
 
 
-def _any_begins(start: str) -> Callable[[Sequence[Line]], bool]:
-    return lambda lines: any(text.startswith(start) for _, text in lines)
+def _any_line(fits: Callable[[str], bool]) -> Callable[[Sequence[Line]], bool]:
+    return lambda lines: any(fits(text) for _, text in lines)
 
 
 FORMATS = (
     Format("treebank", CONLLU, conll.is_universal, conll.read_universal),
-    Format("treebank", "CoNLL-X", conll.has_rows, partial(conll.read_universal, universal=False)),
+    Format("treebank", "CoNLL-X", _any_line(conll.is_row), partial(conll.read_universal, universal=False)),
     Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
     Format("coreference", "CorefUD", formats.is_corefud, formats.corefud_drafts),
-    Format("coreference", "jsonlines", _any_begins("{"), formats.jsonlines_drafts),
-    Format("coreference", "GAP", _any_begins(formats.GAP_HEADER), formats.gap_drafts),
+    Format("coreference", "jsonlines", _any_line(lambda text: text.startswith("{")), formats.jsonlines_drafts),
+    Format("coreference", "GAP", _any_line(lambda text: text.startswith(formats.GAP_HEADER)), formats.gap_drafts),
     Format("coreference", "LitBank", formats.recognizer(13, 13, blank=True), formats.drafts),
     Format("coreference", "CoNLL-2012", formats.recognizer(11), formats.drafts),
     Format("coreference", "3 columns (index, token, chains)", formats.recognizer(3, 3), formats.drafts),

@@ -53,7 +53,6 @@ def test_coreference_heads(tmp_path: Path):
     for system, values in ((systems[6], accuracy[0, 0]), (systems[-1], accuracy[1, 0])):
         best = next(row for row in given["table"] if row["system"] == system and row["type"] == "all")
         assert best["accuracy"] == pytest.approx(values.max(), abs=1e-12) and best["n"] == given["provenance"]["items"]
-    assert (given["best"]["direction"], given["best"]["accuracy"]) == ("mention->antecedent", accuracy[0, 0].max())
     strict = written(tmp_path / "strict.json", *command, "--candidates", "words")
     assert (np.array(strict["arrays"]["accuracy"]) <= accuracy).all()
 

@@ -123,7 +123,6 @@ class ListedGuess:
     right: bool
     window: tuple[str, ...]  # the words of that in which the mention is scored
     head: int  # the mention's head word in the window, from 0
-    is_outside: bool  # whether the mention guessed stands outside the passage, so that it cannot be drawn
 
 
 @dataclass(frozen=True)
@@ -200,9 +199,8 @@ class GuessedPassages:
         listed = []
         for guess, window in zip(guesses, windows, strict=True):
             mention, guessed = (mention_text(document, index) for index in (guess.mention, guess.guessed))
-            head, other = (document["mentions"][index][3] for index in (guess.mention, guess.guessed))
-            is_outside, head = not first <= other < end, head - window[0]
-            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words[window], head, is_outside))
+            head = document["mentions"][guess.mention][3] - window[0]
+            listed.append(ListedGuess(mention, guessed, guess.weight, guess.right, words[window], head))
         part, drawn = cut(document, guesses, (first, end))
         return PassageExample(part, (first, end), len(items.items), int(items.right.sum()), drawn, listed)
 

@@ -130,17 +130,3 @@ class AntecedentCounts(ItemCounts):
             "chance": to_lists(chance),
             "random_candidate": to_lists(random),
         }
-
-    def summary(self) -> dict[str, Any]:
-        """The head that is best on all mentions by the paper's measure; what is absent is None."""
-        row, (chance, random) = self.row(self.best()), self.systems_accuracy[:2, 0].tolist()
-        names = [
-            "accuracy",
-            "low",
-            "high",
-            "heldout_accuracy",
-            *(["accuracy_of_all_mentions"] if self.is_causal else []),
-        ]
-        best = {name: None if np.isnan(row[name]) else row[name] for name in names}
-        best = {"head": self.best().head.label(), "direction": row["direction"]} | best
-        return {"best": best, "chance": chance, "random_candidate": random}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,7 +27,6 @@ PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
 LAST, FIRST = -1, 1
-Choice = Callable[[Mention], int]  # of a mention's head word
 # Of an NP's children the head is the last of the first set that has any, and so on; else the last word. A possessive 's
 # is never the head.
 RULES = (
@@ -72,12 +71,16 @@ PRONOUNS = {
 
 def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     """The head word of each mention, by its index among the document's words."""
-    source, head = head_word_source(document), _rule(document.words)
+    mentions, by_rule, source = document.mentions, _rule(document.words), head_word_source(document)
+    heads: Iterable[int | None] = [None] * len(mentions)
     if source == "trees":
-        head = _first_outside(np.array(document.governors), otherwise=head)
+        governors = np.array(document.governors)
+        heads = (_first_outside(governors, mention) for mention in mentions)
     elif source == "parse":
-        head = _by_phrase(document.parse or (), document.tags or (), otherwise=head)
-    return tuple(map(head, document.mentions))
+        phrases = _phrase_heads(document.parse or (), document.tags or ())
+        heads = (phrases.get((mention.start, mention.end)) for mention in mentions)
+    pairs = zip(mentions, heads, strict=True)
+    return tuple(by_rule(mention) if head is None else head for mention, head in pairs)
 
 
 def head_word_source(document: CoreferenceDocument) -> str:
@@ -98,19 +101,14 @@ def mention_type(document: CoreferenceDocument, head: int) -> int:
     return 1 if document.words[head][:1].isupper() and not begins else 2
 
 
-def _first_outside(governors: np.ndarray, otherwise: Choice) -> Choice:
+def _first_outside(governors: np.ndarray, mention: Mention) -> int | None:
     """The first word of a mention whose governor lies outside it."""
-
-    def first(mention: Mention) -> int:
-        own = governors[mention.start : mention.end]
-        is_outside = (own < mention.start) | (own >= mention.end)
-        word = int(is_outside.argmax())
-        return mention.start + word if is_outside[word] else otherwise(mention)
-
-    return first
+    own = governors[mention.start : mention.end]
+    outside = np.flatnonzero((own < mention.start) | (own >= mention.end))
+    return mention.start + int(outside[0]) if outside.size else None
 
 
-def _rule(words: Sequence[str]) -> Choice:
+def _rule(words: Sequence[str]) -> Callable[[Mention], int]:
     """The last word before the first of BREAKS that is not the mention's first word, where marks without a letter or
     digit and a possessive 's at the end of what is left are passed over; mentions may nest thousands deep."""
     breaks = [index for index, word in enumerate(words) if word.lower() in BREAKS]
@@ -133,9 +131,9 @@ class Child(NamedTuple):
     is_word: bool
 
 
-def _by_phrase(parse: Sequence[str], tags: Sequence[str], otherwise: Choice) -> Choice:
-    """The head of the noun phrase that spans just a mention's words, by Collins' rules (1999, appendix A), from one
-    piece of brackets for each word. Pieces that do not bracket a tree give the phrases that did close."""
+def _phrase_heads(parse: Sequence[str], tags: Sequence[str]) -> dict[Span, int]:
+    """The heads of noun phrases by Collins' rules (1999, appendix A), from one piece of brackets for each word. Pieces
+    that do not bracket a tree give the phrases that did close."""
     heads: dict[Span, int] = {}
     unclosed: list[tuple[str, int, list[Child]]] = []  # label, first word, children
     for word, piece in enumerate(parse):
@@ -151,12 +149,7 @@ def _by_phrase(parse: Sequence[str], tags: Sequence[str], otherwise: Choice) -> 
                     heads[start, word + 1] = head
                 if unclosed:
                     unclosed[-1][2].append(Child(name, head, False))
-
-    def chosen(mention: Mention) -> int:
-        head = heads.get((mention.start, mention.end))
-        return otherwise(mention) if head is None else head
-
-    return chosen
+    return heads
 
 
 def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:

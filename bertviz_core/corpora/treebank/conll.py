@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import conllu
-from conllu.parser import DEFAULT_FIELD_PARSERS, DEFAULT_FIELDS, parse_line
+from conllu.exceptions import ParseException
+from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value
 
 from bertviz_core.corpora.source import Line
 from bertviz_core.corpora.treebank import RELATIONS, TAGS, BrokenSentence, Sentence, check_tree, relation_name
@@ -16,8 +16,6 @@ FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "d
 COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
 ID = re.compile(r"\d+(?:[-.]\d+)?\t")
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
-# Of the columns only id and head need more than their text.
-PARSERS = DEFAULT_FIELD_PARSERS | dict.fromkeys(("xpos", "feats", "deps", "misc"), lambda cells, i: cells[i])
 
 
 def is_row(text: str) -> bool:
@@ -28,11 +26,6 @@ def is_row(text: str) -> bool:
 def is_numbered(text: str) -> bool:
     """A word's line that begins with its number, the range of a multi-word token, or the number of an empty node."""
     return is_row(text) and ID.match(text) is not None
-
-
-def has_rows(block: Sequence[Line]) -> bool:
-    """Whether any line is a word's."""
-    return any(is_row(text) for _, text in block)
 
 
 def is_universal(block: Sequence[Line]) -> bool:
@@ -86,21 +79,19 @@ def read_universal(number: int, block: Sequence[Line], universal: bool = True) -
 
 def _row(line: int, text: str) -> dict[str, Any]:
     """The cells of a row by the names of their columns; raises BrokenSentence."""
-    cells = text.split("\t")
-    if not is_row(text):
+    cells = re.sub(" {2,}", " ", text).split("\t")
+    if len(cells) != COLUMNS:
         spaces = len(cells) == 1 and len(text.split()) >= COLUMNS
         detail = "tabs turned into spaces" if spaces else f"{len(cells)} columns"
         raise BrokenSentence("a line without ten columns between tabs", line, detail)
-    named = dict(zip(DEFAULT_FIELDS, cells, strict=True))
-    wrong = next((name for name in ("id", "head") if LONG_NUMBER.search(named[name])), None)
-    if wrong is None:
+    row: dict[str, Any] = dict(zip(DEFAULT_FIELDS, cells, strict=True))
+    for name, parse in (("id", parse_id_value), ("head", parse_int_value)):
         try:
-            # The library takes two spaces for a tab; inside a column they mean one.
-            return parse_line(re.sub(" {2,}", " ", text), DEFAULT_FIELDS, PARSERS)
-        except conllu.exceptions.ParseException as error:
-            wrong = "id" if "'id'" in str(error) else "head"
-    reason = f"no number in the {wrong.upper()} column (were two columns swapped?)"
-    raise BrokenSentence(reason, line, repr(named[wrong]))
+            row[name] = parse(LONG_NUMBER.sub("?", row[name]))
+        except ParseException as error:
+            reason = f"no number in the {name.upper()} column (were two columns swapped?)"
+            raise BrokenSentence(reason, line, repr(row[name])) from error
+    return row
 
 
 def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> None:

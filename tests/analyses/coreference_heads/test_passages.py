@@ -72,7 +72,8 @@ def literal(result, choice: DirectedHead) -> list[dict]:
             inside = [guess for guess in guesses if first <= document["mentions"][guess.mention][3] < end]
             rows = [(g.mention, g.guessed, g.weight, g.right) for g in inside]
             words = document["words"][first:end]
-            listed.append({"name": document["name"], "span": (first, end), "words": words, "guesses": rows})
+            one = {"name": document["name"], "span": (first, end), "words": words, "guesses": rows}
+            listed.append(one | {"heads": [mention[3] for mention in document["mentions"]]})
     return listed
 
 
@@ -97,7 +98,8 @@ def test_every_list_equals_the_sorted_whole(whole, stored, choice) -> None:
                 kept = oracle.chosen_guesses(one["guesses"], which, minimum)
                 assert [(guess.weight, guess.right) for guess in example.listed] == [row[2:] for row in kept]
                 assert example.total == len(one["guesses"]) and example.right == sum(row[3] for row in one["guesses"])
-                assert len(example.drawn) == sum(not guess.is_outside for guess in example.listed)
+                first, end = one["span"]
+                assert len(example.drawn) == sum(first <= one["heads"][row[1]] < end for row in kept)
 
 
 def test_a_guess_names_its_words_and_its_window(tiny, whole, stored) -> None:
