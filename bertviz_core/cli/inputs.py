@@ -20,7 +20,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
-from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.model import observing
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.models.single_input import OneInput
@@ -28,7 +28,6 @@ from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.numbers import small_int
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
-from bertviz_core.viewer.query_key import TERMS, measure
 
 UNUSED = ("device", "dtype", "batch_tokens", "workers", "ray", "weights", "store", "no_store")  # where no model runs
 NO_JOB = ("workers", "ray", "store", "no_store")  # where nothing is shared between processes, and nothing stored
@@ -102,37 +101,32 @@ def attention(
     no_special: Annotated[
         bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
     ] = False,
-    min_weight: Annotated[
-        float | None, typer.Option(help="Minimum weight of a drawn line.", show_default=str(MIN_WEIGHT))
-    ] = None,
+    min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = MIN_WEIGHT,
     pair: Annotated[str, typer.Option(help="All heads by their weight from token to token, as in 3:7.")] = "",
-    query: Annotated[int, typer.Option(help="Query times key of the token at this position, from 1.")] = 0,
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
-    --pair: all heads, sorted by their weight from one token to another (.csv). With --query: the products of query and
-    key that make one token's weights in the head (.csv)."""
-    console.check_out((".csv",) if pair or query else SUFFIXES)
-    for option, value in (("--head", head), ("--min-weight", min_weight)):
-        if pair and value is not None:
-            what = f"--pair shows all heads as a table and reads no {option}."
-            raise SettingsError(what, hint=f"Omit {option}.")
-    positions = _positions(pair) if pair else (0, 0)
-    if not pair and head is None:
-        raise SettingsError("There is no head.", hint="Give --head 3-5, or --pair 3:7 for all heads.")
-    chosen = Head(0, 0) if head is None else Head.parse(head)
-    model, single, origin = _model_and_input(console, chosen, item)
-    if query and not pair:
-        _write_products(console, model, single, chosen, query - 1, origin)
-        return
+    --pair: all heads, sorted by their weight from one token to another (.csv)."""
+    console.check_out((".csv",) if pair else SUFFIXES)
+    if bool(head) == bool(pair):
+        hint = "Give --head 3-5, or --pair 3:7 for all heads."
+        raise SettingsError("It shows one head, or one pair of tokens.", hint=hint)
+    positions, chosen = _positions(pair or "1:1"), Head.parse(head or "1-1")
+    checkpoint = console.checkpoint()
+    chosen.check(checkpoint.layers, checkpoint.heads)
+    inputs = segments_of(console)
+    example = FirstSegments(inputs).pick(item)
+    model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
+    single = OneInput(example, layout_of(example, inputs.tokens))
+    origin = input_origin(checkpoint, inputs.settings, single.digest())
     view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
-    shown = apply_view(single.layout, maps_of(model, single.example), view)
+    shown = apply_view(single.layout, maps_of(model, example), view)
     if pair:
         query, key = shown.pair(*positions)
         title = f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}\n"
         heads = shown.pair_frame(query, key).head(HEAVIEST)
         console.write(lambda _: shown.pair_to_csv(query, key, origin), lambda: title + _table(heads))
         return
-    files = builders(shown, chosen, origin, MIN_WEIGHT if min_weight is None else min_weight)
+    files = builders(shown, chosen, origin, min_weight)
     heaviest = shown.to_frame(chosen).nlargest(HEAVIEST, "weight")
     console.write(lambda suffix: files[suffix](), lambda: _table(heaviest))
 
@@ -144,20 +138,6 @@ def _positions(pair: str) -> tuple[int, int]:
     return query, key
 
 
-def _write_products(
-    console: Console, model: AttentionModel, single: OneInput, head: Head, position: int, origin: dict[str, Any]
-) -> None:
-    if not 0 <= position < len(single.example):
-        hint = f"Choose a position from 1 to {len(single.example)}."
-        raise SettingsError(f"There is no token {position + 1}.", hint=hint)
-    products = measure(model, single, head, position)
-    columns = products.to_frame().iloc[:, : 6 if products.terms is None else 6 + len(TERMS)]
-    console.write(
-        lambda _: products.to_csv({"head": head.label(), **origin}),
-        lambda: f"{products.tokens.labels[position]} ->\n{_table(columns.nlargest(HEAVIEST, 'weight'))}",
-    )
-
-
 def _table(rows: pd.DataFrame) -> str:
     return str(rows.to_string(index=False, float_format="{:.3f}".format))
 
@@ -167,17 +147,6 @@ def segments_of(console: Console) -> Segments:
     checkpoint = console.checkpoint()
     console.settings().check(checkpoint.max_length)
     return Segments(find_sources(console.input), load_tokens(checkpoint), console.settings())
-
-
-def _model_and_input(console: Console, head: Head, item: int) -> tuple[AttentionModel, OneInput, dict[str, Any]]:
-    """The model, one input, and the two as an origin."""
-    checkpoint = console.checkpoint()
-    head.check(checkpoint.layers, checkpoint.heads)
-    inputs = segments_of(console)
-    example = FirstSegments(inputs).pick(item)
-    model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
-    single = OneInput(example, layout_of(example, inputs.tokens))
-    return model, single, input_origin(checkpoint, inputs.settings, single.digest())
 
 
 def _say_skipped(console: Console, skipped: Skipped) -> None:

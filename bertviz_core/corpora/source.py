@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, pairwise
 from pathlib import Path, PurePosixPath
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from bertviz_core.errors import InputError
 
@@ -25,7 +25,7 @@ Line = tuple[int, str]  # its number in the file, from 1, and its text
 CHUNK = 1 << 20  # bytes that are read together
 # A compressed file that unpacks to more than this is not text: text shrinks to a tenth at best.
 TIMES, MINIMUM = 100, 50 * CHUNK
-LONGEST_LINE = CHUNK  # bytes: a reader handles a line at once, and takes up to hundreds of bytes for each of it
+LONGEST_LINE = CHUNK  # characters: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
 GZIP, XZ, ZIP = b"\x1f\x8b", b"\xfd7zXZ\0", b"PK\x03\x04"  # how such files begin
 XZ_READ = CHUNK // 16
@@ -68,27 +68,21 @@ class Source:
         Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
         than LONGEST_LINE and a file that unpacks to more than it may.
         """
-        line, number = b"", 1
+        line, number = "", 1
         for number, piece in self._pieces():
             line += piece
             if len(line) > LONGEST_LINE:
                 what = f"The line is longer than {LONGEST_LINE / 1e6:.0f} MB."
                 raise self.error(what, "Split it into lines.", number)
-            if line.endswith(b"\n"):
-                yield number, self._decoded(line, number)[0].rstrip("\r\n")
-                line = b""
+            if line.endswith("\n"):
+                yield number, line.rstrip("\r\n")
+                line = ""
         if line:
-            yield number, self._decoded(line, number)[0].rstrip("\r")
+            yield number, line.rstrip("\r")
 
     def text(self) -> Iterator[str]:
         """The whole text in pieces, with the same checks as `lines`: a file may be a single line. Line ends stay."""
-        rest, before, number = b"", 0, 1  # rest: of a letter that is cut; before: bytes of the line that are decoded
-        for number, piece in self._pieces():
-            data, is_end = rest + piece, piece.endswith(b"\n")
-            text, count = self._decoded(data, number, before, is_end)
-            yield text
-            rest, before = data[count:], 0 if is_end else before + count
-        self._decoded(rest, number, before)
+        return (piece for _, piece in self._pieces())
 
     @property
     def is_packed(self) -> bool:
@@ -107,9 +101,10 @@ class Source:
         stream.seek(0)
         return magic, stream
 
-    def _pieces(self) -> Iterator[tuple[int, bytes]]:
+    def _pieces(self) -> Iterator[tuple[int, str]]:
         """(line number, a line, or a part of a long one), without the byte order mark."""
         number, total = 1, 0
+        rest, before = b"", 0  # of a letter that is cut; bytes of the line that are decoded
         try:
             limit = self.max_unpacked
             if limit is None and self.is_packed:
@@ -123,12 +118,16 @@ class Source:
                     if b"\0" in piece:
                         what = "There is a NUL byte: this is not a text file."
                         raise self.error(what, "Save it as plain text.", number)
-                    yield number, piece
-                    number += piece.endswith(b"\n")
+                    data, is_end = rest + piece, piece.endswith(b"\n")
+                    text, count = self._decoded(data, number, before, is_end)
+                    yield number, text
+                    rest, before = data[count:], 0 if is_end else before + count
+                    number += is_end
         except DAMAGE as error:
             what = f"The compressed file is truncated or damaged ({error})."
             where = f"{self.name}, after line {number - 1}"
             raise InputError(what, where=where, hint="Compress or download it again.") from error
+        self._decoded(rest, number, before, True)
 
     def _blocks(self) -> Iterator[bytes]:
         """The bytes of the text."""
@@ -136,13 +135,13 @@ class Source:
         with stream:
             if magic.startswith(ZIP):
                 archive, members = _texts(stream, self.name)
-                yield from _joined(_read(archive.open(info)) for info in members)
+                yield from _joined(_chunks(archive.open(info).read) for info in members)
                 yield b"\n\n"
                 return
             if magic.startswith(GZIP):
-                blocks = _read(gzip.GzipFile(fileobj=stream))
+                blocks = _chunks(gzip.GzipFile(fileobj=stream).read)
             else:  # a plain file by lines, so that its position says how much of it is read
-                blocks = _unxz(stream) if magic == XZ else iter(partial(stream.readline, CHUNK), b"")
+                blocks = _unxz(stream) if magic == XZ else _chunks(stream.readline)
             start = next(blocks, b"")
             for at, mark, what, hint in NO_TEXT:
                 if start.startswith(mark, at):
@@ -152,7 +151,7 @@ class Source:
                 blocks = (text.encode("utf-8", "replace") for text in codecs.iterdecode(blocks, "utf-16"))
             yield from blocks
 
-    def _decoded(self, data: bytes, number: int, before: int = 0, is_end: bool = True) -> tuple[str, int]:
+    def _decoded(self, data: bytes, number: int, before: int, is_end: bool) -> tuple[str, int]:
         """The text, and how many bytes it takes: all, unless the last letter is cut before the line's end."""
         try:
             return codecs.utf_8_decode(data, "strict", is_end)
@@ -185,10 +184,8 @@ def from_path(path: Path | str) -> Source:
     return Source(path.name, digest, size, lambda: path.open("rb"), locator=locator)
 
 
-def _read(stream: IO[bytes] | io.BufferedIOBase) -> Iterator[bytes]:
-    with stream:
-        while block := stream.read(CHUNK):
-            yield block
+def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
+    return iter(partial(read, CHUNK), b"")
 
 
 def _unxz(packed: BinaryIO) -> Iterator[bytes]:

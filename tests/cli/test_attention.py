@@ -43,16 +43,13 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
         (("--head", "first"), "'first' is not a head"),
         (("--head", "1-1", "--item", "3"), "no segment 3, or it was skipped. Choose a number from 1 to 2"),
         (("--head", "1-1", "--out", "a.json"), "not one of .svg, .csv, .html, .safetensors"),
-        ((), "There is no head. Give --head 3-5, or --pair 3:7"),
+        ((), "one head, or one pair of tokens. Give --head 3-5, or --pair 3:7"),
+        (("--pair", "3:7", "--head", "1-1"), "one head, or one pair of tokens"),
         (("--pair", "3-7"), "'3-7' is not a position pair"),
         (("--pair", "3:700"), "No token or word begins at position 700"),
         (("--pair", "3:7", "--out", "a.svg"), "not one of .csv"),
         (("--pair", "3:7:9"), "'3:7:9' is not a position pair"),
         (("--pair", "9" * 5000 + ":7"), "999' is not a position pair"),
-        (("--head", "1-1", "--query", "900"), "There is no token 900"),
-        (("--head", "1-1", "--query", "2", "--out", "a.svg"), "not one of .csv"),
-        (("--pair", "3:7", "--head", "1-1"), "reads no --head. Omit --head"),
-        (("--pair", "3:7", "--min-weight", "0.02"), "reads no --min-weight. Omit --min-weight"),
         (("--head", "1-1", "--revision", "main"), "Only hub models have revisions, and 'demo' is not one"),
     ],
 )
@@ -61,18 +58,6 @@ def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], message:
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_products_of_query_and_key_make_the_weights(text: Path, tmp_path: Path) -> None:
-    outs = [tmp_path / "query.csv", tmp_path / "weights.csv"]
-    given = ("attention", text, "--item", "2", "--quiet", "--head", "1-4")
-    assert run(*given, "--query", "3", "--out", outs[0]).returncode == 0
-    assert run(*given, "--out", outs[1]).returncode == 0
-    products, weights = (pd.read_csv(out) for out in outs)
-    row = weights[weights["from_position"] == 3]
-    assert products["weight"].to_numpy() == pytest.approx(row["weight"].to_numpy(), abs=1e-5)
-    assert (products["score"] + products["bias"]).to_numpy() == pytest.approx(products["logit"].to_numpy(), abs=1e-5)
-    assert run(*given, "--query", "3").stdout.startswith(products["from"][0])
 
 
 def test_all_heads_of_a_pair_agree_with_the_maps(text: Path, tmp_path: Path) -> None:
