@@ -99,8 +99,12 @@ def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint
         return checkpoint.find(name, revision, access)
     except DownloadNeeded as needed:
         progress.start(f"Downloading {needed.name}", round(needed.size / MEGABYTE), "MB")
-    with sources.arriving(lambda size: setattr(progress, "done", min(round(size / MEGABYTE), progress.total))):
-        return checkpoint.download(name, revision, access)
+    before = sources.downloaded()
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(checkpoint.download, name, revision, access)
+        while wait([running], 5 * EVERY).not_done:  # for each time the hub's folder is walked
+            progress.done = min(round((sources.downloaded() - before) / MEGABYTE), progress.total)
+    return running.result()
 
 
 def _request(request: Request) -> dict[str, Any]:

@@ -19,12 +19,15 @@ PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_positi
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A folder with config.json, tokenizer files and *.safetensors; `name` is the name that the user gave."""
+    """A folder with config.json, tokenizer files and *.safetensors; of a model without one, as in memory, `digest` and
+    `arrays` (name -> shape, tied ones once) say what the files would. `name` is the name that the user gave."""
 
     name: str
     folder: Path
     revision: str | None = None
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
+    digest: str = ""
+    arrays: dict[str, list[int]] | None = field(repr=False, compare=False, default=None)
 
     @property
     def label(self) -> str:
@@ -46,26 +49,22 @@ class Checkpoint:
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the weights, the configuration and the tokenizer: equal files, equal results."""
-        return model_files.fingerprint(self.folder)
+        return self.digest or model_files.fingerprint(self.folder)
 
     def parameters(self) -> int:
         """Number of weights."""
-        return sum(math.prod(entry["shape"]) for entry in self.weights().values())
+        return sum(map(math.prod, self.shapes().values()))
 
-    def weights(self) -> dict[str, Any]:
-        """Name -> type and shape of every array."""
-        return model_files.read_weights(self.folder)
+    def shapes(self) -> dict[str, list[int]]:
+        """Name -> shape of every array of weights."""
+        return self.arrays or model_files.read_weights(self.folder)
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
     """Find a model's files on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where
-    `access` limits the folders, a name is looked up among theirs and is never a path.
-
-    Raises:
-        DownloadNeeded: The hub has the model and this machine has not.
-        ModelError: The model is not there, cannot be used, or may not be opened.
-        SettingsError: A revision is given of what is no hub model.
-    """
+    `access` limits the folders, a name is looked up among theirs and is never a path. Raises DownloadNeeded where the
+    hub has the model and this machine has not, ModelError where it is not there, cannot be used, or may not be opened,
+    and SettingsError for a revision of what is no hub model."""
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:
@@ -128,17 +127,8 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
     return shown
 
 
-class PlannedModel(Checkpoint):
-    """A checkpoint without files. Requests of it can be estimated and named, but not computed."""
-
-    def fingerprint(self) -> str:
-        """A name under which no result is ever stored."""
-        return f"not on this machine: {self.name}"
-
-    def parameters(self) -> int:
-        return 110_000_000
-
-
-def paper_model() -> PlannedModel:
-    """BERT-base, as the hub has it."""
-    return PlannedModel(PAPER_MODEL, Path(PAPER_MODEL), config=PAPER_CONFIG)
+def paper_model() -> Checkpoint:
+    """BERT-base, as the hub has it, without files: its requests can be estimated and named, but nothing is stored under
+    such a name."""
+    arrays, digest = {"all": [110_000_000]}, f"not on this machine: {PAPER_MODEL}"
+    return Checkpoint(PAPER_MODEL, Path(PAPER_MODEL), None, PAPER_CONFIG, digest, arrays)

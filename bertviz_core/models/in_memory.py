@@ -5,7 +5,6 @@ import hashlib
 import json
 import sys
 from copy import deepcopy
-from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, cast
@@ -20,20 +19,6 @@ from bertviz_core.models.tokens import Tokens
 Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
 # Of a configuration: what says nothing of the numbers that a model computes.
 VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
-
-
-@dataclass(frozen=True)
-class MemoryCheckpoint(Checkpoint):
-    """Checkpoint of a model in memory, as it was when it was described."""
-
-    digest: str = ""  # sha256 (hex) over weights, configuration and tokenizer
-    arrays: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)  # name -> its shape; tied ones once
-
-    def fingerprint(self) -> str:
-        return self.digest
-
-    def weights(self) -> dict[str, Any]:
-        return self.arrays
 
 
 def checkpoint_of(model: Model) -> Checkpoint:
@@ -64,7 +49,7 @@ def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) 
 _models = cache(lambda device: LoadedModels(device=device))
 
 
-def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
+def describe(model: Any, tokenizer: Any) -> Checkpoint:
     """Describe a transformers model and its tokenizer as they are now; every weight is read once."""
     import torch
 
@@ -78,10 +63,10 @@ def describe(model: Any, tokenizer: Any) -> MemoryCheckpoint:
         storage = (tensor.data_ptr(), tuple(tensor.shape))
         if storage not in storages:
             storages.add(storage)
-            arrays[name] = {"shape": list(tensor.shape)}
+            arrays[name] = list(tensor.shape)
             total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
             total.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
-    return MemoryCheckpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
+    return Checkpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
 
 
 def _tokenizer(tokenizer: Any) -> Any:

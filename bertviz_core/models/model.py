@@ -27,6 +27,7 @@ OUTPUTS = {  # family -> name, in the encoder, of the output projection of a lay
 # Ends of the names of classes with a head that predicts words; two old classes end like those for next words.
 MASKED_WORDS = ("ForMaskedLM", "ForPreTraining", "XLMWithLMHeadModel", "FlaubertWithLMHeadModel")
 NEXT_WORDS = ("ForCausalLM", "LMHeadModel")
+DISCRIMINATORS = ("ElectraForPreTraining", "FunnelForPreTraining")  # predict which words were replaced
 
 
 @dataclass
@@ -57,8 +58,8 @@ def predicts_next_words(checkpoint: Checkpoint) -> bool:
 
 def check_head(checkpoint: Checkpoint) -> None:
     """Raises ModelError where the model was saved without a head that predicts words; loading finds what is missing."""
-    classes = _classes(checkpoint)
-    if classes and not any(name.endswith((*MASKED_WORDS, *NEXT_WORDS)) for name in classes):
+    classes, heads = _classes(checkpoint), (*MASKED_WORDS, *NEXT_WORDS)
+    if classes and not any(name.endswith(heads) and name not in DISCRIMINATORS for name in classes):
         raise no_head(checkpoint, f"it was saved as {', '.join(classes)}")
 
 

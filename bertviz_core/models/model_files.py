@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from safetensors import SafetensorError, safe_open
+
 from bertviz_core.errors import ModelError
 
 TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "spiece.model")
@@ -117,33 +119,27 @@ def _weight_files(folder: Path) -> list[Path]:
     raise _unusable(folder, f"holds {what}", "Save the model with save_pretrained, which writes model.safetensors.")
 
 
-def read_weights(folder: Path) -> dict[str, Any]:
-    """Name -> type and shape of every array, from the headers of the safetensors files; raises ModelError where there
-    is none, or one is damaged."""
-    weights: dict[str, Any] = {}
+def read_weights(folder: Path) -> dict[str, list[int]]:
+    """Name -> shape of every array, from the headers of the safetensors files; raises ModelError where there is none,
+    or one is damaged."""
+    weights: dict[str, list[int]] = {}
     for path in _weight_files(folder):
         try:
             status = path.stat()
-            weights |= _header(path, status.st_size, status.st_mtime_ns)
-        except (OSError, ValueError, RecursionError) as error:
+            weights |= _shapes(path, status.st_size, status.st_mtime_ns)
+        except (OSError, ValueError, SafetensorError) as error:
             raise _unusable(folder, f"cannot be used: {path.name} is damaged or cut off") from error
     return weights
 
 
 @lru_cache(maxsize=1 << 10)
-def _header(path: Path, size: int, _modified: int) -> dict[str, Any]:
-    """Read once for each state of a file; raises ValueError for a damaged one."""
+def _shapes(path: Path, _size: int, _modified: int) -> dict[str, list[int]]:
+    """Read once for each state of a file; raises ValueError for a header that is too long to be parsed."""
     with path.open("rb") as stream:
-        length = int.from_bytes(stream.read(8), "little")
-        header = json.loads(stream.read(length) if length <= min(size, MAX_BYTES) else b"")
-    if not isinstance(header, dict):
-        raise ValueError("no JSON object")
-    header.pop("__metadata__", None)
-    for entry in header.values():
-        shape = entry.get("shape") if isinstance(entry, dict) else None
-        if not isinstance(shape, list) or not all(type(size) is int and 0 <= size < 1 << 40 for size in shape):
-            raise ValueError("an array without a shape")
-    return header
+        if int.from_bytes(stream.read(8), "little") > MAX_BYTES:
+            raise ValueError("a header of megabytes")
+    with safe_open(path, "numpy") as arrays:
+        return {name: arrays.get_slice(name).get_shape() for name in arrays.keys()}  # noqa: SIM118
 
 
 def _read_object(path: Path) -> dict[str, Any] | None:
@@ -192,11 +188,10 @@ def _wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name} is above {maximum:,}"
 
 
-def _misfits(config: Mapping[str, Any], weights: Mapping[str, Any]) -> Iterator[str]:
+def _misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Iterator[str]:
     """Sizes that the weights contradict: transformers would draw at random what is not there, however large, and say so
     afterwards."""
     positions = number(config, POSITIONS) or 0
-    shapes = {name: entry["shape"] for name, entry in weights.items()}
     rows = [shape[0] for name, shape in shapes.items() if name.endswith("position_embeddings.weight") and shape]
     if rows and positions > max(rows):
         yield f"{positions:,} positions; the weights have {max(rows):,}"

@@ -6,12 +6,10 @@ import re
 import shutil
 import stat
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from bertviz_core.errors import DownloadNeeded, ModelError
@@ -95,27 +93,6 @@ def _snapshot(name: str, revision: str | None, access: Access, **options: Any) -
     return Path(snapshot_download(name, revision=revision, allow_patterns=PATTERNS, token=access.hub_token, **options))
 
 
-@contextmanager
-def arriving(report: Callable[[int], None], interval: float = 0.5) -> Iterator[None]:
-    """Report every `interval` seconds, while a download runs, how many bytes have come into the hub's folder."""
-    from huggingface_hub.constants import HF_HUB_CACHE
-
-    folder, over = Path(HF_HUB_CACHE), Event()
-    before = _size_on_disk(folder)
-
-    def watch() -> None:
-        while not over.wait(interval):
-            report(_size_on_disk(folder) - before)
-
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
-
-
 def check_room(name: str, revision: str | None, access: Access) -> int:
     """Bytes that a download would take; raises ModelError where the hub cannot say, or where it would pass the limit of
     all downloads or fill the disk."""
@@ -133,7 +110,7 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
         raise ModelError(what, hint="Look for a revision or a copy with model.safetensors.")
     size, folder = sum(file.size or 0 for file in files), Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
-    limit = float("inf") if access.downloads is None else access.downloads - _size_on_disk(folder)
+    limit = float("inf") if access.downloads is None else access.downloads - downloaded()
     left, where = min((free, "on the disk"), (limit, "for downloads"))
     if size > left:
         what = f"The model {name!r} takes {size / 1e6:,.0f} MB; {max(0, left) / 1e6:,.0f} MB are left {where}."
@@ -141,10 +118,12 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
     return size
 
 
-def _size_on_disk(folder: Path) -> int:
-    """Bytes of the files below a folder, those of broken-off downloads too; links count nothing."""
+def downloaded() -> int:
+    """Bytes of the files in the hub's folder, those of broken-off downloads too; links count nothing."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
     size = 0
-    for path in (Path(parent, name) for parent, _, names in os.walk(folder) for name in names):
+    for path in (Path(parent, name) for parent, _, names in os.walk(HF_HUB_CACHE) for name in names):
         with suppress(OSError):  # the file has gone or was renamed
             status = path.lstat()
             size += status.st_size if stat.S_ISREG(status.st_mode) else 0

@@ -5,7 +5,7 @@ import pytest
 
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint, sources
-from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.checkpoint import DEMO_FOLDER, Checkpoint
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ BROKEN = {
         [
             b"", b"\xff" * 100, header(b"{broken.."), header(b"[" * 100_000), header(b'{"a": {"dtype": "F32"}}'),
             header(b'{"a": {"shape": [-1]}}'), header(b'{"a": {"shape": [' + HUGE + b"]}}"),
-            header(b" " * (5 << 20) + b"{}"),
+            header(b" " * (5 << 20) + b"{}"), (DEMO_FOLDER / "model.safetensors").read_bytes()[:-100],
         ],
     ),
 }  # fmt: skip

@@ -69,9 +69,12 @@ def test_a_tokenizer_without_a_mask_token_is_refused() -> None:
         targets_of(find("demo"), Tokens(tokenizer), 0)
 
 
-@pytest.mark.parametrize("family", ["bert", "deberta-v2", "gpt2"])
-def test_a_bare_encoder_has_none(family, tmp_path):
-    checkpoint = find(str(families.save(families.FAMILIES[family], tmp_path)))
+@pytest.mark.parametrize(
+    ("family", "auto"),
+    [("bert", "AutoModel"), ("deberta-v2", "AutoModel"), ("gpt2", "AutoModel"), ("electra", "AutoModelForPreTraining")],
+)
+def test_a_bare_encoder_or_a_discriminator_has_none(family, auto, tmp_path):
+    checkpoint = find(str(families.save(families.FAMILIES[family], tmp_path, auto=auto)))
     with pytest.raises(ModelError, match="no head that predicts") as caught:
         check_head(checkpoint)
     assert caught.value.hint

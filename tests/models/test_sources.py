@@ -1,9 +1,7 @@
 import shutil
-import threading
 from collections import namedtuple
 from dataclasses import dataclass, field
 from pathlib import Path
-from queue import Queue
 from types import SimpleNamespace
 
 import huggingface_hub
@@ -93,19 +91,6 @@ def test_what_is_downloaded_already_counts(hub: Hub, tmp_path: Path) -> None:
     (blobs / "two").symlink_to(blobs / "one")
     with pytest.raises(ModelError, match="takes 440 MB; 431 MB are left for downloads"):
         checkpoint.find("owner/model", access=access)
-
-
-def test_what_arrives_is_reported(hub: Hub, tmp_path: Path) -> None:
-    blobs = tmp_path / "hub" / "models--a" / "blobs"
-    blobs.mkdir(parents=True)
-    (blobs / "before").write_bytes(bytes(1000))
-    sizes: Queue[int] = Queue()
-    with sources.arriving(sizes.put, interval=0.01):
-        assert sizes.get(timeout=10) == 0
-        (blobs / "model.incomplete").write_bytes(bytes(500))
-        while sizes.get(timeout=10) != 500:
-            pass
-    assert not [thread for thread in threading.enumerate() if "watch" in thread.name]
 
 
 def test_a_download_leaves_room_on_the_disk(hub: Hub, monkeypatch) -> None:

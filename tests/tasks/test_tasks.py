@@ -1,6 +1,8 @@
 import json
+import time
 from dataclasses import replace
 
+import huggingface_hub
 import pytest
 
 from bertviz_core import tasks
@@ -86,15 +88,27 @@ def test_a_second_task_of_the_same_model_does_not_load_it(store, tiny_folder, ma
     assert loads == [str(masked_folder)] * 2 + [str(tiny_folder)] * 2
 
 
-def test_a_download_is_performed(store, tiny_folder, monkeypatch):
-    fetched, downloaded = [], checkpoint.find(str(tiny_folder))
+def test_a_download_is_performed_and_what_arrives_is_reported(store, tiny_folder, tmp_path, monkeypatch):
+    fetched, downloaded, progress = [], checkpoint.find(str(tiny_folder)), Progress()
+    folder = tmp_path / "models--a"
+    folder.mkdir()
+    (folder / "before").write_bytes(bytes(10**6))
+    (folder / "link").symlink_to(folder / "before")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr(tasks, "EVERY", 0.01)
 
     def absent(name, *_):
         raise DownloadNeeded(name, 12_400_000)
 
+    def download(*asked):
+        fetched.append(asked)
+        (folder / "model.incomplete").write_bytes(bytes(5 * 10**6))
+        while progress.done != 5:
+            time.sleep(0.01)
+        return downloaded
+
     monkeypatch.setattr(checkpoint, "find", absent)
-    monkeypatch.setattr(checkpoint, "download", lambda *asked: fetched.append(asked) or downloaded)
-    progress = Progress()
+    monkeypatch.setattr(checkpoint, "download", download)
     perform(crossed(tasks.download("someone/model", "v1", [], store)), progress, last_model_loader())
     assert fetched == [("someone/model", "v1", access_from_environment())]
     assert (progress.stage, progress.total, progress.unit) == ("Downloading someone/model", 12, "MB")
