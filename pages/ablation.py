@@ -96,4 +96,4 @@ TEXT = (
     "paired by segment; intervals are 95% by document. E is the gradient estimate of Michel et al. Behaviors are "
     "those of Figure 6, measured on the same segments. Unless a limit is set, the first 64 segments are read."
 )
-analysis_page.show(ANALYSES["ablation"], request=request, numbers=numbers, below=below, text=TEXT, section=12)
+analysis_page.show(ANALYSES["ablation"], request=request, numbers=numbers, below=below, text=TEXT)

@@ -98,5 +98,4 @@ endnotes.about(
     "tokens are hidden, each row's remaining weights are divided by their sum. With norms, a line is as strong as "
     "the share of what the token receives that comes from there (section 11 of the methods).",
     apply_view,
-    section=10,
 )

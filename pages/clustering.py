@@ -104,5 +104,4 @@ endnotes.ending(
     "smoothed to 0.999 A + 0.001/N as in the authors' code. The embedding is two-dimensional metric MDS, the best of "
     "several seeded starts; its stress is Kruskal's stress-1. The dendrogram uses average linkage.",
     ANALYSES["clustering"],
-    section=9,
 )

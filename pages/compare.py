@@ -102,7 +102,6 @@ endnotes.about(
     "adjusted for all heads of one quantity by Holm's method; heads under .05 are marked. The best head of a quantity "
     "is picked on the data that it is scored on, in both runs.",
     Change.of,
-    section=13,
 )
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

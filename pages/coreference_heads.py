@@ -54,22 +54,12 @@ def headline() -> None:
 
 
 def describe_reading() -> None:
-    """Say chance, whether the other direction is better, and the file's format."""
-    n, origin = int(result.n[0]), result.provenance
-    chance, drawn = (percent(result.of_system(name)[0], n) for name in (CHANCE, RANDOM))
+    """Say what the candidates are, and the file's format."""
+    origin = result.provenance
     outside = "The paper does not measure this direction. " if direction else ""
-    every = [result.best(direction=index) for index in range(len(result.directions))]
-    best, better = every[direction], max(every, key=lambda choice: float(result.accuracy[:, 0][choice.at]))
-    other = ""
-    if better.direction != direction:
-        here, more = (result.row(each)["accuracy"] for each in (best, better))
-        named = f"{better.head.label(base)}, {arrow(DIRECTIONS[better.direction])}"
-        other = f" The best head of both directions is {named}: {more:.1%} beside {here:.1%}."
     st.caption(
-        f"Candidates: {AMONG[result.candidates]}. {outside}"
-        f"Chance (1 / candidates) is {chance}; a random candidate is an antecedent in {drawn}."
-        f"{other} {result.stored.single:,} mentions have only one candidate. Read as "
-        f"{plain(origin['format'])}; head words found by {origin['head_words']}."
+        f"Candidates: {AMONG[result.candidates]}. {outside}{result.stored.single:,} mentions have only one candidate. "
+        f"Read as {plain(origin['format'])}; head words found by {origin['head_words']}."
     )
 
 
@@ -201,6 +191,5 @@ endnotes.ending(
     "other half of the documents. Ties go to the first head and the first word. The guesses for all mentions are "
     f"stored beside the result; where the store's limit has dropped them, those for the first {MAX_ITEMS:,} remain.",
     answers,
-    section=7,
     unit="windows",
 )

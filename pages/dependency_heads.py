@@ -175,6 +175,5 @@ endnotes.ending(
     f"limit has dropped them, those in the first {guesses.MAX_SENTENCES} remain. The paper's numbers: BERT-base on the "
     "Wall Street Journal with Stanford Dependencies.",
     guesses.best_words,
-    section=6,
     unit="sentences",
 )

@@ -33,4 +33,4 @@ TEXT = (
     "dashed line marks uniform attention, the mean of log N. In the mode “as in the paper” attention is first "
     f"smoothed to 0.9999 A + 0.0001/N, as in the authors' code. The paper's numbers: {paper.READ_OFF}."
 )
-analysis_page.show(ANALYSES["entropy"], beyond=focused, numbers=numbers, text=TEXT, section=4)
+analysis_page.show(ANALYSES["entropy"], beyond=focused, numbers=numbers, text=TEXT)

@@ -215,6 +215,5 @@ endnotes.ending(
     f"are those in the first {MAX_SENTENCES} sentences of the test part. The paper's numbers: BERT-base on the Wall "
     "Street Journal with Stanford Dependencies.",
     ANALYSES["probes"],
-    section=8,
     unit="sentences",
 )

@@ -51,4 +51,4 @@ TEXT = (
     "gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers."
 )
-analysis_page.show(ANALYSES["sep_gradients"], numbers=numbers, below=no_op, text=TEXT, section=3)
+analysis_page.show(ANALYSES["sep_gradients"], numbers=numbers, below=no_op, text=TEXT)

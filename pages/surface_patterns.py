@@ -84,5 +84,5 @@ TEXT = (
 )
 analysis_page.show(
     ANALYSES["surface_patterns"], beyond=heads_over, numbers=numbers, figure=figure, below=change, after=lengths,
-    text=TEXT, section=2,
+    text=TEXT,
 )  # fmt: skip

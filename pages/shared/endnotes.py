@@ -1,10 +1,7 @@
 """The end of a page: how its numbers are computed, and from what, in expanders that are drawn when they are opened."""
 
 import inspect
-import re
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -13,8 +10,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
 
-METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
-Source = Callable[..., Any] | property | Analysis
+Source = Callable[..., Any] | Analysis
 
 
 def folded(label: str, icon: str, key: str, draw: Callable[..., object], *args: Any, **kwargs: Any) -> None:
@@ -25,40 +21,22 @@ def folded(label: str, icon: str, key: str, draw: Callable[..., object], *args: 
             draw(*args, **kwargs)
 
 
-def about(formula: str, text: str, function: Source, section: int | None = None) -> None:
-    """The expander that explains a page's numbers: a formula in LaTeX or "", a text in Markdown, the source of what
-    computes them, and a button that opens a section of docs/methods.md without a network."""
+def about(formula: str, text: str, function: Source) -> None:
+    """The expander that explains a page's numbers: a formula in LaTeX or "", a text in Markdown, and the source of what
+    computes them."""
 
     def draw() -> None:
         if formula:
             st.latex(formula)
         st.markdown(text)
-        if section is not None:
-            heading, methods = methods_section(section)
-            if st.button(f"Methods, section {heading}", key="methods", icon=":material/menu_book:"):
-                st.dialog(f"Methods, section {heading}", width="large")(st.markdown)(methods)
-        getter: Any = getattr(function, "fget", function)  # of a property
-        code = function.source if isinstance(function, Analysis) else inspect.getsource(getter)
-        st.code(code, language="python")
+        st.code(function.source if isinstance(function, Analysis) else inspect.getsource(function), language="python")
 
     folded("About this figure", ":material/functions:", "about", draw)
 
 
-@cache
-def methods_section(number: int) -> tuple[str, str]:
-    """The heading of a section of docs/methods.md, as "4. Entropy", and its text in Markdown; raises LookupError."""
-    for part in re.split(r"(?m)^## ", METHODS.read_text(encoding="utf-8"))[1:]:
-        heading, _, text = part.partition("\n")
-        if heading.startswith(f"{number}. "):
-            return heading, text.strip()
-    raise LookupError(f"{METHODS.name} has no section {number}")
-
-
-def ending(
-    result: Result, formula: str, text: str, function: Source, section: int | None = None, unit: str = "segments"
-) -> None:
+def ending(result: Result, formula: str, text: str, function: Source, unit: str = "segments") -> None:
     """The end of a page: `about` its numbers, the `unit`s that were skipped, and what they were computed from."""
-    about(formula, text, function, section)
+    about(formula, text, function)
     origin = result.provenance
     changed = sum(entry["count"] for entry in origin["skipped"])
     folded(f"Skipped or modified input ({changed:,})", ":material/rule:", "skipped", _skipped, origin, unit)

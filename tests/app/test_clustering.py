@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from pages.shared.endnotes import methods_section
 from tests.app.driving import analyze, metrics, open_app, words
 from tests.families import FAMILIES, save
 
@@ -45,18 +44,3 @@ def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
     assert "lacks what the statement is about" in words(app)
     shown = metrics(app)
     assert shown["Within / between layers"] == shown["Most similar heads"] == "–" and "nan" not in words(app)
-
-
-def test_an_about_box_opens_its_section_of_the_methods() -> None:
-    app, title = open_app("clustering"), "9. Clustering"
-    (button,) = [button for button in app.button if button.label.startswith("Methods")]
-    assert title in button.label
-    text = methods_section(9)[1]
-
-    def shown() -> list[str]:  # on the page and in its dialog
-        return [element.value for element in app._tree.get("markdown")]
-
-    assert text not in shown()
-    button.click().run()
-    assert not app.exception
-    assert text in shown()

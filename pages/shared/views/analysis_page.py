@@ -33,13 +33,13 @@ def show(
     beyond: Callable[[Any, HeadColumn, Selection], str] | None = None,
     numbers: Callable[[Any, Selection], list[Metric]] | None = None,
     figure: Callable[[Any, Selection], FigureSpec] | None = None,
-    below: Draw | None = None, after: Draw | None = None, text: str = "", section: int | None = None,
+    below: Draw | None = None, after: Draw | None = None, text: str = "",
 ) -> None:  # fmt: skip
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance.
 
     A page's file may give: `request`, which draws the options of the analysis; `beyond`, which draws a threshold and
     names the heads beyond it, as `named_over` does; its own key `numbers` and `figure`; what is drawn
-    `below` the key numbers, and `after` the table; what "About" says, and the `section` of docs/methods.md.
+    `below` the key numbers, and `after` the table; what "About" says.
     """
     selection = header.current()
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
@@ -76,7 +76,7 @@ def show(
         after(result, selection)
     page.downloads(result)
     unit = EXAMPLES[analysis.corpus].unit
-    endnotes.ending(result, analysis.formula, text or plain(analysis.summary), analysis, section, unit)
+    endnotes.ending(result, analysis.formula, text or plain(analysis.summary), analysis, unit)
 
 
 def named_over(values: np.ndarray, threshold: float, base: int, what: str) -> str:
