@@ -8,7 +8,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.numbers import number
 from bertviz_core.plotting import TOKENS
-from pages.shared import messages, page
+from pages.shared import page
 from pages.shared.frame import Selection, choices, links
 from pages.shared.messages import joined, plain
 from pages.shared.page import Metric
@@ -57,7 +57,6 @@ def below(result: Ablation, selection: Selection) -> None:
     groups(result)
 
 
-@messages.fragment
 def words(result: Ablation, selection: Selection) -> None:
     """The words whose loss rises most without the chosen head, with the guesses before and after, right ones bold."""
     worst = list(result.words(selection.head))

@@ -37,59 +37,24 @@ FORMULAS = [  # in the order of DIRECTIONS
 ]
 
 
-def headline() -> None:
-    """The finding of one direction, and the way to the head it names."""
-    best, n = result.best(direction=direction), int(result.n[0])
-    label = best.head.label(base)
-    page.finding(memoize(direction_finding, result, direction, base), bold=True)
-    if result.candidates == "mentions" and 2 * result.stored.single > n:
-        st.info(
-            "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
-            "(like WinoBias). Choose “words” as candidates.",
-            icon=":material/info:",
-        )
-    if best.head != selection.head:
-        chosen, icon = {"head": best.head.label(), "direction": DIRECTIONS[direction]}, ":material/visibility:"
-        st.button(f"Choose head {label}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
-
-
-def describe_reading() -> None:
-    """Say what the candidates are, and the file's format."""
-    origin = result.provenance
-    outside = "The paper does not measure this direction. " if direction else ""
-    st.caption(
-        f"Candidates: {AMONG[result.candidates]}. {outside}{result.stored.single:,} mentions have only one candidate. "
-        f"Read as {plain(origin['format'])}; head words found by {origin['head_words']}."
-    )
-
-
-def papers_numbers() -> dict[str, tuple[int, ...]]:
-    """The paper's Table 2 where it may stand beside this corpus's numbers: it is of CoNLL-2012."""
-    origin = result.provenance
-    is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
-    return paper.TABLE_2 if is_comparable else {}
-
-
 def metrics() -> list[Metric]:
     """Of the best head of one direction, chance, and the paper's baselines."""
-    best, n = result.best(direction=direction), int(result.n[0])
-    accuracy = result.row(best)["accuracy"]
-    cited = {name: f"paper: {numbers[0]}%" for name, numbers in papers_numbers().items()}
-    beside = "" if direction else cited.get(PAPER_HEAD, "")
-    entries = [(f"Best head: {best.head.label(base)}", percent(accuracy, n), beside)]
+    row = result.row(best)
+    beside = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
+    papers = "" if direction else beside.get(PAPER_HEAD, "")
+    entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), papers)]
     if result.is_causal:
-        of_all_mentions = percent(result.row(best)["accuracy_of_all_mentions"], result.of_all)
+        of_all_mentions = percent(row["accuracy_of_all_mentions"], result.of_all)
         entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
     for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
         if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
-            entries.append((name.capitalize(), percent(share, n), cited.get(name, "")))
+            entries.append((name.capitalize(), percent(share, n), beside.get(name, "")))
     return entries
 
 
 def table_2() -> None:
     """This corpus beside the paper's Table 2, percent, and the chosen head; intervals are in the downloads."""
     best, accuracy = result.best(), result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
-    cited = papers_numbers()
     shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
     best_name = f"best head, {best.head.label(base)}"
     shares[best_name] = accuracy[best.at]
@@ -118,10 +83,10 @@ def table_2() -> None:
 def documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
-    every, query = int(result.n[0]), partial(PassageQuery, choice)
-    keys, is_whole = ("guesses", "over", "document_search", "passage_page"), len(result.stored.items) == every
+    query = partial(PassageQuery, choice)
+    keys, is_whole = ("guesses", "over", "document_search", "passage_page"), len(result.stored.items) == n
     total, passages, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
-    part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {every:,} mentions"
+    part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {n:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
         "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
@@ -150,7 +115,17 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="page-contro
     result, kind, direction = opening.choose_antecedents(computed)
 choice, shown_direction = DirectedHead(direction, selection.head), arrow(DIRECTIONS[direction])
 page.restriction(result)
-headline()
+best, n = result.best(direction=direction), int(result.n[0])
+page.finding(memoize(direction_finding, result, direction, base), bold=True)
+if result.candidates == "mentions" and 2 * result.stored.single > n:
+    st.info(
+        "Most mentions have only one candidate, so no head can be wrong about them: the file marks few mentions "
+        "(like WinoBias). Choose “words” as candidates.",
+        icon=":material/info:",
+    )
+if best.head != selection.head:
+    chosen, icon = {"head": best.head.label(), "direction": DIRECTIONS[direction]}, ":material/visibility:"
+    st.button(f"Choose head {best.head.label(base)}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
 
 left, right = st.columns([3, 2], gap="medium")
 with left:
@@ -165,8 +140,15 @@ with right:
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
+origin = result.provenance
+is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
+cited: dict[str, tuple[int, ...]] = paper.TABLE_2 if is_comparable else {}  # which is of CoNLL-2012
 page.metrics(metrics())
-describe_reading()
+outside = "The paper does not measure this direction. " if direction else ""
+st.caption(
+    f"Candidates: {AMONG[result.candidates]}. {outside}{result.stored.single:,} mentions have only one candidate. "
+    f"Read as {plain(origin['format'])}; head words found by {origin['head_words']}."
+)
 table_2()
 if result.scores(choice).of("gender").n.any():
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"

@@ -33,25 +33,10 @@ def take(relation: str) -> None:
     address.choose(relation=relation, direction=guesses.DIRECTIONS[best.direction], head=best.head.label())
 
 
-def named(relation: str) -> str:
-    """A relation with its meaning, as Markdown."""
-    return plain(f"{relation} ({meaning(relation)})" if meaning(relation) else relation)
-
-
-def headline() -> None:
-    """The finding of the relation, and the way to its best head where another is chosen."""
-    page.finding(memoize(relation_finding, result, relation, base), bold=True)
-    best, accuracy = result.best_choice(relation), result.accuracy[:, result.relations.index(relation)]
-    if accuracy[choice.at] != accuracy[best.at]:
-        label = f"Choose {best.head.label(base)}"
-        st.button(label, on_click=take, args=(relation,), icon=":material/my_location:")
-
-
 def numbers() -> list[Metric]:
     """The best head, its held-out check, the baseline and the chosen head, beside the paper's or further numbers."""
-    row, index = result.row(relation), result.relations.index(relation)
-    n, own = int(row["n"]), int(result.counted.sum(0)[choice.direction, index])
-    share = float(result.accuracy[:, index][choice.at])
+    row, own = result.row(relation), int(result.counted.sum(0)[direction, column])
+    n, share = int(row["n"]), float(accuracy[choice.at])
     low, high = (percent(float(end), own) for end in wilson(share * own, own))
     offset = guesses.offset_name(row["baseline_offset"])
     of_best = of_offset = "not in the paper"
@@ -69,30 +54,6 @@ def numbers() -> list[Metric]:
         every = int(row["n_of_all_words"])
         entries.insert(1, ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"))
     return entries
-
-
-def table() -> None:
-    """Every relation, sortable; a click on a row chooses the relation, its best head and that head's direction."""
-    config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
-    config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
-    config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
-    page.clickable_table(
-        figure.relation_table(result, base), "relations", lambda row: take(result.relations[row]),
-        "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
-        column_config=config, height=min(420, 37 + 35 * len(result.relations)), placeholder="",
-    )  # fmt: skip
-    st.caption(
-        "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3. Fixed offsets "
-        "stay within the sentence: offset +1 attaches the last word to itself, while the probes' right-branching "
-        "baseline attaches it to ROOT."
-    )
-    origin = result.provenance
-    share = origin["split_words"] / origin["words"]
-    st.caption(
-        f"Trees: {result.trees}; read as {plain(origin['format'])}; {share:.1%} of the words are split into pieces "
-        "(paper: about 8%). The paper's Table 1 is on Stanford Dependencies, with function words as governors; its "
-        "numbers are shown for labels of the same name."
-    )
 
 
 @address.fragment
@@ -132,20 +93,25 @@ result = memoize(DependencyHeads.show, computed, shown)
 page.restriction(result)
 with often:
     relation, direction = opening.choose_relation(result)
-choice = DirectedHead(direction, selection.head)
-headline()
+choice, best = DirectedHead(direction, selection.head), result.best_choice(relation)
+column = result.relations.index(relation)
+accuracy = result.accuracy[:, column]  # (direction, layer, head)
+page.finding(memoize(relation_finding, result, relation, base), bold=True)
+if accuracy[choice.at] != accuracy[best.at]:
+    label = f"Choose {best.head.label(base)}"
+    st.button(label, on_click=take, args=(relation,), icon=":material/my_location:")
+named = plain(f"{relation} ({meaning(relation)})" if meaning(relation) else relation)
 
 left, right = st.columns(2, gap="medium")
 with left:
-    st.markdown(f"**Head map**: {named(relation)}, {arrow(guesses.DIRECTIONS[direction])}")
-    values = result.accuracy[direction, result.relations.index(relation)]
-    squares = memoize(accuracy_map, values, relation, base)
+    st.markdown(f"**Head map**: {named}, {arrow(guesses.DIRECTIONS[direction])}")
+    squares = memoize(accuracy_map, accuracy[direction], relation, base)
     lines = memoize(of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
     if glossed := explained(relation, "**{}**", "*{}*"):
         st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
-    st.markdown(f"**Fixed offsets**: {named(relation)}")
+    st.markdown(f"**Fixed offsets**: {named}")
     alt = f"Accuracy of fixed offsets on {relation}"
     page.chart(page.drawn(figure.offset_figure, result, relation, direction), "offsets-figure", alt)
 with right:
@@ -157,7 +123,25 @@ with right:
 page.metrics(numbers())
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
-table()
+config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
+config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
+config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
+page.clickable_table(
+    figure.relation_table(result, base), "relations", lambda row: take(result.relations[row]),
+    "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
+    column_config=config, height=min(420, 37 + 35 * len(result.relations)), placeholder="",
+)  # fmt: skip
+st.caption(
+    "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3. Fixed offsets "
+    "stay within the sentence: offset +1 attaches the last word to itself, while the probes' right-branching "
+    "baseline attaches it to ROOT."
+)
+origin = result.provenance
+st.caption(
+    f"Trees: {result.trees}; read as {plain(origin['format'])}; {origin['split_words'] / origin['words']:.1%} of the "
+    "words are split into pieces (paper: about 8%). The paper's Table 1 is on Stanford Dependencies, with function "
+    "words as governors; its numbers are shown for labels of the same name."
+)
 
 head_panel.attended_words(computed, shown.view, selection)
 sentences()

@@ -12,7 +12,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import meaning
-from bertviz_core.corpora.word_search import has
+from bertviz_core.corpora.word_search import has, searched_words
 from bertviz_core.errors import BertvizError
 from bertviz_core.plotting.head_map import weight_map
 from pages.shared import endnotes, messages, page, services, stored
@@ -162,8 +162,8 @@ def sentences() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         look = {"format_func": partial(title, result=result), "width": 320}
         probe = choices.selectbox("Probe", result.probes, key="probe", default=result.probes[first], **look)
-        searched = lists.words("probe_search")
-        found = [sentence for sentence in result.sentences if has(sentence["words"], searched)]
+        words = searched_words(lists.search_box("probe_search"))
+        found = [sentence for sentence in result.sentences if has(sentence["words"], words)]
         number = choices.page_of(len(found), SHOWN, key="probe_page")
     tested = result.about["sentences"]["test"]
     of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"

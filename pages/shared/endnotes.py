@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -10,6 +11,7 @@ from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
 
+METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 Source = Callable[..., Any] | Analysis
 
 
@@ -22,14 +24,16 @@ def folded(label: str, icon: str, key: str, draw: Callable[..., object], *args: 
 
 
 def about(formula: str, text: str, function: Source) -> None:
-    """The expander that explains a page's numbers: a formula in LaTeX or "", a text in Markdown, and the source of what
-    computes them."""
+    """The expander that explains a page's numbers: a formula in LaTeX or "", a text in Markdown, the source of what
+    computes them, and docs/methods.md, without a network."""
 
     def draw() -> None:
         if formula:
             st.latex(formula)
         st.markdown(text)
         st.code(function.source if isinstance(function, Analysis) else inspect.getsource(function), language="python")
+        if st.button("Methods", key="methods", icon=":material/menu_book:"):
+            st.dialog("Methods", width="large")(st.markdown)(METHODS.read_text(encoding="utf-8"))
 
     folded("About this figure", ":material/functions:", "about", draw)
 

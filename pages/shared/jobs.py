@@ -5,7 +5,6 @@ import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from threading import Timer
 
 import streamlit as st
@@ -144,7 +143,7 @@ def offer_download(needed: DownloadNeeded) -> None:
         st.rerun()
 
 
-@partial(messages.fragment, run_every=1.0)
+@st.fragment(run_every=1.0)
 def _running(jobs: list[Job], *, in_full: bool) -> None:
     """Draw running jobs: progress, rate, time left, and Cancel. The page is run again when one is over for this reader:
     after this reader's cancel it may go on for others."""

@@ -1,14 +1,11 @@
 """Errors and notes, in the project's words; nothing that came from a file is ever read as markup."""
 
-import functools
 import re
-from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.models.labels import isolated
@@ -45,23 +42,7 @@ def note(problem: BertvizError) -> None:
     st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
 
 
-def fragment(work: Callable[..., None], *, run_every: float | None = None) -> Callable[..., None]:
-    """st.fragment whose errors are drawn in its place when it runs alone, without the frame that draws them else."""
-
-    @functools.wraps(work)
-    def run(*arguments: Any, **options: Any) -> None:
-        try:
-            work(*arguments, **options)
-        except BertvizError as problem:
-            context = get_script_run_ctx()
-            if context is None or not context.fragment_ids_this_run:
-                raise
-            error(problem)
-
-    return st.fragment(run, run_every=run_every)
-
-
-@functools.partial(fragment, run_every=1.0)
+@st.fragment(run_every=1.0)
 def rerun_after(work: Future[Any]) -> None:
     """Draw the page again when work in the background is done."""
     if work.done():

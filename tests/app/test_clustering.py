@@ -44,3 +44,10 @@ def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
     assert "lacks what the statement is about" in words(app)
     shown = metrics(app)
     assert shown["Within / between layers"] == shown["Most similar heads"] == "–" and "nan" not in words(app)
+
+
+def test_an_about_box_opens_the_methods() -> None:
+    app, chapter = open_app("clustering"), "# Methods: what each analysis computes"
+    assert not any(chapter in element.value for element in app._tree.get("markdown"))  # on the page and in its dialog
+    app.button(key="methods").click().run()
+    assert not app.exception and any(chapter in element.value for element in app._tree.get("markdown"))

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from bertviz_core.errors import BertvizError
 from bertviz_core.settings import Settings
 from pages.shared import messages
 
@@ -34,7 +35,6 @@ class Address:
     implied: dict[str, str] = field(default_factory=dict)  # parameters that follow from others, and are not written
     visited: dict[str, dict[str, str]] = field(default_factory=dict)  # own parameters of each page when last shown
     problems: dict[str, tuple[str, Any]] = field(default_factory=dict)  # why it is not restored, what stands for it
-    is_running: bool = False  # the whole script, not a fragment of it
     is_inside: bool = False  # the reader came by a link within the app, which keeps what it does not name
 
 
@@ -58,7 +58,7 @@ def arrive(page: str) -> None:
         address.page, address.parameters = page, parameters
         address.restored, address.problems, address.explicit = set(), {}, set(parameters)
         address.implied = {}
-    address.drawn, address.is_running = {}, True
+    address.drawn = {}
 
 
 def leave(complete: bool) -> None:
@@ -69,21 +69,28 @@ def leave(complete: bool) -> None:
         address.parameters = {}
     address.visited[address.page] = texts(shared=False)
     address.parameters = dict(sorted((texts(shared=True) | address.visited[address.page]).items()))
-    address.is_running = False
     if st.query_params.to_dict() != address.parameters:
         st.query_params.from_dict(address.parameters)
 
 
 def fragment(work: Callable[..., None]) -> Callable[..., None]:
-    """A function as a fragment whose choices go to the address when it runs alone."""
+    """A function as a fragment. When it runs alone, without the frame, its choices go to the address, and its errors
+    are drawn in its place."""
 
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
-        work(*arguments, **options)  # on the way to another page it raises: that address Streamlit has set
-        if not current().is_running:
+        context = get_script_run_ctx()
+        is_alone = context is not None and bool(context.fragment_ids_this_run)
+        try:
+            work(*arguments, **options)  # raises on the way to another page too: that address Streamlit has set
+        except BertvizError as problem:
+            if not is_alone:
+                raise
+            messages.error(problem)
+        if is_alone:
             leave(complete=False)
 
-    return messages.fragment(run)
+    return st.fragment(run)
 
 
 def texts(*, shared: bool) -> dict[str, str]:

@@ -1,7 +1,6 @@
 """The uploads that a reader sees: on a public server this session's, else the latest, and those of links."""
 
 from contextlib import suppress
-from functools import partial
 
 import streamlit as st
 
@@ -76,7 +75,7 @@ def take(role: str) -> CheckedFiles | None:
     return check.result()
 
 
-@partial(messages.fragment, run_every=1.0)
+@st.fragment(run_every=1.0)
 def _checking(mine: jobs.Session) -> None:
     """The page goes on meanwhile, and is run again when the check is over."""
     if mine.check is None or mine.check.done():

@@ -16,7 +16,7 @@ from bertviz_core.heads import all_labels, highest, ranks
 from bertviz_core.numbers import number
 from bertviz_core.overview import segments
 from bertviz_core.plotting.drawing import HEIGHT, FigureSpec
-from pages.shared import endnotes, messages, page, services, stored
+from pages.shared import endnotes, page, services, stored
 from pages.shared.frame import Selection, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
@@ -155,7 +155,6 @@ def _key_numbers(column: HeadColumn, result: Result, values: np.ndarray, selecti
     ]
 
 
-@messages.fragment
 def _examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
     st.header(f"Top segments for head {selection.label}")

@@ -27,11 +27,6 @@ def search_box(key: str) -> str:
     return choices.text("Search", key=key, default="", max_chars=60, help=about, width=150)
 
 
-def words(key: str) -> tuple[str, ...]:
-    """Draw a search; its words in lower case, none without a search."""
-    return tuple(searched_words(search_box(key)))
-
-
 def guesses(
     result: Any, request: Request, is_whole: bool, query: Callable[..., GuessQuery[Entry]], size: int,
     keys: tuple[str, str, str, str], order: str = ORDERS[0],
@@ -49,7 +44,7 @@ def guesses(
         chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
         order = choices.selectbox("Order", ORDERS, key="order", default=order, width=190)
         weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=170)
-        asked = query(chosen, weight, words(searched), order)
+        asked = query(chosen, weight, tuple(searched_words(search_box(searched))), order)
         total, entries = memoize(details.page, parts or result, asked, 0, size)
         number = choices.page_of(total, size, key=page)
     if number > 1:
