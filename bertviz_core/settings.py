@@ -64,11 +64,6 @@ class Execution:
     workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
     ray: str = ""  # address of a running Ray cluster; empty for none
 
-    @property
-    def shared(self) -> bool:
-        """Whether other processes share the work."""
-        return bool(self.workers or self.ray)
-
 
 def app_execution() -> Execution:
     """How the app computes: with BERTVIZ_WORKERS workers, on the Ray cluster at BERTVIZ_RAY; raises SettingsError for a

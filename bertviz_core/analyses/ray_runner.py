@@ -10,12 +10,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import ray
+from ray.exceptions import RayError, RayTaskError
+from ray.util import ActorPool
+
 from bertviz_core.analyses.chunks import Chunks, Parts, compute_chunk
-from bertviz_core.analyses.model_pass import Load, LocalRunner, last_model_loader
+from bertviz_core.analyses.model_pass import LocalRunner, last_model_loader
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine.jobs import Progress
@@ -80,27 +83,18 @@ class RayRunner(LocalRunner):
     """Computes passes by workers, started for the first one; a context that ends them. Work that is split into neither
     chunks nor parts runs in this process."""
 
-    def __init__(self, execution: Execution, load: Load | None = None) -> None:
-        super().__init__(execution, load)
-        if find_spec("ray") is None:
-            hint = "Install it with `pip install ray`, or compute without workers."
-            raise SettingsError("Several workers need Ray, which is not installed.", hint=hint)
-
     @cached_property
     def workers(self) -> list[Any]:
-        import ray
-
-        if _connect(self.execution):
+        if not ray.is_initialized():
+            _connect(self.execution)
             self.callback(ray.shutdown)
         self.callback(self._end_workers)
-        return _actors(ChunkWorker, self.execution)
+        return _actors(self.execution)
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Load the model of a pass in every worker; returns its description, without weights."""
         if not ANALYSES[together[0].analysis].chunked:
             return super().start(together, progress)
-        import ray
-
         progress.start("Starting workers")
         progress.start(f"Loading the model in {len(self.workers)} workers")
         task = self._task(together)
@@ -109,7 +103,7 @@ class RayRunner(LocalRunner):
             progress.advance(0)
         try:
             shapes = ray.get(calls)
-        except ray.exceptions.RayError as error:
+        except RayError as error:
             raise _failure(error) from error
         if len({shape["device"] for shape in shapes}) > 1:
             what = "Some workers have a GPU and some have none: their sums would differ."
@@ -120,8 +114,6 @@ class RayRunner(LocalRunner):
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
         """Compute chunks in the order in which workers become free. None that has been read is more than BACKLOG for
         each worker ahead of the first that is missing: memory is bounded."""
-        from ray.util import ActorPool
-
         pool, task = ActorPool(self.workers), self._task(requests)
         sizes: dict[int, int] = {}  # of the chunks under way, by number, in their order
         try:
@@ -145,8 +137,6 @@ class RayRunner(LocalRunner):
 
     def _next(self, pool: Any, sizes: dict[int, int], progress: Progress) -> Iterator[tuple[int, list[bytes]]]:
         """The next chunk that is computed, which counts once it has been taken; nothing for a while without one."""
-        from ray.exceptions import RayError
-
         try:
             number, sums = pool.get_next_unordered(timeout=POLL)
         except RayError as error:
@@ -158,23 +148,15 @@ class RayRunner(LocalRunner):
         progress.advance(sizes.pop(number))
 
     def _end_workers(self) -> None:
-        import ray
-
         for worker in vars(self).pop("workers", ()):
             with suppress(Exception):
                 ray.kill(worker)
 
 
-def _connect(execution: Execution) -> bool:
-    """Connect to the cluster, or start one with a CPU for each worker where no address is given. Returns whether the
-    connection is new; raises SettingsError where there is no such cluster."""
+def _connect(execution: Execution) -> None:
+    """Connect to the cluster, or start one with a CPU for each worker where no address is given."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-
-    import ray
-
-    if ray.is_initialized():
-        return False
     own = {"num_cpus": execution.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE}
     options: dict[str, Any] = {} if execution.ray else own
     try:
@@ -183,14 +165,11 @@ def _connect(execution: Execution) -> bool:
         what = f"The Ray cluster at {execution.ray or 'this machine'} cannot be reached ({_reason(error)})."
         hint = "Start it with `ray start --head`, set its RAY_AUTH_TOKEN, or omit --ray."
         raise SettingsError(what, hint=hint) from error
-    return True
 
 
-def _actors(worker: type, execution: Execution) -> list[Any]:
-    """Actors of a class, which Ray starts again when their process ends, and whose calls it then repeats: for each
-    worker, else for each GPU, or each CPU where there is none. Raises SettingsError where there are fewer CPUs."""
-    import ray
-
+def _actors(execution: Execution) -> list[Any]:
+    """Actors, which Ray starts again when their process ends, and whose calls it then repeats: as many as workers are
+    asked for, else for each GPU, or each CPU where there is none."""
     resources = ray.cluster_resources()
     cpus, gpus = int(resources.get("CPU", 0)), 0 if execution.device == "cpu" else int(resources.get("GPU", 0))
     count = execution.workers or gpus or cpus
@@ -199,7 +178,7 @@ def _actors(worker: type, execution: Execution) -> list[Any]:
         raise SettingsError(what, hint=f"Choose at most {cpus} workers.")
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
-    remote_class: Any = ray.remote(worker).options(
+    remote_class: Any = ray.remote(ChunkWorker).options(
         num_cpus=1,
         num_gpus=min(1.0, gpus / count),
         runtime_env={"env_vars": environment},
@@ -209,10 +188,8 @@ def _actors(worker: type, execution: Execution) -> list[Any]:
     return [remote_class.remote() for _ in range(count)]
 
 
-def _failure(error: BaseException) -> BertvizError:
+def _failure(error: RayError) -> BertvizError:
     """The error of a failed actor call; a BertvizError is returned as it was raised there."""
-    from ray.exceptions import RayTaskError
-
     cause = getattr(error, "cause", None)
     if isinstance(cause, BertvizError):
         return cause

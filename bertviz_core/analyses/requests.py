@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from bertviz_core.analyses.model_pass import Load, LocalRunner, compute_pass
-from bertviz_core.analyses.ray_runner import RayRunner
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
-from bertviz_core.errors import BertvizError, Cancelled, ModelError, StoreError
+from bertviz_core.errors import BertvizError, Cancelled, ModelError, SettingsError, StoreError
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.settings import Execution
 
@@ -49,7 +48,14 @@ def compute(
 
 
 def runner_of(execution: Execution, load: Load | None = None) -> LocalRunner:
-    return (RayRunner if execution.shared else LocalRunner)(execution, load)
+    if not (execution.workers or execution.ray):
+        return LocalRunner(execution, load)
+    try:
+        from bertviz_core.analyses.ray_runner import RayRunner
+    except ModuleNotFoundError as error:
+        hint = "Install it with `pip install ray`, or compute without workers."
+        raise SettingsError("Several workers need Ray, which is not installed.", hint=hint) from error
+    return RayRunner(execution, load)
 
 
 def shared(request: Request) -> list[Request]:
