@@ -16,13 +16,13 @@ def focused(result: Entropy, _: HeadColumn, selection: Selection) -> str:
 
 
 def numbers(result: Entropy, _: Selection) -> list[Metric]:
-    means, printed = result.layer_means("entropy"), paper.LAYER_MEANS["entropy"]
+    means, printed = result["entropy"].mean(1), paper.LAYER_MEANS["entropy"]
     entries = [
         ("Mean entropy, first layer", f"{means[0]:.2f} nats", f"paper: {printed[0]:.1f}"),
         ("Mean entropy, last layer", f"{means[-1]:.2f} nats", f"paper: {printed[-1]:.1f}"),
     ]
     if "from_cls" in result.present:
-        last = result.layer_means("from_cls")[-1]
+        last = result["from_cls"].mean(1)[-1]
         entries.append(("From [CLS], last layer", f"{last:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
     broadest = result["max_weight"].flat[result["entropy"].argmax()]
     return [*entries, ("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%")]

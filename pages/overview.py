@@ -52,7 +52,7 @@ def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: i
         clear, over = f"{head.label(base)}: {patterns['previous'][head]:.2f}", paper.HEADS_OVER_HALF["previous"]
         entries.append(("Previous token, clearest", clear, f"paper: {over} heads over 0.5"))
         for quantity in sinks(patterns)[:1]:
-            most = f"{patterns.layer_means(quantity).max():.2f}"
+            most = f"{patterns[quantity].mean(1).max():.2f}"
             own = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
             entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", most, own))
     if "dependency_heads" in results or "coreference_heads" in results:

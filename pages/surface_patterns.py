@@ -30,7 +30,7 @@ def numbers(result: HeadAverages, selection: Selection) -> list[Metric]:
         if name in result.present
     ]
     for name in sinks(result)[:1]:
-        means, printed = result.layer_means(name), max(paper.LAYER_MEANS["to_sep"])
+        means, printed = result[name].mean(1), max(paper.LAYER_MEANS["to_sep"])
         title = f"To {BY_QUANTITY[name].short}, max: layer {int(means.argmax()) + selection.base}"
         token = "" if name == "to_sep" else "[SEP], "
         entries.append((title, f"{means.max():.2f}", f"unmasked text; paper: {token}{printed:.2f}"))

@@ -4,7 +4,6 @@ uncertainty)."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from operator import iadd
 from typing import Any, Self
@@ -23,30 +22,22 @@ from bertviz_core.models.tokens import Tokens
 Measure = Callable[[Batch, Any], Tensor]
 
 
-class DocumentSums(ABC):
-    """Each segment adds a row of numbers; the rows of a document are added up, and of these sums `moments` are summed.
+class DocumentSums:
+    """Each segment adds a row of numbers; the rows of a document are added up, and of these sums `moments` are summed
+    over documents: a function of the sums (document, ...) of one layer.
 
     Within a chunk the segments come in any order, and chunks come in the order of the corpus. So a chunk's rows wait
     for its end; then all its documents are complete but the first and the last, which may continue in another chunk.
     """
 
-    def __init__(self, layers: int, *shape: int) -> None:
+    def __init__(self, moments: Callable[[np.ndarray], np.ndarray], layers: int, *shape: int) -> None:
+        self.moments = moments
         self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
         self.sums = np.zeros((0, layers, *shape))  # theirs
         self.total = np.stack([self.moments(self.sums[:, 0])] * layers)  # (layer, ...) moments of the complete ones
         # Of each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
         self.is_batch = False  # whether it was given rows itself, which may be of any part of a chunk
-
-    @staticmethod
-    def expanded(rows: np.ndarray) -> np.ndarray:
-        """Rows as they are added to (segment, ...) as they are summed."""
-        return rows.astype(np.float64)
-
-    @staticmethod
-    @abstractmethod
-    def moments(sums: np.ndarray) -> np.ndarray:
-        """What is summed over documents, from their own sums (document, ...) of one layer."""
 
     def add(self, layer: int, documents: np.ndarray, rows: Tensor) -> None:
         """Take in rows (segment, ...) of one layer, of segments of these documents (segment,)."""
@@ -85,7 +76,7 @@ class DocumentSums(ABC):
         sums = np.zeros((len(ends), *self.sums.shape[1:]))
         for layer, rows in enumerate(self.rows):
             if rows:
-                values = self.expanded(torch.cat([each for _, each in rows]).cpu().numpy())
+                values = torch.cat([each for _, each in rows]).cpu().numpy().astype(np.float64)
                 numbers, each = _summed(np.concatenate([documents for documents, _ in rows]), values)
                 is_end = np.isin(numbers, ends)
                 sums[np.searchsorted(ends, numbers[is_end]), layer] = each[is_end]
@@ -111,21 +102,12 @@ def _summed(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return distinct, np.add.reduceat(rows[order], starts, axis=0)
 
 
-class AverageSums(DocumentSums):
-    """For averages: rows are values (segment, head, quantity), NaN where a segment has none; the sums of a document are
-    its number of values n and their sum s, and the moments 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2, s^3."""
-
-    @staticmethod
-    def expanded(rows: np.ndarray) -> np.ndarray:
-        values = rows.astype(np.float64)
-        return np.stack([~np.isnan(values), np.nan_to_num(values, nan=0.0)], 1)
-
-    @staticmethod
-    def moments(sums: np.ndarray) -> np.ndarray:
-        """(8, head, quantity) from (document, 2, head, quantity)."""
-        n, s = sums[:, 0], sums[:, 1]
-        squares, cubes = (n * n, n * s, s * s), (n**3, n * n * s, n * s * s, s**3)
-        return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
+def average_moments(sums: np.ndarray) -> np.ndarray:
+    """(8, head, quantity): sums over documents of 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2 and s^3, from the
+    number n and the sum s of a document's values, (document, 2, head, quantity)."""
+    n, s = sums[:, 0], sums[:, 1]
+    squares, cubes = (n * n, n * s, s * s), (n**3, n * n * s, n * s * s, s**3)
+    return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
 
 
 class SegmentAverages:
@@ -138,7 +120,7 @@ class SegmentAverages:
         self.quantities, self.measure, self.device = tuple(quantities), measure, device
         shape = (layers, heads, len(self.quantities))
         self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=device)  # of 1, x, x^2 and x^3
-        self.documents = AverageSums(layers, 2, heads, len(self.quantities))
+        self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
         self.top_values = torch.full((*shape, TOP), -torch.inf, device=device)
         self.top = torch.full((*shape, TOP), -1, dtype=torch.int64, device=device)
         self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
@@ -156,9 +138,10 @@ class SegmentAverages:
     def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
         """Add the values (batch, head, quantity) of one layer, NaN where a segment has none, with the numbers (batch,)
         int64 of the segments and of their documents."""
-        self.documents.add(layer, documents, values)
-        known = values.nan_to_num(nan=0.0).double()
-        for power, each in enumerate((~values.isnan(), known, known.square(), known.pow(3))):
+        present, known = ~values.isnan(), values.nan_to_num(nan=0.0)
+        self.documents.add(layer, documents, torch.stack([present, known], 1))
+        known = known.double()
+        for power, each in enumerate((present, known, known.square(), known.pow(3))):
             self.sums[power, layer] += each.sum(0)
         ranked = values.nan_to_num(nan=-float("inf")).permute(1, 2, 0)  # (head, quantity, batch)
         self._keep_top(slice(layer, layer + 1), ranked[None], numbers.expand_as(ranked)[None])

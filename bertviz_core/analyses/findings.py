@@ -52,7 +52,7 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
 def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
     """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another; raises
     KeyError for a quantity that no input has."""
-    values = present(result, quantity)
+    values = result[quantity]
     half = result.interval(quantity, comparisons or values.size)
     return Interval(values - half, values + half, _units(result, quantity) >= MIN_UNITS)
 
@@ -85,13 +85,6 @@ def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) 
     below = np.hypot(share - interval.low, others.high - other)
     above = np.hypot(interval.high - share, other - others.low)
     return Interval(gain - below, gain + above, interval.enough)
-
-
-def present(result: HeadAverages, quantity: str) -> np.ndarray:
-    """(layer, head) averages of a quantity; raises KeyError for one that no input has."""
-    if quantity not in result.present:
-        raise KeyError(quantity)
-    return result[quantity]
 
 
 class Answer(NamedTuple):

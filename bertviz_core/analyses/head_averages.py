@@ -36,8 +36,8 @@ class HeadAverages(Result):
     texts: dict[str, Any]  # number (as text) of each of these segments -> its location and tokens
 
     def __getitem__(self, quantity: str) -> np.ndarray:
-        """(layer, head) document averages; raises KeyError for an unknown name."""
-        if quantity not in self.quantities:
+        """(layer, head) document averages; raises KeyError for a quantity that no segment has."""
+        if quantity not in self.present:
             raise KeyError(quantity)
         return self.mean[self.quantities.index(quantity)]
 
@@ -86,10 +86,6 @@ class HeadAverages(Result):
     def to_frame(self) -> pd.DataFrame:
         columns = {name: self[name] for name in self.present}
         return head_frame(columns | {f"{name}_interval": self.interval(name) for name in self.present})
-
-    def layer_means(self, quantity: str) -> np.ndarray:
-        """(layer,) mean over heads, the line in the paper's figures."""
-        return self[quantity].mean(axis=1)
 
 
 @cache

@@ -198,9 +198,8 @@ def test_a_chunk_that_ends_its_worker_three_times_or_fails_ends_the_job(word, re
 
 def test_a_worker_refuses_another_model_in_the_folder(masked):
     with pytest.raises(ModelError, match="another model"):
-        ray_runner.ChunkWorker().shape(
-            ray_runner.PassTask((request_of("entropy", masked),), Execution("cpu"), "a fingerprint")
-        )
+        task = ray_runner.PassTask((request_of("entropy", masked),), Execution("cpu"), "a fingerprint")
+        ray_runner.ChunkWorker().shape(task)
 
 
 def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
@@ -239,10 +238,7 @@ def test_the_app_reads_its_workers_from_the_environment(monkeypatch):
 
 
 def test_more_workers_than_the_cluster_has_cpus(local_ray, tiny):
-    with (
-        ray_runner.RayRunner(Execution("cpu", workers=10_000)) as many,
-        pytest.raises(SettingsError, match="10000 CPUs"),
-    ):
+    with runner_of(Execution("cpu", workers=10_000)) as many, pytest.raises(SettingsError, match="10000 CPUs"):
         many.start([request_of("entropy", tiny)], Progress())
 
 

@@ -22,7 +22,7 @@ def test_figure_2_draws_every_head_of_every_quantity():
     assert list(dots["[CLS]"].customdata[12][:1]) == ["2-1"]  # after the 12 heads of layer 1
     lines = [trace for trace in figure.data if trace.mode == "lines"]
     assert len(lines) == 8
-    np.testing.assert_allclose(lines[0].y, result.layer_means("to_cls"))
+    np.testing.assert_allclose(lines[0].y, result["to_cls"].mean(1))
 
 
 def test_figure_4_has_the_uniform_line_and_units():

@@ -48,7 +48,7 @@ def test_a_page_opens_on_what_ships(entry: links.Page, sentences: set[str]) -> N
 def test_tiles_and_the_strongest_heads_are_about_the_sink_and_no_other_special_token() -> None:
     patterns = result("surface_patterns")
     sink, *others = (BY_QUANTITY[name].short for name in sinks(patterns))
-    mean = patterns.layer_means(sinks(patterns)[0])
+    mean = patterns[sinks(patterns)[0]].mean(1)
     named = {page: metrics(open_app(page)) for page in ("overview", "surface_patterns", "sep_gradients")}
     assert named["overview"][f"To {sink}, highest layer"] == f"{mean.max():.2f}"
     assert named["surface_patterns"][f"To {sink}, max: layer {mean.argmax() + 1}"] == f"{mean.max():.2f}"

@@ -9,7 +9,7 @@ from typing_extensions import Doc
 
 from bertviz_core.analyses.ablation.result import COLUMNS, Ablation
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals
 from bertviz_core.analyses.request import Options
 from bertviz_core.heads import all_heads, highest
 from bertviz_core.models.checkpoint import Checkpoint
@@ -32,7 +32,7 @@ def matter(result: Ablation, base: int) -> Answer:
 
 
 def no_op(result: Ablation, base: int) -> Answer:
-    change, interval = present(result, "to_sink_loss_change"), head_intervals(result, "to_sink_loss_change")
+    change, interval = result["to_sink_loss_change"], head_intervals(result, "to_sink_loss_change")
     head = result.largest("to_sink_loss_change")
     lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
     largest = np.maximum(-interval.low, interval.high)

@@ -25,17 +25,13 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Window, Windows
 
 
-class CountSums(DocumentSums):
-    """Rows are counts (window, system, group), of right guesses and as the last system of all items."""
-
-    @staticmethod
-    def moments(sums: np.ndarray) -> np.ndarray:
-        """(4, system, row) from (document, system, group): sums over documents of 1 (where n > 0), n^2, n c and c^2 for
-        c right guesses among n items."""
-        counts = by_row(sums)
-        correct, n = counts[:, :-1], counts[:, -1:]
-        shared = (np.broadcast_to(each, correct.shape) for each in (n > 0, n * n))
-        return np.stack([each.sum(0) for each in (*shared, n * correct, correct * correct)])
+def count_moments(sums: np.ndarray) -> np.ndarray:
+    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items, from
+    counts (document, system, group) whose last system is all items."""
+    counts = by_row(sums)
+    correct, n = counts[:, :-1], counts[:, -1:]
+    shared = (np.broadcast_to(each, correct.shape) for each in (n > 0, n * n))
+    return np.stack([each.sum(0) for each in (*shared, n * correct, correct * correct)])
 
 
 class AntecedentSums:
@@ -61,7 +57,8 @@ class AntecedentSums:
             "chance": np.zeros((2, len(CANDIDATES), GROUPS)),
             "single": 0,
         }
-        self.by_document = CountSums(layers, len(DIRECTIONS) * len(CANDIDATES) * heads + len(BASELINES) + 1, GROUPS)
+        systems = len(DIRECTIONS) * len(CANDIDATES) * heads + len(BASELINES) + 1
+        self.by_document = DocumentSums(count_moments, layers, systems, GROUPS)
         self.blocks: dict[int, ItemGuesses] = {}
         self.documents: dict[int, dict[str, Any]] = {}
         self.starts = {} if starts is None else starts

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper, plotting
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
@@ -52,7 +52,7 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
 
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
-    largest = present(result, "max_weight")
+    largest = result["max_weight"]
     early = largest[: max(1, round(EARLY * len(largest)))]
     head, half = highest(-early), result.interval("max_weight")
     last = len(early) - 1 + base
@@ -68,7 +68,7 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
 
 
 def broad_from_cls(result: Entropy, base: int) -> Answer:
-    means = present(result, "from_cls").mean(1)
+    means = result["from_cls"].mean(1)
     low, high, enough = layer_intervals(result, "from_cls")
     last, everywhere = Interval(low[-1], high[-1], enough), Interval(low.mean(), high.mean(), enough)
     return Answer(

@@ -7,7 +7,7 @@ from typing import ClassVar
 import plotly.graph_objects as go
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Statement, decide, head_intervals, present
+from bertviz_core.analyses.findings import Answer, Statement, decide, head_intervals
 from bertviz_core.analyses.head_averages import HeadAverages, averaged_column
 from bertviz_core.heads import highest
 from bertviz_core.models.segments import INPUTS
@@ -53,7 +53,7 @@ def paper_figure(result: Induction, base: int = 1) -> go.Figure:
 def strongest(result: Induction, base: int, quantity: str) -> Answer:
     position, words = CONTROLS[quantity]
     control = CONTROL.format(position)
-    values, controls = present(result, quantity), present(result, control)
+    values, controls = result[quantity], result[control]
     head, (label, *_) = highest(values), KINDS[quantity]
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     return Answer(

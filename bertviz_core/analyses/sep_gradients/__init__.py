@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, layer_intervals, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, layer_intervals
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result
@@ -98,7 +98,7 @@ def sink(result: SepGradients) -> Sink | None:
         return None
     means = attention[quantity := ranked[0]].mean(1)
     layer = int(means.argmax())
-    gradient, other = (present(result, name)[layer].mean() for name in (quantity, "to_other"))
+    gradient, other = (result[name][layer].mean() for name in (quantity, "to_other"))
     return Sink(quantity.removeprefix("to_"), layer, float(means[layer]), float(share(gradient, other)))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals, present
+from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, head_intervals, layer_intervals
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, CLASSES, COLUMNS, NORM_LABELS, paper_figure
 from bertviz_core.heads import highest
@@ -23,7 +23,7 @@ ONE_LAYER = "with an interval corrected for the number of layers."
 
 def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     """The head with the most attention to a neighbor, and how many put over half of their attention there."""
-    values = present(result, quantity)
+    values = result[quantity]
     head, over = highest(values), int((values > HALF).sum())
     return Answer(
         decide(head_intervals(result, quantity), HALF)[head],
@@ -35,7 +35,7 @@ def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
 
 
 def little_to_itself(result: HeadAverages, base: int) -> Answer:
-    values = present(result, "current")
+    values = result["current"]
     heads = head_intervals(result, "current")
     share = Interval((heads.high < TO_ITSELF).mean(), (heads.low < TO_ITSELF).mean(), heads.enough)
     return Answer(
@@ -47,7 +47,7 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
 
 
 def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
-    values = present(result, quantity)
+    values = result[quantity]
     layer, label = int(values.mean(1).argmax()), BY_QUANTITY[quantity].label
     return Answer(
         decide(layer_intervals(result, quantity), threshold)[layer],
@@ -92,7 +92,7 @@ def order_of_layers(result: HeadAverages, base: int) -> Answer:
     """Whether the peaks stand in order, whichever of the layers that may be the highest are."""
     peaks, candidates = [], []
     for name in PEAKS:
-        peaks.append(int(present(result, name).mean(1).argmax()) + base)
+        peaks.append(int(result[name].mean(1).argmax()) + base)
         low, high, enough = layer_intervals(result, name, len(PEAKS))
         known = bool(np.all(enough)) and not np.isnan(low).any()
         candidates.append(np.flatnonzero(high >= low.max()) if known else np.arange(len(low)))
