@@ -51,7 +51,7 @@ Task = Mapping[str, Any]  # JSON
 def analyses(to_compute: Iterable[Request], store: Store) -> Task:
     """The task to compute and store what is not stored yet of these requests; raises InputError where a corpus is in
     this process's memory alone."""
-    return {"store": str(store.folder), "requests": [_request(request) for request in to_compute]}
+    return {"store": str(store.folder), "requests": [_as_json(request) for request in to_compute]}
 
 
 def download(name: str, revision: str | None, to_compute: Iterable[Request], store: Store) -> Task:
@@ -61,15 +61,7 @@ def download(name: str, revision: str | None, to_compute: Iterable[Request], sto
 
 def report(request: ReportRequest, store: Store) -> Task:
     """The task to compute and store what a report lacks; raises InputError as `analyses` does."""
-    return {
-        "store": str(store.folder),
-        "report": {
-            "checkpoint": _checkpoint(request.checkpoint),
-            "corpora": {kind: _source(source) for kind, source in request.corpora.items()},
-            "settings": request.settings.to_json(),
-            "max_cost": request.max_cost,
-        },
-    }
+    return {"store": str(store.folder), "report": _as_json(request)}
 
 
 def perform(task: Task, progress: Progress, load: Load) -> None:
@@ -86,7 +78,7 @@ def perform(task: Task, progress: Progress, load: Load) -> None:
         return
     to_compute = task["requests"]
     if hub := task.get("download"):
-        downloaded = _checkpoint(_download(hub["name"], hub["revision"], progress))
+        downloaded = _as_json(_download(hub["name"], hub["revision"], progress))
         to_compute = [each | {"checkpoint": downloaded} for each in to_compute]
     opened = [_open_request(each, store) for each in to_compute]
     wanted = [each for each in opened if not hub or model_pass.can_compute(each)]
@@ -107,31 +99,29 @@ def _download(name: str, revision: str | None, progress: Progress) -> Checkpoint
     return running.result()
 
 
-def _request(request: Request) -> dict[str, Any]:
-    others = {role: _source(source) for role, source in request.others.items()}
-    model, settings = _checkpoint(request.checkpoint), request.settings.to_json()
-    changed = {"checkpoint": model, "source": _source(request.source), "settings": settings, "others": others}
-    return vars(request) | changed
+def _as_json(part: Any) -> Any:
+    """A part of a task; raises InputError for a corpus that no other process can read."""
+    match part:
+        case Source(locator=""):
+            hint = "Upload it again, or name another folder for the store with BERTVIZ_STORE."
+            raise InputError("The corpus is not in the store, so no job can read it.", where=part.name, hint=hint)
+        case Source():
+            return {name: getattr(part, name) for name in ("name", "digest", "locator", "max_unpacked")}
+        case Checkpoint():
+            return {"name": part.name, "folder": str(part.folder.absolute()), "revision": part.revision}
+        case Request() | ReportRequest():
+            return _as_json(vars(part))
+        case Settings():
+            return part.to_json()
+        case Mapping():
+            return {name: _as_json(value) for name, value in part.items()}
+    return part
 
 
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
     model, source = checkpoint.reopen(**fields["checkpoint"]), _open_source(fields["source"], store)
     others = {role: _open_source(each, store) for role, each in fields["others"].items()}
     return Request(fields["analysis"], model, source, Settings(**fields["settings"]), fields["options"], others)
-
-
-def _checkpoint(model: Checkpoint) -> dict[str, Any]:
-    return {"name": model.name, "folder": str(model.folder.absolute()), "revision": model.revision}
-
-
-def _source(source: Source) -> dict[str, Any]:
-    if not source.locator:
-        raise InputError(
-            "The corpus is not in the store, so no job can read it.",
-            where=source.name,
-            hint="Upload it again, or name another folder for the store with BERTVIZ_STORE.",
-        )
-    return {name: getattr(source, name) for name in ("name", "digest", "locator", "max_unpacked")}
 
 
 def _open_source(fields: Mapping[str, Any], store: Store) -> Source:
