@@ -5,8 +5,8 @@ import streamlit as st
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.comparison import checkpoint_names, compare, figure
 from bertviz_core.comparison.change import Change
-from bertviz_core.emergence.series import REQUIRED, shipped
-from bertviz_core.numbers import number, p_value
+from bertviz_core.emergence import REQUIRED
+from bertviz_core.emergence.series import shipped
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, header
 from pages.shared.memoize import memoize
@@ -24,36 +24,6 @@ def notes() -> None:
     if not checkpoint_names(memoize(shipped), comparison.compared):
         titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
         st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
-
-
-def table(change: Change) -> None:
-    """The heads with the largest differences; a check mark where the difference is marked."""
-    rows = [
-        {
-            "head": head.label(selection.base),
-            "A": number(float(change.a[head])),
-            "B": number(float(change.b[head])),
-            "B − A": number(float(change.difference[head])),
-            "95% interval": change.interval(head),
-            "p": p_value(change.p[head]).removeprefix("= "),
-            "differs": "✓" if change.marked[head] else "",
-        }
-        for head in change.by_size()[:SHOWN]
-    ]
-    st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
-
-
-def best_heads() -> None:
-    """The best head of every quantity in A and in B, and the difference of the two."""
-    frame = comparison.tables()["best"]
-    frame["quantity"] = frame["quantity"].map(comparison.label)
-    formats = {
-        name: st.column_config.NumberColumn(label, format="%.3g") if frame[name].dtype.kind == "f" else label
-        for name, label in BEST.items()
-        if name in frame
-    }
-    alt = "For each quantity the head with the highest value in A and B"
-    st.dataframe(frame, hide_index=True, column_config=formats, alt=alt)
 
 
 selection = header.current()
@@ -84,7 +54,8 @@ if comparison.changes:
         page.chart(drawing, "compare-scatter", alt, head=selection.head)
     with right:
         st.header("Heads that changed most")
-        table(comparison.changes[key])
+        rows = comparison.changes[key].rows(SHOWN, selection.base)
+        st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 else:
     notes()
     st.header("By relative depth")
@@ -92,7 +63,15 @@ else:
     page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt)
 
 st.header("Best heads")
-best_heads()
+best = comparison.tables()["best"]
+best["quantity"] = best["quantity"].map(comparison.label)
+formats = {
+    name: st.column_config.NumberColumn(label, format="%.3g") if best[name].dtype.kind == "f" else label
+    for name, label in BEST.items()
+    if name in best
+}
+alt = "For each quantity the head with the highest value in A and B"
+st.dataframe(best, hide_index=True, column_config=formats, alt=alt)
 page.downloads(comparison)
 endnotes.about(
     r"t = \frac{x_B - x_A}{\sqrt{s_A^2 + s_B^2}} \qquad \nu = \frac{(s_A^2 + s_B^2)^2}"

@@ -1,7 +1,7 @@
 """Two runs of one analysis: every quantity of every head in A, in B, and its difference (docs/methods.md, section
 13)."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,13 +9,11 @@ import pandas as pd
 
 from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
-from bertviz_core.analyses.head_averages import averages_of
 from bertviz_core.analyses.proportions import ALPHA, MIN_UNITS, Estimate, units_text
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.comparison.change import CONSERVATIVE, Change, cautions, differences, names
-from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.series import REQUIRED
+from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.engine.packing import pack
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
@@ -88,11 +86,8 @@ class Comparison(Result):
     def summary(self) -> dict[str, Any]:
         """The compared values under "a", "b", "difference", "p", "low" and "high", by quantity."""
         values = {name: {key: to_lists(value) for key, value in part.items()} for name, part in self._parts().items()}
-        about = {
-            "compared": self.compared,
-            "differing": list(differences(self.provenance, self.other)),
-            "notes": self.notes,
-        }
+        differing = list(differences(self.provenance, self.other))
+        about = {"compared": self.compared, "differing": differing, "notes": self.notes}
         return values | about | {"other_provenance": self.other}
 
     def to_bytes(self) -> bytes:
@@ -189,23 +184,5 @@ def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
 
 
 def checkpoint_result(emergence: Emergence, analysis: str, address: str) -> Result:
-    """One checkpoint's result. Averages have the standard errors that the emergence has."""
     index = emergence.steps.tolist().index(int(address.removeprefix("step-")))
-    origin = {name: value for name, value in emergence.provenance.items() if name != "others"}
-    model = origin["model"] | {
-        "name": f"{origin['model']['name']}, step {emergence.steps[index]:,}",
-        "fingerprint": origin["checkpoints"][index]["fingerprint"],
-    }
-    provenance = origin | {"analysis": analysis, "model": model, "options": {}}
-    if analysis == "dependency_heads":
-        shown = {name: origin["options"][name] for name in ("view", "min_count")}
-        shown |= {"offsets": int(emergence.offsets.max()), "merge_subtypes": False}  # the default view's
-        corpus = emergence.provenance["others"]["treebank"]
-        return replace(emergence.dependency(index), provenance=provenance | {"corpus": corpus, "options": shown})
-    known = (column.quantity for column in ANALYSES[analysis].columns)  # an emergence names quantities, not analyses
-    quantities = [name for name in known if name in emergence.present]
-    rows = [emergence.quantities.index(name) for name in quantities]
-    mean, error = emergence.averages[index, rows], emergence.errors[index, rows]
-    segments, top = np.full(len(rows), provenance["segments"]), np.zeros((*mean.shape, 0))
-    over = emergence.units[rows], emergence.effective_units[rows], emergence.unit
-    return averages_of(analysis)(provenance, quantities, mean, error, segments, *over, top.astype(int), top, {})
+    return emergence.results(index)[analysis]

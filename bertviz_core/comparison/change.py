@@ -14,7 +14,7 @@ from bertviz_core.analyses.proportions import ALPHA, Estimate, t_quantile, wilso
 from bertviz_core.analyses.request import ONE_SIDED
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
-from bertviz_core.numbers import number
+from bertviz_core.numbers import number, p_value
 
 HALVINGS = 60
 
@@ -29,9 +29,8 @@ class Change:
     # The difference's 95% interval: Newcombe's for proportions, Welch's for averages; NaN where no error is known.
     low: np.ndarray
     high: np.ndarray
-    p: (
-        np.ndarray
-    )  # two-sided, adjusted over all heads by Holm; NaN where the error is unknown or rests on too few units
+    # Two-sided, adjusted over all heads by Holm; NaN where the error is unknown or rests on too few units.
+    p: np.ndarray
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> Change:
@@ -57,15 +56,21 @@ class Change:
         """Whether no head has a p: no errors are known, or they rest on too few units."""
         return bool(np.isnan(self.p).all())
 
-    def interval(self, head: Head) -> str:
-        """The 95% interval of one head's difference; a dash where it is not known."""
-        return "–" if np.isnan(self.low[head]) else f"{number(self.low[head])} to {number(self.high[head])}"
-
     def by_size(self) -> list[Head]:
         """All heads, the largest difference first; heads without a value are left out."""
         heads, known = all_heads(*self.a.shape), int((~np.isnan(self.difference)).sum())
         order = np.argsort(-np.abs(self.difference), axis=None, kind="stable")  # NaN last
         return [heads[index] for index in order[:known]]
+
+    def rows(self, count: int, base: int) -> list[dict[str, str]]:
+        """Numbers as text for the heads that changed most; a check mark where the difference is marked."""
+        rows = []
+        for head in self.by_size()[:count]:
+            a, b, difference, low, high, p = (values[head] for values in vars(self).values())
+            row = {"head": head.label(base), "A": number(a), "B": number(b), "B − A": number(difference)}
+            row["95% interval"] = "–" if np.isnan(low) else f"{number(low)} to {number(high)}"
+            rows.append(row | {"p": p_value(p).removeprefix("= "), "differs": "✓" if self.marked[head] else ""})
+        return rows
 
 
 def welch(a: Estimate, b: Estimate) -> np.ndarray:
@@ -80,14 +85,10 @@ def welch(a: Estimate, b: Estimate) -> np.ndarray:
 def holm(p: np.ndarray) -> np.ndarray:
     """Holm's (1979) adjusted p values of a family of tests, in the same shape: with p sorted, the running maximum of
     (m - k + 1) p_k, at most 1. NaN is left out of the family."""
-    adjusted = np.array(p, dtype=float)
-    tested = ~np.isnan(adjusted)
-    values = adjusted[tested]
-    order = np.argsort(values, kind="stable")
-    factors = np.arange(len(order), 0, -1)
-    values[order] = np.minimum(np.maximum.accumulate(factors * values[order]), 1.0)
-    adjusted[tested] = values
-    return adjusted
+    adjusted, order = np.empty(p.size), np.argsort(p, axis=None, kind="stable")  # NaN last
+    factors = np.count_nonzero(~np.isnan(p)) - np.arange(p.size)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p.flat[order]), 1.0)
+    return adjusted.reshape(p.shape)
 
 
 def newcombe(a: Estimate, b: Estimate, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -132,7 +133,11 @@ CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
 )
-WORDS = {"mode": "mode ", "seed": "seed ", "max_length": "at most ", "limit": "limit "}  # before values, in names
+WORDS = {  # of values, in names; others stand behind their own name
+    **dict.fromkeys(("model", "corpus", "weights", "dtype"), "{}"),
+    "max_length": "at most {} tokens",
+    "limit": "{} inputs",
+}
 Provenance = dict[str, Any]
 
 
@@ -179,10 +184,14 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
     models, named, digests = short_names([run["model"]["name"] for run in (a, b)]), [], []
     for run in (0, 1):
         parts = {name: pair[run] for name, pair in different.items()}
-        values = {name: models[value] if name == "model" else value for name, (_, value) in parts.items()}
-        texts = [f"no {name}" if value is None else f"{WORDS.get(name, '')}{value}" for name, value in values.items()]
-        named.append(", ".join(texts))
+        named.append(", ".join(worded(name, models.get(value, value)) for name, (_, value) in parts.items()))
         digests.append(", ".join(parts[name][0][:8] for name in ("model", "corpus") if name in parts))
     if named[0] == named[1]:  # files of one name
         named = [f"{name} ({digest})" for name, digest in zip(named, digests, strict=True)]
     return named[0], named[1]
+
+
+def worded(part: str, value: Any) -> str:
+    """A part of a provenance in a few words, as "seed 3"."""
+    name = part.replace("_", " ")
+    return f"no {name}" if value is None else WORDS.get(part, f"{name} {{}}").format(value)

@@ -2,22 +2,28 @@
 checkpoint."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.behaviors import LINGUISTIC, QUANTITIES, Thresholds, behaviors, clear_relations, joined
+from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
-from bertviz_core.analyses.proportions import best_heads, counts_of_best, share, t_quantile
+from bertviz_core.analyses.head_averages import averages_of
+from bertviz_core.analyses.proportions import counts_of_best, t_quantile
+from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.analyses.surface_patterns import ranked_sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_labels
+from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import percent
 
+AVERAGED = ("surface_patterns", "entropy")
+REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
@@ -67,64 +73,82 @@ class Emergence(Result):
     def with_errors(self) -> list[str]:
         return [name for name in self.present if not np.isnan(self.error(name)).all()]
 
+    @cached_property
+    def dependencies(self) -> list[RelationCounts]:
+        """The dependency heads of every step, under the default view."""
+        options = {name: self.provenance["options"][name] for name in ("view", "min_count")}
+        options |= {"offsets": int(self.offsets.max()), "merge_subtypes": False}
+        about = {"corpus": self.provenance["others"]["treebank"], "options": options}
+        return [
+            RelationCounts(
+                self._origin("dependency_heads", index) | about,
+                relations=self.relations,
+                n=self.n,
+                correct=correct.astype(np.int64),  # so that sums have room
+                offsets=self.offsets,
+                offset_correct=self.offset_correct,
+                visible=self.visible,
+                random_correct=self.random_correct,
+            )
+            for index, correct in enumerate(self.correct)
+        ]
+
+    def results(self, index: int) -> dict[str, Result]:
+        """One step's own results by analysis; averages have the standard errors that the training has."""
+        results: dict[str, Result] = {"dependency_heads": self.dependencies[index]}
+        for analysis in AVERAGED:
+            columns = (column.quantity for column in ANALYSES[analysis].columns)
+            names = [name for name in columns if name in self.present]
+            rows = [self.quantities.index(name) for name in names]
+            mean, origin = self.averages[index, rows], self._origin(analysis, index)
+            counts = np.full(len(rows), origin["segments"]), self.units[rows], self.effective_units[rows], self.unit
+            top = np.zeros((*mean.shape, 0))
+            averages = names, mean, self.errors[index, rows], *counts, top.astype(int), top
+            results[analysis] = averages_of(analysis)(origin, *averages, texts={})
+        return results
+
+    def _origin(self, analysis: str, index: int) -> dict[str, Any]:
+        """Provenance of one step's own result."""
+        origin = {name: value for name, value in self.provenance.items() if name != "others"}
+        name = f"{origin['model']['name']}, step {self.steps[index]:,}"
+        model = origin["model"] | {"name": name, "fingerprint": origin["checkpoints"][index]["fingerprint"]}
+        return origin | {"analysis": analysis, "model": model, "options": {}}
+
     @property
     def accuracy(self) -> np.ndarray:
         """(step, direction, relation, layer, head), fractions of the words that are counted."""
-        return share(self.correct.sum(1), self.dependency(0).counted.sum(0)[:, :, None, None])
+        return np.stack([each.accuracy for each in self.dependencies])
 
     @property
     def best_accuracy(self) -> np.ndarray:
         """(step, relation) of each step's own best head, which is picked on the words that it is scored on."""
-        return np.stack([self.dependency(index).best_accuracy for index in range(len(self.steps))])
-
-    def heldout(self) -> np.ndarray:
-        """(step, relation) of the best head of each half of the treebank, scored on the other half."""
-        return np.stack([self.dependency(index).held_out()[0] for index in range(len(self.steps))])
+        return np.stack([each.best_accuracy for each in self.dependencies])
 
     @property
-    def finally_best(self) -> np.ndarray:
-        """(relation, 3): direction, layer and head of the best at the last step."""
-        return best_heads(self.correct[-1].sum(0))
+    def heldout(self) -> np.ndarray:
+        """(step, relation) of the best head of each half of the treebank, scored on the other half."""
+        return np.stack([each.held_out()[0] for each in self.dependencies])
 
     @property
     def followed(self) -> np.ndarray:
         """(step, relation) accuracy over training of the head that is the best at the last step."""
-        return np.stack([counts_of_best(accuracy, self.finally_best) for accuracy in self.accuracy])
+        return np.stack([counts_of_best(accuracy, self.dependencies[-1].best()) for accuracy in self.accuracy])
 
     @property
     def baseline(self) -> np.ndarray:
         """(relation,) accuracy of the best fixed offset, the same at every step; of a causal model as for the last
         step's best head."""
-        return self.dependency(-1).baseline
-
-    def dependency(self, index: int) -> RelationCounts:
-        """The dependency heads of one step, counted from 0."""
-        return RelationCounts(
-            self.provenance | {"corpus": self.provenance["others"]["treebank"]},
-            relations=self.relations,
-            n=self.n,
-            correct=self.correct[index].astype(np.int64),  # so that sums have room
-            offsets=self.offsets,
-            offset_correct=self.offset_correct,
-            visible=self.visible,
-            random_correct=self.random_correct,
-        )
-
-    def linguistic(self, index: int) -> dict[str, str]:
-        """Label of a head -> the relations that it finds best at one step, clear of every fixed offset."""
-        return joined(clear_relations(self.dependency(index)))
+        return self.dependencies[-1].baseline
 
     def behaviors(self) -> np.ndarray:
         """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
-        labels = behaviors({name: self[name] for name in QUANTITIES if name in self.present}, Thresholds())
-        for index in range(len(self.steps)):
-            for head in map(Head.parse, self.linguistic(index)):
-                labels[index, *head] = LINGUISTIC
-        return labels
+        steps = map(self.results, range(len(self.steps)))
+        labels = (behavior_labels(results, Thresholds(), linguistic(results)) for results in steps)
+        return np.stack([each for each in labels if each is not None])
 
     def clearest_relations(self, count: int) -> list[str]:
         """Those whose best head ends the furthest above `RelationCounts.control`, the furthest first."""
-        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependency(-1).control, strict=True))
+        gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependencies[-1].control, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
         return sorted(named, key=lambda name: -gain[name])[:count]
 
@@ -140,10 +164,10 @@ class Emergence(Result):
         for name in self.with_errors:
             freedom = self.effective_units[self.quantities.index(name)] - 1
             heads[f"{name}_interval"] = flat(np.asarray(t_quantile(freedom) * self.error(name)))
-        accuracy = flat(np.stack([self.dependency(index).better[0] for index in range(len(steps))]))
+        accuracy = flat(np.stack([each.better[0] for each in self.dependencies]))
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
-        courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout()}
+        courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout}
         courses |= {"followed_accuracy": self.followed, "baseline_accuracy": self.baseline + 0 * self.followed}
         return {
             "heads": tidy({"step": steps, "head": names}, heads),
@@ -152,7 +176,7 @@ class Emergence(Result):
 
     @property
     def notes(self) -> list[str]:
-        return self.dependency(0).notes
+        return self.dependencies[0].notes
 
     @property
     def loss_name(self) -> str:
@@ -162,7 +186,7 @@ class Emergence(Result):
         """UAS of the best head of one step; of the best fixed offset without a step."""
         row = self.relations.index(UAS)
         accuracy = self.baseline[row] if index is None else self.best_accuracy[index, row]
-        return percent(accuracy, int(self.dependency(-1).best_n[row]))
+        return percent(accuracy, int(self.dependencies[-1].best_n[row]))
 
     def headline(self) -> str:
         loss = ""
@@ -192,11 +216,11 @@ class Emergence(Result):
             "relations": self.relations,
             "n": self.n.sum(0).tolist(),
             "accuracy": to_lists(self.accuracy),
-            "heldout_accuracy": to_lists(self.heldout()),
+            "heldout_accuracy": to_lists(self.heldout),
             "followed_accuracy": to_lists(self.followed),
-            "followed_heads": [Head(layer, head).label() for _, layer, head in self.finally_best.tolist()],
+            "followed_heads": [Head(layer, head).label() for _, layer, head in self.dependencies[-1].best().tolist()],
             "offset_accuracy": to_lists(self.baseline),
-            "best_offsets": self.dependency(-1).best_offset.tolist(),
+            "best_offsets": self.dependencies[-1].best_offset.tolist(),
         }
 
     def to_frame(self) -> pd.DataFrame:
@@ -211,7 +235,7 @@ class Emergence(Result):
         columns["other_heads"] = (self.behaviors() == "other").sum((1, 2))
         sinks = ranked_sinks(dict(zip(self.quantities, self.averages[-1], strict=True)))
         columns |= {name: self[name].mean((1, 2)) for name in (*sinks[:1], "entropy")}
-        best, heldout = self.best_accuracy, self.heldout()
+        best, heldout = self.best_accuracy, self.heldout
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:
             row = self.relations.index(name)
             columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]

@@ -8,11 +8,11 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from bertviz_core.analyses.behaviors import UNTRAINED, with_behavior
+from bertviz_core.analyses.behaviors import UNTRAINED, linguistic, with_behavior
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.emergence import Emergence
 from bertviz_core.heads import Head
-from bertviz_core.overview import Column, behavior_counts
+from bertviz_core.overview import behavior_counts, columns
 from bertviz_core.overview.summary import behavior_map
 from bertviz_core.plotting import BEHAVIORS, BEST, NEUTRAL, RING, finish
 from bertviz_core.plotting.head_map import HeadMap
@@ -58,15 +58,15 @@ def course_figure(result: Emergence, labels: np.ndarray, index: int | None = Non
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
     """A panel for each relation, in percent. n is the number of words on which the finally best head is scored."""
-    rows, last = max(1, -(-len(names) // ACROSS)), result.dependency(-1)
+    rows, last = max(1, -(-len(names) // ACROSS)), result.dependencies[-1]
     numbers = [result.relations.index(name) for name in names]
     titles = [f"{escape(name)} (n = {last.best_n[row]:,})" for name, row in zip(names, numbers, strict=True)]
     gaps = {"vertical_spacing": 0.36 / rows, "horizontal_spacing": 0.04}
     figure = make_subplots(rows, ACROSS, shared_yaxes=True, subplot_titles=titles, **gaps)
-    courses = [100 * course for course in (result.best_accuracy, result.heldout(), result.followed)]
+    courses = [100 * course for course in (result.best_accuracy, result.heldout, result.followed)]
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
-        head = Head(*result.finally_best[row, 1:].tolist()).label(base)
+        head = Head(*last.best()[row, 1:].tolist()).label(base)
         hover = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
         traces = [
             _line(result, best, "best head of each step", BEST, "circle")
@@ -99,7 +99,8 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
 
 def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
     """The map of all heads by what they do at one step. The legend has what heads do at any step."""
-    return behavior_map(labels[index], columns(result, index), result.linguistic(index), base, behavior_counts(labels))
+    results = result.results(index)
+    return behavior_map(labels[index], columns(results), linguistic(results), base, behavior_counts(labels))
 
 
 def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
@@ -111,13 +112,6 @@ def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str
     rest = ", ".join(f"{int((labels == name).sum())} {name}" for name in UNTRAINED)
     entries.append(("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}"))
     return [*entries, ("UAS of the best head", result.uas(index), f"best fixed offset: {result.uas()}")]
-
-
-def columns(result: Emergence, index: int) -> list[Column]:
-    """The quantities of every head at one step, for the map of heads."""
-    names = ("surface_patterns", "entropy")
-    pairs = ((name, c.quantity) for name in names for c in ANALYSES[name].columns if c.overview)
-    return [Column(analysis, name, result[name][index]) for analysis, name in pairs if name in result.present]
 
 
 def _line(

@@ -19,7 +19,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence import Emergence
+from bertviz_core.emergence import AVERAGED, REQUIRED, Emergence
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
@@ -27,8 +27,6 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access, Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
-AVERAGED = ("surface_patterns", "entropy")
-REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
 LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
 CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
 UNKNOWN_TOKENS = -1  # trained on so far: a folder of checkpoints does not say

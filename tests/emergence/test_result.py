@@ -36,7 +36,10 @@ def emergence() -> Emergence:
         "format": "CoNLL-U",
         "corpus": {"name": "a text"},
         "others": {"treebank": {"name": "a treebank"}},
-        "options": {"view": "function-heads"},
+        "options": {"view": "function-heads", "min_count": 1},
+        "model": {"name": "a training"},
+        "checkpoints": [{"fingerprint": f"of step {step}"} for step in STEPS],
+        "segments": 20,
     }
     return Emergence(
         provenance=provenance,
@@ -63,7 +66,7 @@ def test_best_and_followed_heads_are_those_of_a_plain_count(emergence):
     for row in range(len(RELATIONS)):
         n = emergence.n[:, row]
         final = reference_emergence.best_head(emergence.correct[-1, :, :, row], n)
-        assert tuple(emergence.finally_best[row]) == final
+        assert tuple(emergence.dependencies[-1].best()[row]) == final
         for index in range(len(STEPS)):
             correct = emergence.correct[index, :, :, row]
             assert emergence.best_accuracy[index, row] == pytest.approx(reference_emergence.best_accuracy(correct, n))
@@ -80,12 +83,12 @@ def test_heldout_picks_on_one_half_and_scores_on_the_other(emergence):
                 own, other = emergence.correct[index, fold, :, row], emergence.correct[index, 1 - fold, :, row]
                 right += own[reference_emergence.best_head(other[None], [1])].item()
             expected = np.nan if name == "dobj" else right / emergence.n[:, row].sum()
-            assert emergence.heldout()[index, row] == pytest.approx(expected, nan_ok=True)
+            assert emergence.heldout[index, row] == pytest.approx(expected, nan_ok=True)
 
 
 def test_the_baseline_is_the_best_offset_of_all_steps(emergence):
     assert emergence.baseline.tolist() == pytest.approx([60 / 180, 40 / 160, 70 / 75, 3 / 30, 0])
-    assert emergence.dependency(-1).best_offset.tolist() == [1, -1, -1, 1, -1]
+    assert emergence.dependencies[-1].best_offset.tolist() == [1, -1, -1, 1, -1]
 
 
 def test_behaviors_are_told_at_each_step(emergence):
@@ -109,7 +112,7 @@ def test_the_table_has_a_row_for_each_step(emergence):
     assert list(frame["previous_heads"]) == [0, 1, 1]
     row = RELATIONS.index("det")
     np.testing.assert_array_equal(frame["det"], emergence.best_accuracy[:, row])
-    np.testing.assert_array_equal(frame["det_heldout"], emergence.heldout()[:, row])
+    np.testing.assert_array_equal(frame["det_heldout"], emergence.heldout[:, row])
     assert set(frame["det_offset"]) == {emergence.baseline[row]}
     assert frame["entropy"].tolist() == pytest.approx([4.5, 2.0, 2.0])
 
@@ -171,7 +174,7 @@ def test_a_panel_for_each_relation_with_its_offset(small_bert, count):
         assert set(level[panel].y) == {100 * small_bert.baseline[row]}
         followed = named(figure, "final best head")[panel]
         np.testing.assert_allclose(followed.y, 100 * small_bert.followed[:, row])
-        _, layer, head = small_bert.finally_best[row]
+        _, layer, head = small_bert.dependencies[-1].best()[row]
         assert f"head {Head(layer, head).label(0)}" in followed.hovertemplate
 
 

@@ -14,9 +14,9 @@ from bertviz_core.analyses.requests import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.emergence import Emergence
+from bertviz_core.emergence import REQUIRED, Emergence
 from bertviz_core.emergence.figure import head_figure, relations_figure
-from bertviz_core.emergence.series import LOSS, REQUIRED, Series, find_training, shipped
+from bertviz_core.emergence.series import LOSS, Series, find_training, shipped
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import Cancelled, InputError, ModelError, SettingsError
@@ -87,7 +87,7 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
         relations = alone["dependency_heads"].default_view()
         assert emergence.relations == relations.relations and len(emergence.relations) > 5
         np.testing.assert_array_equal(emergence.accuracy[index], relations.accuracy)
-        np.testing.assert_array_equal(emergence.heldout()[index], relations.held_out()[0])
+        np.testing.assert_array_equal(emergence.heldout[index], relations.held_out()[0])
         np.testing.assert_array_equal(emergence.baseline, relations.offset_accuracy().max(0))
         np.testing.assert_array_equal(emergence.n, relations.n)
         overview = behavior_labels(alone, Thresholds(), linguistic(alone))  # one model, one number on both pages
@@ -113,7 +113,7 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
         assert emergence.loss[index] == pytest.approx(np.mean(losses), abs=1e-5)
         arcs = requests.find(store, training.requests_of(step)["dependency_heads"]).default_view()
         np.testing.assert_array_equal(emergence.accuracy[index], arcs.accuracy)
-        np.testing.assert_array_equal(emergence.dependency(index).random, arcs.random)
+        np.testing.assert_array_equal(emergence.dependencies[index].random, arcs.random)
     figure = relations_figure(Emergence.from_bytes(emergence.to_bytes()), [UAS])
     row, final = emergence.relations.index(UAS), arcs.best_n
     assert figure.layout.annotations[0].text == f"UAS (n = {final[row]:,})" and final[row] < emergence.n[:, row].sum()

@@ -9,6 +9,7 @@ import streamlit as st
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import Comparison, checkpoint_names, checkpoint_result, compare
+from bertviz_core.comparison.change import differences, worded
 from bertviz_core.emergence.series import shipped
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import sources
@@ -54,13 +55,9 @@ def default_head(selection: Selection) -> Head | None:
         a, b = (stored_run(chosen[0], run) for run in chosen[1:])
         if a is None or b is None or not (comparison := memoize(compare, a, b)).changes:
             return None
-        quantity = choose_quantity(comparison)
-    return memoize(_changed_most, comparison, quantity, selection.checkpoint.layers, selection.checkpoint.heads)
-
-
-def _changed_most(comparison: Comparison, quantity: str, layers: int, heads: int) -> Head | None:
-    moved = comparison.changes[quantity].by_size()
-    return next((head for head in moved if head in all_heads(layers, heads)), None)
+        moved = comparison.changes[choose_quantity(comparison)].by_size()
+    known = set(all_heads(selection.checkpoint.layers, selection.checkpoint.heads))
+    return next((head for head in moved if head in known), None)
 
 
 def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
@@ -91,13 +88,10 @@ def _corpora(analysis: str) -> dict[str, str]:
 
 def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
     """The name of a run, as "demo, norms on encyclopedia": what differs from the defaults is named."""
-    usual = Settings(weights="norms").to_json() | {"weights": "attention"}
-    settings = {"weights": "attention"} | origin["settings"]
-    words = {"mode": "mode {}", "max_length": "at most {} tokens", "limit": "{} inputs", "seed": "seed {}"}
-    different = [words.get(k, "{}").format(v) for k, v in settings.items() if v != usual[k]]
-    different += [f"{name.replace('_', ' ')} {value}" for name, value in origin["options"].items()]
-    different += [f"{role} {corpora[other['digest']]}" for role, other in origin.get("others", {}).items()]
-    return f"{', '.join([model, *different])} on {corpora[origin['corpus']['digest']]}"
+    usual = origin | {"settings": Settings().to_json(), "options": {}, "others": {}}
+    different = [(part, own) for part, (_, own) in differences(usual, origin).items()]
+    texts = [worded(part, corpora.get(identity, value)) for part, (identity, value) in different]
+    return f"{', '.join([model, *texts])} on {corpora[origin['corpus']['digest']]}"
 
 
 def stored_run(analysis: str, run_address: str) -> Result | None:
