@@ -19,7 +19,7 @@ import bertviz_core  # noqa: F401  (first: it sets what torch must find in the e
 import numpy as np  # isort: skip
 import torch  # isort: skip
 
-from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEWS
+from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.measure import Guesses
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
@@ -71,7 +71,7 @@ def release_scores(sentences: list[Any], maps: list[np.ndarray]) -> dict[tuple, 
 
 def our_scores(groups: Groups) -> Guesses:
     """The product's accumulator over batches of word-level maps, which lose their diagonals."""
-    counts = Guesses(LAYERS, HEADS, "cpu", {"as-is": VIEWS["as-is"]})
+    counts = Guesses(LAYERS, HEADS, "cpu")
     for batch, maps in groups:
         part = counts.new_empty()
         part.open(batch)
@@ -164,8 +164,10 @@ def word_level(batch: Batch, maps: torch.Tensor, special: bool) -> torch.Tensor:
 
 
 def _agree(counts: Guesses, scores: dict[tuple, Counter]) -> None:
-    for (_, relation), row in counts.names.items():
-        total = counts.sums["correct"][row].sum(0)  # (direction, layer, head)
+    for (view, relation), row in counts.counts.names.items():
+        if view != "as-is":
+            continue
+        total = counts.counts.sums["correct"][row].sum(0)  # (direction, layer, head)
         for (direction, layer, head), right in scores.items():
             assert total[DIRECTIONS.index(direction), layer, head] == right[relation], relation
 

@@ -139,7 +139,7 @@ def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
     """For each head the part of speech, and the relation, whose words get most of its attention beyond their share."""
     if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
         return [[] for _ in heads]
-    classes = WordClasses.of(result)
+    classes = WordClasses(result)
     preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
     return [[each.text for each in of_head if each] for of_head in zip(*preferred, strict=True)]
 

@@ -79,7 +79,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
 def attended_words(result: DependencyHeads, view: str, selection: Selection, *, narrow: bool = False) -> None:
     """How the chosen head's attention to words divides by part of speech and by relation; one table under the other
     where the room is narrow."""
-    classes = memoize(WordClasses.of, result)
+    classes = memoize(WordClasses, result)
     by_scheme = {scheme: classes.attended(scheme, selection.head)[:LARGEST] for scheme in classes.schemes(view)}
     by_scheme = {scheme: each for scheme, each in by_scheme.items() if each}
     if not by_scheme:

@@ -226,5 +226,5 @@ class RelationCounts(Result):
             "offsets": tidy(axes, {"n": n, "right": by_offset, "accuracy": share(by_offset, n)}),
         }
         if self.stored is not None:
-            tables["attended"] = WordClasses.of(self.stored).frame(self.provenance["options"]["view"])
+            tables["attended"] = WordClasses(self.stored).frame(self.provenance["options"]["view"])
         return tables

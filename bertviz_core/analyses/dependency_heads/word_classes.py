@@ -1,12 +1,13 @@
 """How a head's attention to words divides by part of speech and by relation: the share that goes to words of a class,
 and the share that uniform attention would give them (docs/methods.md, section 6)."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
 
+from bertviz_core.analyses.dependency_heads.guesses import VIEWS
 from bertviz_core.analyses.proportions import error_by_document, share, t_quantile
 from bertviz_core.analyses.results import tidy
 from bertviz_core.corpora.treebank import Sentence
@@ -15,7 +16,6 @@ from bertviz_core.heads import Head, all_heads
 ClassName = tuple[str, str]  # scheme and label; a scheme is a view of the trees, or PART_OF_SPEECH
 PART_OF_SPEECH = "part of speech"
 EVERY: ClassName = ("", "")  # the class of every word, the first of all
-STORED = ("classes", "class_counts", "class_sums")  # fields of a result
 MIN_WORDS = 20  # a class of fewer words is not named
 
 
@@ -36,27 +36,49 @@ class Attended(NamedTuple):
         return f"{self.name} {self.share:.0%} ({self.times:.1f} times their share)"
 
 
-def classes_of(sentence: Sentence, views: Mapping[str, Callable[[Sentence], Sentence]]) -> list[list[ClassName]]:
+def classes_of(sentence: Sentence) -> list[list[ClassName]]:
     """The classes of every word of a sentence."""
-    labels = {view: of(sentence).relations for view, of in views.items()}
+    labels = {view: of(sentence).relations for view, of in VIEWS.items()}
     if sentence.tags:
         labels[PART_OF_SPEECH] = sentence.tags
     return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
 
 
-class WordClasses:
-    """Sums over the sentences of a treebank: x is the attention from words to the words of a class, m to all words."""
+class NamedSums:
+    """Arrays of sums by name, (row, ...), whose rows have names too: (view or scheme, label). New names get a row."""
 
-    def __init__(self, layers: int, heads: int, names: Iterable[ClassName] = ()) -> None:
-        self.names: dict[ClassName, int] = {}  # class -> row
-        # (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one
-        self.counts = np.zeros((0, 3))
-        self.sums = np.zeros((0, 3, layers, heads))  # of x, m x and x squared
-        self._rows([EVERY, *names])
+    def __init__(self, shapes: Mapping[str, Sequence[int]], dtype: type) -> None:
+        self.names: dict[ClassName, int] = {}  # -> row
+        self.sums = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
+
+    def rows(self, names: Iterable[ClassName]) -> list[int]:
+        rows = [self.names.setdefault(name, len(self.names)) for name in names]
+        for name, sums in self.sums.items():
+            if new := len(self.names) - len(sums):
+                self.sums[name] = np.concatenate([sums, np.zeros((new, *sums.shape[1:]), sums.dtype)])
+        return rows
+
+    def merge(self, other: Self) -> None:
+        rows = self.rows(other.names)
+        for name, sums in self.sums.items():
+            sums[rows] += other.sums[name]
+
+    def restore(self, names: Iterable[Sequence[str]], sums: Mapping[str, np.ndarray]) -> None:
+        """Take in stored sums, where there are none yet."""
+        self.rows((scheme, label) for scheme, label in names)
+        self.sums = {name: sums[name] for name in self.sums}
+
+
+class ClassSums(NamedSums):
+    """Sums over the sentences of a treebank, by class, the first of which is EVERY."""
+
+    def __init__(self, layers: int, heads: int) -> None:
+        super().__init__({"class_counts": (3,), "class_sums": (3, layers, heads)}, float)
+        self.rows([EVERY])
 
     def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
         """Begin a batch: the classes of each word of its sentences, beside EVERY."""
-        self._rows(name for words in sentences for of_word in words for name in of_word)
+        self.rows(name for words in sentences for of_word in words for name in of_word)
         self.members = np.zeros((len(sentences), max(map(len, sentences)), len(self.names)))
         for words, members in zip(sentences, self.members, strict=True):
             for word, of_word in enumerate(words):
@@ -64,37 +86,31 @@ class WordClasses:
             of_words, visible = members[: len(words)].T, np.arange(len(words), 0, -1)  # (class, word)
             # What each word gets where every word attends to all that it sees alike.
             uniform = np.cumsum(1 / visible)[::-1] if causal else np.ones(len(words))
-            self.counts += np.stack([of_words.sum(1), of_words @ uniform, of_words.any(1)], 1)
+            self.sums["class_counts"] += np.stack([of_words.sum(1), of_words @ uniform, of_words.any(1)], 1)
 
     def update(self, layer: int, received: np.ndarray) -> None:
         """Take in one layer of the batch: attention (sentence, head, word) from all words of its sentence to a word."""
         each = received.astype(np.float64) @ self.members  # (sentence, head, class)
         every = each[..., :1]
-        self.sums[:, :, layer] += np.stack([each, every * each, each * each]).sum(1).transpose(2, 0, 1)
-
-    def merge(self, other: Self) -> None:
-        rows = self._rows(other.names)
-        self.counts[rows] += other.counts
-        self.sums[rows] += other.sums
+        sums = np.stack([each, every * each, each * each]).sum(1).transpose(2, 0, 1)
+        self.sums["class_sums"][:, :, layer] += sums
 
     def values(self) -> dict[str, Any]:
         """The sums as results and parts store them, the classes of a scheme by falling number of words."""
-        order = sorted(self.names, key=lambda name: (name[0], -self.counts[self.names[name], 0], name[1]))
+        words = self.sums["class_counts"][:, 0]
+        order = sorted(self.names, key=lambda name: (name[0], -words[self.names[name]], name[1]))
         rows = [self.names[name] for name in order]
-        return dict(zip(STORED, (list(map(list, order)), self.counts[rows], self.sums[rows]), strict=True))
+        return {"classes": list(map(list, order))} | {name: sums[rows] for name, sums in self.sums.items()}
 
-    @classmethod
-    def read(cls, values: Mapping[str, Any]) -> Self:
-        """The sums that `values` gave."""
-        classes, counts, sums = (values[name] for name in STORED)
-        own = cls(sums.shape[2], sums.shape[3], ((scheme, label) for scheme, label in classes))
-        own.counts, own.sums = counts, sums
-        return own
 
-    @classmethod
-    def of(cls, result: Any) -> Self:
-        """The sums in a result's fields."""
-        return cls.read({name: getattr(result, name) for name in STORED})
+class WordClasses:
+    """The sums in a result: x is the attention from words to the words of a class, m to all words."""
+
+    def __init__(self, result: Any) -> None:
+        self.names = {(scheme, label): row for row, (scheme, label) in enumerate(result.classes)}
+        # (class, 3): words, words weighted by what uniform attention gives each, and sentences that have one
+        self.counts: np.ndarray = result.class_counts
+        self.sums: np.ndarray = result.class_sums  # (class, 3, layer, head) of x, m x and x squared
 
     @property
     def to_words(self) -> np.ndarray:
@@ -145,12 +161,3 @@ class WordClasses:
         frame = tidy({"class": [label for _, label in names], "head": heads}, columns)
         frame.insert(0, "scheme", np.repeat([scheme for scheme, _ in names], len(heads)))
         return frame
-
-    def _rows(self, names: Iterable[ClassName]) -> list[int]:
-        """The rows of some classes, new ones at the end."""
-        rows = [self.names.setdefault(name, len(self.names)) for name in names]
-        new = len(self.names) - len(self.counts)
-        self.counts, self.sums = (
-            np.concatenate([each, np.zeros((new, *each.shape[1:]))]) for each in (self.counts, self.sums)
-        )
-        return rows

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from itertools import chain
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from bertviz_core.analyses.dependency_heads import relation_sentence, word_class
 from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
-from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, WordClasses
+from bertviz_core.analyses.dependency_heads.word_classes import PART_OF_SPEECH, ClassSums, WordClasses
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import compute
 from bertviz_core.corpora.source import from_bytes
@@ -155,7 +156,7 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
     model, settings = load(chosen, "cpu"), Settings(mode=mode, max_length=64)
     asked = Request("dependency_heads", chosen, from_bytes(TAGGED.encode(), "bank"), settings)
     shown = compute(asked, None, Execution("cpu", 16), model=model).show(RelationFilter("as-is", 1))
-    assert WordClasses.of(shown.stored).schemes("as-is") == [PART_OF_SPEECH, "as-is"]
+    assert WordClasses(shown.stored).schemes("as-is") == [PART_OF_SPEECH, "as-is"]
     sentences, maps = literal_maps(model, asked)
     words = words_of(maps, first_piece=mode == "paper")
     table = shown.tables()["attended"].set_index(["scheme", "class", "head"])
@@ -170,14 +171,15 @@ def test_what_words_are_attended_to_equals_the_literal_loops(tmp_path, family, m
         assert row[["share", "expected", "share_interval"]].tolist() == pytest.approx([share, expected, half], rel=1e-5)
         assert row["n"] == n and row["times"] == pytest.approx(share / expected, rel=1e-5)
         to_words = np.concatenate([attention.sum(1) for attention in own]).mean()
-        assert WordClasses.of(shown.stored).to_words[layer, number] == pytest.approx(to_words, rel=1e-6)
+        assert WordClasses(shown.stored).to_words[layer, number] == pytest.approx(to_words, rel=1e-6)
 
 
 def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
     monkeypatch.setattr(word_classes, "MIN_WORDS", 1)
-    classes = WordClasses(1, 1)
-    classes.open([[[(PART_OF_SPEECH, tag)] for tag in ("DET", "NOUN", "VERB", "NOUN")]], causal=False)
-    classes.update(0, np.array([[[1.5, 0.3, 0.6, 0.6]]]))  # of 3 in all; the fourth went to [CLS] and [SEP]
+    sums = ClassSums(1, 1)
+    sums.open([[[(PART_OF_SPEECH, tag)] for tag in ("DET", "NOUN", "VERB", "NOUN")]], causal=False)
+    sums.update(0, np.array([[[1.5, 0.3, 0.6, 0.6]]]))  # of 3 in all; the fourth went to [CLS] and [SEP]
+    classes = WordClasses(SimpleNamespace(**sums.values()))
     assert classes.to_words[0, 0] == 0.75
     (preferred,) = classes.preferred(PART_OF_SPEECH, [Head(0, 0)])
     assert preferred.text == "DET 50% (2.0 times their share)"
@@ -186,7 +188,7 @@ def test_the_class_that_gets_most_beyond_its_share_is_named(monkeypatch):
 
 def test_bytes_and_choices(model):
     result = analyzed(model, plain())
-    classes = WordClasses.of(result)  # without parts of speech
+    classes = WordClasses(result)  # without parts of speech
     assert classes.schemes("function-heads") == ["function-heads"]
     assert classes.preferred(PART_OF_SPEECH, [Head(0, 0)]) == [None]
     again = DependencyHeads.from_bytes(result.to_bytes())
