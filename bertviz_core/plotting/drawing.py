@@ -7,11 +7,9 @@ Building a figure costs plotly 10 to 50 ms, most of it in checking values that w
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from importlib.util import find_spec
@@ -107,20 +105,16 @@ def to_svg(figure: go.Figure, origin: str = "") -> bytes:
     """Draw a figure on white, with what it was made from at its foot; raises SettingsError where kaleido is not
     installed, or finds no browser."""
     check_svg()
-    from kaleido import Kaleido
+    from kaleido import calc_fig_sync
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError
 
     spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
     size = {side: spec["layout"].get(side) or usual for side, usual in (("width", WIDTH), ("height", HEIGHT))}
 
-    async def draw() -> bytes:
-        async with Kaleido(mathjax=False) as browser:  # which kaleido would fetch from the network
-            drawn: bytes = await browser.calc_fig(spec, opts={"format": "svg", **size})
-            return drawn
-
     try:
-        with ThreadPoolExecutor(1) as thread:  # a notebook's own thread has an event loop that is running
-            return thread.submit(asyncio.run, draw()).result()
+        no_network = {"mathjax": False}  # which kaleido would fetch
+        drawn: bytes = calc_fig_sync(spec, opts={"format": "svg", **size}, kopts=no_network)
+        return drawn
     except (ChromeNotFoundError, BrowserFailedError) as error:
         raise SettingsError(
             "A figure is written as .svg by a browser, and none could be started.",

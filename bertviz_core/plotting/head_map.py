@@ -50,18 +50,11 @@ class HeadMap:
         lowest, highest = self.limits
         shares = None if self.values is None else (self.values - lowest) / ((highest - lowest) or 1.0)
         drawn = {
-            "layers": self.layers,
-            "heads": self.heads,
-            "base": self.base,
-            "hover": self.hover,
             "values": None if shares is None else [None if np.isnan(v) else float(v) for v in shares.clip(0, 1).flat],
-            "scale": self.scale,
             "limits": [f"{limit:.3g}" for limit in self.limits],
-            "unit": self.unit,
-            "picture": self.picture,
             "groups": [vars(group) for group in self.groups],
         }
-        return json.dumps(drawn).encode()
+        return json.dumps(vars(self) | drawn).encode()
 
 
 def value_map(

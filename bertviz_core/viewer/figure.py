@@ -110,10 +110,10 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     return finish(figure, height, margin={"l": 10, "t": 10, "b": 70})
 
 
-def products_figure(products: QueryKey, dimensions: np.ndarray) -> go.Figure:
-    """The values of the query above each key's and above the products of the two, a column for each of the dimensions,
-    in their order; and how the sum of a key's products becomes its weight."""
-    names, query = _axis_labels(products.tokens), products.query[dimensions]
+def products_figure(products: QueryKey) -> go.Figure:
+    """The values of the query above each key's and above the products of the two, a column for each dimension; and how
+    the sum of a key's products becomes its weight."""
+    names, query, keys, by_dimension = _axis_labels(products.tokens), products.query, products.keys, products.products
     gap, heights = 1 if len(names) <= 40 else 0, [STRIP / (STRIP + len(names)), len(names) / (STRIP + len(names))]
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
     figure = make_subplots(
@@ -121,17 +121,16 @@ def products_figure(products: QueryKey, dimensions: np.ndarray) -> go.Figure:
         vertical_spacing=0.02, subplot_titles=["keys", "query × keys", sums],
     )  # fmt: skip
     strip = np.abs(query).max()
-    keys, products_of_keys = products.keys[:, dimensions], products.products[:, dimensions]
     for row, column, name, values, labels, largest in (
         (1, 1, "query", query[None], ["query"], strip),
         (2, 1, "key", keys, names, max(np.abs(keys).max(), strip, 1e-9)),
         (1, 2, "query", query[None], ["query"], strip),
-        (2, 2, "query × key", products_of_keys, names, max(np.abs(products_of_keys).max(), 1e-9)),
+        (2, 2, "query × key", by_dimension, names, max(np.abs(by_dimension).max(), 1e-9)),
     ):
         figure.add_heatmap(
-            z=values, y=labels, customdata=np.tile(dimensions + 1, (len(labels), 1)), colorscale=DIVERGING,
-            zmin=-largest, zmax=largest, ygap=gap, showscale=False, row=row, col=column,
-            hovertemplate=f"dimension %{{customdata}}: {name} %{{z:.3f}}<extra>{'%{y}' if row == 2 else ''}</extra>",
+            z=values, y=labels, x0=1, dx=1, colorscale=DIVERGING, zmin=-largest, zmax=largest, ygap=gap,
+            showscale=False, row=row, col=column,
+            hovertemplate=f"dimension %{{x}}: {name} %{{z:.3f}}<extra>{'%{y}' if row == 2 else ''}</extra>",
         )  # fmt: skip
     figure.add_bar(
         x=products.weights, y=names, orientation="h", marker={"color": BEST}, text=_sums(products), row=2, col=3,

@@ -10,6 +10,7 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.viewer.preview import measure, of_stored, preview_key
 from pages.shared import messages, services
 from pages.shared.frame import Selection
+from pages.shared.memoize import memoize
 
 
 def of(selection: Selection) -> bytes:
@@ -43,18 +44,8 @@ def _key(selection: Selection) -> str:
 
 def _stored(key: str) -> bytes:
     """Empty where there is none."""
-    with suppress(LookupError):
-        return _read(key)
-    return b""
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def _read(key: str) -> bytes:
-    """An absence is raised, because what raises is not cached."""
     data = services.store().get(key)
-    if data is None:
-        raise LookupError(key)
-    return of_stored(data)
+    return memoize(of_stored, data) if data else b""
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -154,35 +154,22 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> QueryKey | None:
     """Draw the choice of the query token into `controls`, and what makes its weights; None for a model that does not
     show it."""
-    labels, selection = shown.shown.layout.tokens.labels, shown.selection
+    tokens, selection = shown.shown.layout.tokens, shown.selection
     pinned = dict(pins())  # the last on either side
     opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])
     with controls:
-        chosen = choices.selectbox(
-            "Query token",
-            list(range(1, len(labels) + 1)),
-            key="query",
-            default=min(pinned.get("from", opening), len(labels) - 1) + 1,
-            follows=True,
-            format_func=lambda position: f"query {position}: {shorten(labels[position - 1])}",
-            width=190,
-        )
-        by_product = choices.toggle("Sorted", key="sorted", help="Dimensions, that with the largest product first.")
+        query = _choose("Query token", tokens, "query", min(pinned.get("from", opening), len(tokens) - 1))
     try:
-        products = measure(model, shown.shown, selection.head, chosen - 1)
+        products = measure(model, shown.shown, selection.head, query)
     except ModelError as problem:
         messages.note(problem)
         return None
-    key = min(pinned.get("to", int(products.weights.argmax())), len(labels) - 1)
-    ends = plain(shorten(labels[chosen - 1])), plain(shorten(labels[key]))
-    dimensions = np.arange(len(products.query))
-    if by_product:
-        dimensions = np.argsort(-products.products[key], kind="stable")
+    key = min(pinned.get("to", int(products.weights.argmax())), len(tokens) - 1)
+    ends = plain(shorten(tokens.labels[query])), plain(shorten(tokens.labels[key]))
     st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
-    alt = f"Query of {labels[chosen - 1]} times every key, by dimension, and the weights that come of it"
-    page.chart(products_figure(products, dimensions), "query-key", alt)
-    sorted_by = f" Dimensions: the largest product with “{ends[1]}” first." if by_product else ""
-    st.caption(f"Blue: positive, orange: negative.{sorted_by} A token pinned on the right of the lines is the key.")
+    alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that come of it"
+    page.chart(products_figure(products), "query-key", alt)
+    st.caption("Blue: positive, orange: negative. A token pinned on the right of the lines is the key.")
     _terms(products)
     return products
 
