@@ -15,7 +15,7 @@ TOGETHER = """() => {
 
 def counts(page: Any) -> list[int]:
     """The numbers of heads in the map's legend, which has the behaviors of other steps too."""
-    names = [entry.get_attribute("aria-label") for entry in page.locator(".entry").all()]
+    names = page.locator(".entry").all_text_contents()
     return sorted(filter(None, (int(name.rpartition("(")[2].strip(")")) for name in names)))
 
 

@@ -1,16 +1,14 @@
-// The map of heads: layers from left to right, heads from top to bottom; elements.js, shared.js and head_map_cells.js come
-// before this.
+// The map of heads: layers from left to right, heads from top to bottom; elements.js, shared.js, head_map_card.js and
+// head_map_cells.js come before this.
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 class HeadMap {
   constructor() {
-    this.off = new Set(); // names of hidden groups
     this.picture = svg("svg");
     const saving = button("SVG", () => this.save(), { class: "save", "aria-label": "SVG of the map" });
     this.tip = html("div", { class: "tip", "aria-hidden": "true" }); // the cell's own label says it
-    this.preview = new Preview();
-    this.card = new HeadCard();
+    this.card = html("aside", { class: "card" });
     this.map = html("div", { class: "map" });
     this.cells = new Cells(this);
     this.map.append(this.picture, saving, this.tip);
@@ -34,7 +32,8 @@ class HeadMap {
   update(sent) {
     const lines = new TextDecoder().decode(sent).split("\n");
     this.data = Object.assign({}, ...lines.map((line) => JSON.parse(line)));
-    if (this.data.cards) this.root.append(this.card.root);
+    this.maps = Uint8Array.from(atob(this.data.preview?.maps ?? ""), (letter) => letter.charCodeAt(0));
+    if (this.data.cards) this.root.append(this.card);
     this.draw();
     this.showCard(this.data.chosen);
   }
@@ -66,8 +65,7 @@ class HeadMap {
     const size = { width: this.width, height: y, viewBox: `0 0 ${this.width} ${y}`, role: "group", "aria-label": this.data.alt };
     set(this.picture, size);
     this.picture.replaceChildren(...this.drawn);
-    const same = active?.head ? `[data-head="${active.head}"]` : active?.entry ? `[data-entry="${active.entry}"]` : null;
-    if (same) this.picture.querySelector(same)?.focus({ preventScroll: true });
+    if (active?.head) this.picture.querySelector(`[data-head="${active.head}"]`)?.focus({ preventScroll: true });
   }
 
   // --- the parts, each below the last; each gives where it ends
@@ -75,22 +73,13 @@ class HeadMap {
   legend(groups) {
     const [gap, line] = [1.5 * this.font, 1.7 * this.font];
     let [x, y] = [4, 2];
-    if (groups.length) this.drawn.push(svg("g", { role: "group", "aria-label": "Legend" }));
-    groups.forEach((group, index) => {
+    for (const group of groups) {
       const width = this.measure(group.name) + gap;
       if (x + width > this.width - (y < line ? 3 * this.font : 0) && x > 4) [x, y] = [4, y + line];
-      const entry = svg("g", {
-        class: "entry", role: "button", tabindex: 0, "data-entry": index + 1, "aria-pressed": !this.off.has(group.name),
-        "aria-label": group.name,
-      });
-      entry.append(
-        svg("rect", { class: "area", x: x - 2, y, width: width + 4, height: line - 2, rx: 3, fill: "transparent" }),
-        marker(group, x + 0.6 * this.font, y + line / 2, 0.95 * this.font),
-        this.text(group.name, x + gap, y + line / 2, "start"),
-      );
-      this.drawn.at(-1).append(entry);
+      const sign = marker(group, x + 0.6 * this.font, y + line / 2, 0.95 * this.font);
+      this.drawn.push(sign, set(this.text(group.name, x + gap, y + line / 2, "start"), { class: "entry" }));
       x += width + this.font;
-    });
+    }
     return groups.length ? y + line + 0.4 * this.font : 1.7 * this.font;
   }
 
@@ -160,8 +149,7 @@ class HeadMap {
     this.tip.style.maxWidth = beside ? `${room}px` : "";
     if (preview) {
       const width = Math.min(15, beside ? room / this.font - 0.8 : 15) * this.font;
-      this.preview.show(preview, this.index(cell.dataset.head), width, 1.15 * this.font);
-      this.tip.append(this.preview.root, html("p", {}, preview.about));
+      this.tip.append(this.lines(cell.dataset.head, width, 1.15 * this.font), html("p", {}, preview.about));
     }
     const [x, y] = [this.left + cell.at[0] * this.across, this.top + cell.at[1] * this.down];
     const { offsetWidth: wide, offsetHeight: high } = this.tip;
@@ -176,23 +164,23 @@ class HeadMap {
     return layer * this.data.heads + number;
   }
 
+  lines(head, width, line) {
+    const { preview } = this.data;
+    return preview ? previewOf(preview.tokens, this.maps, this.index(head), width, line) : "";
+  }
+
   showCard(head) {
-    const { cards, preview, chosen, link } = this.data, index = this.index(head);
-    if (cards?.[index]) this.card.show(cards[index], preview, index, head === chosen ? link : "");
+    const { cards, chosen, link } = this.data, card = cards?.[this.index(head)];
+    if (card) fillCard(this.card, card, (...size) => this.lines(head, ...size), head === chosen ? link : "");
   }
 
   act(target) {
-    const { head, entry } = target.closest?.(".point, .entry")?.dataset ?? {};
-    if (entry) {
-      const { name } = this.data.groups[entry - 1];
-      if (!this.off.delete(name)) this.off.add(name);
-      this.draw();
-    } else if (head) {
-      this.data = { ...this.data, chosen: head };
-      this.draw();
-      this.picture.querySelector(`[data-head="${head}"]`).focus({ preventScroll: true });
-      this.send("head", head);
-    }
+    const { head } = target?.closest?.(".point")?.dataset ?? {};
+    if (!head) return;
+    this.data = { ...this.data, chosen: head };
+    this.draw();
+    this.picture.querySelector(`[data-head="${head}"]`).focus({ preventScroll: true });
+    this.send("head", head);
   }
 
   key(event) {

@@ -56,7 +56,7 @@ class Cells {
   // of the head of an index, layer by layer, the group that has a marker there, and the marker's size
   mark(layer, head) {
     const group = this.marks.get(labelOf(layer, head));
-    return group && !this.map.off.has(group.name) ? [group, this.map.down * (group.small ? 0.45 : 0.66)] : [];
+    return group ? [group, this.map.down * (group.small ? 0.45 : 0.66)] : [];
   }
 
   cell(layer, head) {
@@ -106,7 +106,7 @@ class Cells {
     return svg("image", { href: canvas.toDataURL(), x: left, y: top, ...size, class: "cells", preserveAspectRatio: "none" });
   }
 
-  // the cell, or the entry of the legend, that an event is about
+  // the cell that an event is about
   target(event) {
     if (!event.target.classList.contains("cells")) return event.target;
     const [x, y] = [event.clientX, event.clientY].map(Math.floor); // of a click they are whole numbers

@@ -1,0 +1,30 @@
+// What a map of heads shows of one head: its lines on a short text, and on the overview a card.
+
+// One head's attention as SVG: tokens left and right, lines as dark as the weights. maps: bytes, head by head
+function previewOf(tokens, maps, index, width, line) {
+  const [left, right, n] = [0.36 * width, 0.64 * width, tokens.length], height = (n + 0.4) * line, parts = [];
+  for (let from = 0; from < n; from++)
+    for (let to = 0; to < n; to++) {
+      const weight = maps[(index * n + from) * n + to] / 255;
+      if (weight < 0.04) continue;
+      const ends = { x1: left + 4, y1: (from + 0.7) * line, x2: right - 4, y2: (to + 0.7) * line };
+      parts.push(svg("line", { ...ends, stroke: "currentColor", "stroke-width": 1.6, opacity: weight }));
+    }
+  tokens.forEach((token, row) => {
+    const place = { y: (row + 0.7) * line, "dominant-baseline": "central", fill: "currentColor", "font-size": 0.8 * line };
+    parts.push(svg("text", { ...place, x: left, "text-anchor": "end" }, token), svg("text", { ...place, x: right }, token));
+  });
+  const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+  return svg("svg", { class: "preview", "aria-hidden": "true", ...size }, ...parts);
+}
+
+// A head in a few words; lines: a function of a width and a height that draws them
+function fillCard(card, { title, behavior, numbers, relation, attended }, lines, link) {
+  card.replaceChildren(html("strong", {}, title), html("p", {}, behavior));
+  const { paddingLeft, fontSize } = getComputedStyle(card);
+  card.append(lines(card.clientWidth - 2 * parseFloat(paddingLeft), 1.15 * parseFloat(fontSize)));
+  const list = card.appendChild(html("dl"));
+  for (const [label, value, rank] of numbers) list.append(html("dt", {}, label), html("dd", {}, value), html("dd", {}, rank));
+  for (const line of [relation, attended]) if (line) card.append(html("p", {}, line));
+  if (link) card.append(appLink(link, "Open in the attention viewer"));
+}
