@@ -83,21 +83,17 @@ def weight_map(weights: np.ndarray, name: str, base: int = 1) -> HeadMap:
 
 def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
     """The map of small (layer, head, down, across) uint8 pictures, 255 for weight 1."""
+    import plotly.express as px  # not at the server's start
+
     layers, heads, down, across = pictures.shape
     hover = tuple(f"Head {head.label(base)}" for head in all_heads(layers, heads))
     pixels = np.zeros((heads, down + 1, layers, across + 1, 4), np.uint8)  # a gap of one pixel after each
     pixels[:, :down, :, :across, :3] = INK
     alpha = np.rint(255 * FAINTEST + (1 - FAINTEST) * pictures)
     pixels[:, :down, :, :across, 3] = alpha.transpose(1, 2, 0, 3)
-    return HeadMap(hover, layers, heads, base, picture=data_uri(pixels.reshape(heads * (down + 1), -1, 4)))
-
-
-def data_uri(pixels: np.ndarray) -> str:
-    """A PNG of (down, across, 3 or 4) uint8 as a URI that has it whole."""
-    import plotly.express as px  # not at the server's start
-
+    pixels = pixels.reshape(heads * (down + 1), -1, 4)
     image = px.imshow(pixels, binary_string=True, binary_backend="pypng", binary_compression_level=4)
-    return str(image.data[0].source)
+    return HeadMap(hover, layers, heads, base, picture=image.data[0].source)
 
 
 def map_figure(described: HeadMap) -> go.Figure:

@@ -21,7 +21,6 @@ FAINT = 0.005  # a line this light cannot be seen
 INK, SPECIAL = "#1f2430", "#8a90a0"
 ROW = 20  # pixels between two tokens
 BETWEEN = 0.4  # share of a panel's width between its columns
-STRIP = 0.6  # rows that the query's strip takes
 LABELS = 45  # most labels along one side of the heatmap; hovering says the others
 
 
@@ -111,40 +110,36 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
 
 
 def products_figure(products: QueryKey) -> go.Figure:
-    """The values of the query above each key's and above the products of the two, a column for each dimension; and how
-    the sum of a key's products becomes its weight."""
-    names, query, keys, by_dimension = _axis_labels(products.tokens), products.query, products.keys, products.products
-    gap, heights = 1 if len(names) <= 40 else 0, [STRIP / (STRIP + len(names)), len(names) / (STRIP + len(names))]
+    """The keys under the query, their products with it, both with a column for each dimension, and how the sum of a
+    key's products becomes its weight."""
+    names, gap = _axis_labels(products.tokens), 1 if len(products.tokens) <= 40 else 0
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
     figure = make_subplots(
-        2, 3, row_heights=heights, column_widths=[0.36, 0.36, 0.28], shared_xaxes=True, horizontal_spacing=0.015,
-        vertical_spacing=0.02, subplot_titles=["keys", "query × keys", sums],
+        1, 3, column_widths=[0.36, 0.36, 0.28], shared_yaxes=True, horizontal_spacing=0.015,
+        subplot_titles=["query, and keys", "query × keys", sums],
     )  # fmt: skip
-    strip = np.abs(query).max()
-    for row, column, name, values, labels, largest in (
-        (1, 1, "query", query[None], ["query"], strip),
-        (2, 1, "key", keys, names, max(np.abs(keys).max(), strip, 1e-9)),
-        (1, 2, "query", query[None], ["query"], strip),
-        (2, 2, "query × key", by_dimension, names, max(np.abs(by_dimension).max(), 1e-9)),
-    ):
+    no_query = np.full_like(products.query, np.nan)  # so that the rows of both are level
+    panels = ("", products.query, products.keys), ("query × key ", no_query, products.products)
+    for column, (name, top, below) in enumerate(panels, start=1):
+        values = np.vstack([top, below])
+        largest = max(np.nanmax(np.abs(values)), 1e-9)
         figure.add_heatmap(
-            z=values, y=labels, x0=1, dx=1, colorscale=DIVERGING, zmin=-largest, zmax=largest, ygap=gap,
-            showscale=False, row=row, col=column,
-            hovertemplate=f"dimension %{{x}}: {name} %{{z:.3f}}<extra>{'%{y}' if row == 2 else ''}</extra>",
+            z=values, y=["query", *names], x0=1, dx=1, colorscale=DIVERGING, zmin=-largest, zmax=largest, ygap=gap,
+            showscale=False, row=1, col=column,
+            hovertemplate=f"dimension %{{x}}: {name}%{{z:.3f}}<extra>%{{y}}</extra>",
         )  # fmt: skip
     figure.add_bar(
-        x=products.weights, y=names, orientation="h", marker={"color": BEST}, text=_sums(products), row=2, col=3,
+        x=products.weights, y=names, orientation="h", marker={"color": BEST}, text=_sums(products), row=1, col=3,
         textposition="outside", hovertemplate="%{text}<extra>%{y}</extra>", cliponaxis=False,
     )  # fmt: skip
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
-    figure.update_yaxes(showgrid=False, autorange="reversed", fixedrange=True, showticklabels=False)
     figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
-    ticks = [name.partition(" ")[2] for name in names]
-    figure.update_yaxes(showticklabels=True, tickvals=names, ticktext=ticks, tickfont={"size": 12}, row=2, col=1)
     asked = isolated(escape(shorten(products.tokens.labels[products.position], 16)))
-    figure.update_yaxes(showticklabels=True, tickvals=["query"], ticktext=[f"query: {asked}"], row=1, col=1)
+    ticks = [f"query: {asked}", *(name.partition(" ")[2] for name in names)]
+    figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
+    figure.update_yaxes(tickvals=["query", *names], ticktext=ticks, tickfont={"size": 12}, col=1)
     figure.update_annotations(font_size=13)
-    return finish(figure, 70 + round(20 * (len(names) + STRIP)), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)
+    return finish(figure, 90 + 20 * len(names), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)
 
 
 def _sums(products: QueryKey) -> list[str]:

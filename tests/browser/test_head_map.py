@@ -160,7 +160,10 @@ def test_a_map_of_thousands_of_heads_is_one_picture_for_pointer_and_keyboard(chr
     values = np.linspace(0, 1, 80 * 64).reshape(80, 64)
     drawn = value_map(values, "share", limits=(0, 1), scale=DIVERGING)
     own = json.dumps({"chosen": "3-5", "alt": "Map", "origin": "here", "name": "map", "height": None})
-    files = [VIEWER / "elements.js", *(COMPONENTS / f"{name}.js" for name in ("shared", "head_map_card", "head_map_cells", "head_map"))]
+    files = [
+        VIEWER / "elements.js",
+        *(COMPONENTS / f"{name}.js" for name in ("shared", "head_map_card", "head_map_cells", "head_map")),
+    ]
     script = "".join(file.read_text(encoding="utf-8") for file in files).replace("export default", "const component =")
     page = chromium.new_page()
     page.set_content("<div id=map style='width: 400px'></div>")

@@ -20,7 +20,7 @@ from bertviz_core.viewer import InputAttention, ablated_heads, shorten, switches
 from bertviz_core.viewer.figure import products_figure
 from bertviz_core.viewer.files import overlay
 from bertviz_core.viewer.preview import of_input
-from bertviz_core.viewer.query_key import MASKED, PARTS, TERMS, QueryKey, measure
+from bertviz_core.viewer.query_key import MASKED, TERMS, QueryKey, measure
 from pages.shared import head_panel, messages, page, stored
 from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize
@@ -200,11 +200,8 @@ def _terms(products: QueryKey) -> None:
         f"({spread[second]:.2f}).** The score is the sum of nine products: word, position and rest (type of token, "
         "biases) of the query with those of the key."
     )
-    rows = []
-    for label, score, terms in zip(products.tokens.labels, products.scores, products.terms, strict=True):
-        named = dict(zip(TERMS, terms, strict=True))
-        rest = sum(named.pop(f"{part} × rest") for part in PARTS)  # the same for all keys of a segment
-        rows.append({"key": shorten(label), "score": score, **named, "all × rest": rest})
-    formats = {name: st.column_config.NumberColumn(name, format="%.2f") for name in [*rows[0]][1:]}
+    columns = {"score": products.scores, **dict(zip(TERMS, products.terms.T, strict=True))}
+    formats = {name: st.column_config.NumberColumn(format="%.2f") for name in columns}
+    rows = {"key": [shorten(label) for label in products.tokens.labels], **columns}
     alt = "The score of every key, by words and positions"
     st.dataframe(rows, hide_index=True, column_config=formats, height=320, alt=alt)
