@@ -1,7 +1,5 @@
 """Attention heads and their labels; the only module that converts between indices from 0 and labels from 1."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from typing import NamedTuple
@@ -28,7 +26,7 @@ class Head(NamedTuple):
         return f"{self.layer + base}-{self.head + base}"
 
     @classmethod
-    def parse(cls, label: str, base: int = 1) -> Head:
+    def parse(cls, label: str, base: int = 1) -> "Head":
         """Read a label; raises SettingsError for anything else."""
         match = re.fullmatch(r"\s*([0-9]{1,9})-([0-9]{1,9})\s*", label)
         if not match or min(int(part) for part in match.groups()) < base:

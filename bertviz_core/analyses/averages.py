@@ -2,8 +2,6 @@
 sums over documents of squares and products of each document's sums, for standard errors by document (methods,
 uncertainty)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from operator import iadd
 from typing import Any, Self
@@ -44,7 +42,7 @@ class DocumentSums:
         self.rows[layer].append((documents, rows))
         self.is_batch = True
 
-    def merge(self, other: DocumentSums) -> None:
+    def merge(self, other: "DocumentSums") -> None:
         """Merge a batch of the same chunk, in any order, or the next chunk of the corpus."""
         if other.is_batch:
             self.rows = [[*ours, *others] for ours, others in zip(self.rows, other.rows, strict=True)]

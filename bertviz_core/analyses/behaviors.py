@@ -1,8 +1,6 @@
 """Behaviors of heads, which color Figure 6 and every map of heads; and the linguistic heads of a model from its stored
 results of section 4, which Figure 6 marks with crosses."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -41,7 +39,7 @@ class Thresholds:
     to_first: float = 0.6
 
     @classmethod
-    def read(cls, texts: Iterable[str]) -> Thresholds:
+    def read(cls, texts: Iterable[str]) -> "Thresholds":
         """Parse thresholds such as "entropy=3.0"; others keep their defaults. Raises SettingsError otherwise."""
         values = dict[str, float]()
         for text in texts:

@@ -1,8 +1,6 @@
 """Findings: the paper's statements with this run's numbers, each decided by its rule, the same way for all (methods,
 section 6): enough units, accuracies of chosen heads held out, intervals corrected for multiple comparisons."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
@@ -30,14 +28,14 @@ class Interval(NamedTuple):
     high: Any
     enough: Any = True
 
-    def minus(self, other: Interval) -> Interval:
+    def minus(self, other: "Interval") -> "Interval":
         """The difference of two, from the ends of both: conservative, however the two depend on each other."""
         return Interval(self.low - other.high, self.high - other.low, self.enough & np.asarray(other.enough))
 
-    def negative(self) -> Interval:
+    def negative(self) -> "Interval":
         return Interval(-self.high, -self.low, self.enough)
 
-    def at(self, index: Any) -> Interval:
+    def at(self, index: Any) -> "Interval":
         return Interval(*(np.broadcast_to(part, np.shape(self.low))[index] for part in self))
 
 

@@ -1,7 +1,5 @@
 """One pass of a model over a corpus: the model, its chunks in this process, and every result that shares the pass."""
 
-from __future__ import annotations
-
 import gc
 import platform
 import time
@@ -44,7 +42,9 @@ def can_compute(request: Request) -> bool:
     return False
 
 
-def compute_pass(together: list[Request], store: Store | None, runner: LocalRunner, progress: Progress) -> list[Result]:
+def compute_pass(
+    together: list[Request], store: Store | None, runner: "LocalRunner", progress: Progress
+) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
     started, first = time.monotonic(), together[0]
     analysis = ANALYSES[first.analysis]
@@ -82,7 +82,7 @@ def compute_pass(together: list[Request], store: Store | None, runner: LocalRunn
 
 
 def _run_whole(
-    request: Request, corpus: CorpusReading, model: AttentionModel, runner: LocalRunner, progress: Progress
+    request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
 ) -> Any:
     """The accumulator of an analysis that is no sum over chunks: it gets all inputs, and may read them several times,
     each time in parts that workers can compute."""

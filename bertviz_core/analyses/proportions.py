@@ -1,7 +1,5 @@
 """Shares of right guesses and other quantities of heads: best heads, standard errors and confidence intervals."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -127,7 +125,7 @@ class Estimate:
     units: int | None = None  # how many units vary independently; None where each case does
     unit: str = ""  # what they are, in the plural
 
-    def of(self, head: Head) -> Estimate:
+    def of(self, head: Head) -> "Estimate":
         """The estimate of one head, as a model of one head."""
 
         def one(part: ArrayLike) -> np.ndarray:

@@ -1,7 +1,5 @@
 """Passes on several workers: Ray starts them, repeats lost work, and distributes chunks. See docs/scale.md."""
 
-from __future__ import annotations
-
 import io
 import logging
 import os

@@ -1,7 +1,5 @@
 """Requests: which analysis to run on which corpus and model, with which settings; and views of their results."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable
@@ -54,7 +52,7 @@ class Request:
             parts["others"] = {role: source.digest for role, source in self.others.items()}
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
-    def for_analysis(self, analysis: str) -> Request:
+    def for_analysis(self, analysis: str) -> "Request":
         """The request for another analysis of the same model, corpus and settings, with default options."""
         return self if analysis == self.analysis else Request(analysis, self.checkpoint, self.source, self.settings)
 

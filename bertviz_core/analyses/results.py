@@ -1,7 +1,5 @@
 """The base class of results: arrays with named axes, serialized without pickle; their provenance, and tables."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -79,7 +77,7 @@ class Result:
         """Parts of its file names: the analysis, the model, the corpus."""
         return self.analysis, label_of(self.provenance["model"]["name"]), self.provenance["corpus"]["name"]
 
-    def default_view(self) -> Result:
+    def default_view(self) -> "Result":
         return self
 
     def to_bytes(self) -> bytes:

@@ -1,8 +1,6 @@
 """One quantity in two runs, head by head (docs/methods.md, section 13); and what differs between two runs: their names,
 and what may make their numbers hard to compare."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +31,7 @@ class Change:
     p: np.ndarray
 
     @classmethod
-    def of(cls, a: Estimate, b: Estimate) -> Change:
+    def of(cls, a: Estimate, b: Estimate) -> "Change":
         difference, freedom = b.values - a.values, welch(a, b)
         quantile = t_quantile(freedom)
         if a.n and b.n:

@@ -1,8 +1,6 @@
 """Corpora: sources of bytes, and the readers that parse them, which never import torch; and what an analysis skipped or
 changed in them, by reason, so that every page can report it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from bertviz_core.errors import shorten
@@ -21,7 +19,7 @@ class Skipped:
         if count:
             self._take(reason, count, [shorten(where)])
 
-    def merge(self, other: Skipped) -> None:
+    def merge(self, other: "Skipped") -> None:
         """Add the counts of a later part of the corpus."""
         for reason, more in other.reasons.items():
             self._take(reason, more["count"], more["where"])

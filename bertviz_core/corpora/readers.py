@@ -2,8 +2,6 @@
 files as GloVe writes them: a word and its values, between spaces, one a line.
 """
 
-from __future__ import annotations
-
 import re
 from collections import deque
 from collections.abc import Callable, Iterator, Set
@@ -24,7 +22,7 @@ SENTENCE_TEXT = re.compile(r"#\s*text\s*=\s*(.*)")
 NEW_DOCUMENT = re.compile(r"#\s*newdoc\b")
 
 
-def read_text(source: Source) -> TextCorpus | ExampleCorpus:
+def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
     """Text, the authors' JSON, or the sentences of a treebank or of a corpus with coreference; raises InputError for a
     source with nothing in it."""
     head = ""

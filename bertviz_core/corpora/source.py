@@ -1,8 +1,6 @@
 """Sources are named, digested runs of bytes: files, pastes or uploads. Readers see only sources, which unpack gzip,
 xz and zips of text files (whose members are only read, never written anywhere), and decode UTF-8 and UTF-16."""
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import hashlib
@@ -56,7 +54,7 @@ class Source:
     opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)  # opens the bytes
     max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
     locator: str = field(default="", repr=False, compare=False)
-    parts: tuple[Source, ...] = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
+    parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
         """What is wrong with the source, or with one of its lines, and what to do about it."""

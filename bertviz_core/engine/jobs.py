@@ -1,7 +1,5 @@
 """A bounded queue of jobs that can be cancelled, equal ones shared by their key; and the progress of long work."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time
@@ -103,7 +101,7 @@ class Job:
     def finished(self) -> bool:
         return self.state in ("done", "failed", "cancelled")
 
-    def finish(self, state: State, error: BertvizError | None = None) -> Job:
+    def finish(self, state: State, error: BertvizError | None = None) -> "Job":
         """Set the error, then the final state: whoever reads the state may read the error next."""
         self.error, self.state = error, state
         return self

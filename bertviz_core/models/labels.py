@@ -1,7 +1,5 @@
 """Labels of an input's tokens and words, and how text is written: its direction, its width, and marks around it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +31,7 @@ class Units:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def keep(self, chosen: np.ndarray) -> Units:
+    def keep(self, chosen: np.ndarray) -> "Units":
         """The units marked in `chosen` (unit,) bool."""
         return Units(tuple(compress(self.labels, chosen)), self.special[chosen], self.side[chosen], self.start[chosen])
 

@@ -1,8 +1,6 @@
 """Views of the attention of one input: between tokens or words, with or without special tokens, within or across
 segments (Figures 1 and 5; methods, section 10); and predictions for its masked words, with heads switched off."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -48,7 +46,7 @@ class InputAttention:
     keys: Units
     weights: np.ndarray
 
-    def keep(self, queries: np.ndarray, keys: np.ndarray) -> InputAttention:
+    def keep(self, queries: np.ndarray, keys: np.ndarray) -> "InputAttention":
         """The attention from some of the units to some, (unit,) bool; the weights stay as they are."""
         weights = self.weights[:, :, queries][..., keys]
         return InputAttention(self.queries.keep(queries), self.keys.keep(keys), weights)

@@ -1,7 +1,5 @@
 """Changes without heads, summed over a corpus, and the words whose loss rises most."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -47,7 +45,7 @@ class HeadChanges(GradientAverages):
         assert changes.words is not None, "single heads have words"
         self._keep_words(slice(changes.layer, changes.layer + 1), changes.words[None])
 
-    def merge(self, other: HeadChanges) -> None:  # type: ignore[override]
+    def merge(self, other: "HeadChanges") -> None:  # type: ignore[override]
         super().merge(other)
         self._keep_words(slice(None), other.worst)
 

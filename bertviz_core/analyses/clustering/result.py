@@ -1,7 +1,5 @@
 """The result of clustering: divergences between all pairs of heads, heads in a plane, a dendrogram (section 6)."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
@@ -87,14 +85,14 @@ class Clustering(Result):
     thresholds: dict[str, float]  # of the behaviors
     named: dict[str, str]  # label of a head -> what the linguistic analyses name it for
 
-    def embedded(self, seed: int, root: bool) -> Clustering:
+    def embedded(self, seed: int, root: bool) -> "Clustering":
         """The result with an MDS from this seed, of the divergences or of their square roots."""
         if (seed, root) == (self.mds_seed, self.root):
             return self
         points, stress = embed(self.divergence, seed, root)
         return replace(self, embedding=points, stress=stress, mds_seed=seed, root=root)
 
-    def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> Clustering:
+    def labeled(self, thresholds: Thresholds, named: dict[str, str]) -> "Clustering":
         """The result with other thresholds of behaviors, and with the heads that the linguistic analyses name."""
         return replace(self, thresholds=asdict(thresholds), named=named)
 

@@ -1,8 +1,6 @@
 """Accuracies by head, direction and group of items, for one set of candidates, and their intervals over documents, for
 mentions of one document are alike (docs/methods.md, uncertainty)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -53,7 +51,7 @@ class Scores(NamedTuple):
     low: np.ndarray
     high: np.ndarray
 
-    def of(self, groups: str) -> Scores:
+    def of(self, groups: str) -> "Scores":
         """Those of TYPE_ROWS ("type"), or of the groups of one of BREAKDOWNS."""
         return Scores(*(part[..., COLUMNS[groups]] for part in self))
 

@@ -1,8 +1,6 @@
 """Passages of a coreference corpus with one head's guesses, a page at a time. A passage is a run of whole sentences of
 one document. Guesses in the first ones are in the result, those in all on disk; words are read from the corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -146,7 +144,7 @@ class PassageQuery(GuessQuery[PassageExample]):
     """A selection of passages, of an AntecedentCounts or of StoredParts; see GuessQuery. The searched words may also be
     the name of a passage's document."""
 
-    def listing(self, collection: AntecedentCounts | StoredParts) -> GuessedPassages:
+    def listing(self, collection: AntecedentCounts | StoredParts) -> "GuessedPassages":
         if not isinstance(collection, StoredParts):
             first = collection.stored.first_documents
             items = first_guesses(collection.stored, self.choice)

@@ -2,8 +2,6 @@
 them; and the tables: Table 2, every head by type, and all by distance and gender.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -44,13 +42,13 @@ class CoreferenceHeads(Result):
     weight: np.ndarray  # (direction, layer, head, item) the attention that it has
     chance: np.ndarray  # (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates
 
-    def show(self, candidates: str | None = None) -> AntecedentCounts:
+    def show(self, candidates: str | None = None) -> "AntecedentCounts":
         """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
         nothing is given), or all other words. Raises SettingsError for another."""
         options = self.provenance["options"] | ({"candidates": candidates} if candidates else {})
         return AntecedentCounts(self.provenance | {"options": options}, self, index_of(candidates or CANDIDATES[0]))
 
-    def default_view(self) -> AntecedentCounts:
+    def default_view(self) -> "AntecedentCounts":
         return self.show()
 
 

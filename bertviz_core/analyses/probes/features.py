@@ -1,8 +1,6 @@
 """What the probes read: word-level maps of all heads, computed once, of the trained network and of networks drawn at
 random; vectors of the words (docs/methods.md, sections 5 and 8)."""
 
-from __future__ import annotations
-
 import math
 import re
 import shutil
@@ -75,7 +73,7 @@ class Features:
             self.groups.append(group)
             self.places |= {i: (group, row) for row, i in enumerate(indices.tolist())}
 
-    def take(self, part: WordMaps) -> None:
+    def take(self, part: "WordMaps") -> None:
         """Write maps to their places; those of another network replace them."""
         for number, features in part.features.items():
             group, row = self.places[number]

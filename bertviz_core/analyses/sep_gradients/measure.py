@@ -1,7 +1,5 @@
 """Sink gradients: how much the loss would change with attention to a class of tokens (3.2; methods, section 3)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
@@ -43,7 +41,7 @@ class GradientAverages(SegmentAverages):
             each = (whole.loss, whole.right, whole.selected, torch.ones_like(whole.loss))
             self.predicted += torch.stack([values.double().sum() for values in each])
 
-    def merge(self, other: GradientAverages) -> None:
+    def merge(self, other: "GradientAverages") -> None:
         super().merge(other)
         self.skipped.merge(other.skipped)
 

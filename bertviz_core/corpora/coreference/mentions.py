@@ -1,8 +1,6 @@
 """Mentions: their head words, whether they are pronouns, proper names or nominals (4.3), and the items: mentions that
 have an antecedent, with what each may choose from in its window. Definitions: docs/methods.md, section 7."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Sequence
@@ -46,7 +44,7 @@ class Features:
     gender: str  # "masculine", "feminine" or "neuter"; "" where unknown
     person: int  # 1 to 3
 
-    def agrees(self, other: Features) -> bool:
+    def agrees(self, other: "Features") -> bool:
         """Equal in all that both know."""
         pairs = ((self.number, other.number), (self.gender, other.gender))
         return self.person == other.person and all(not a or not b or a == b for a, b in pairs)

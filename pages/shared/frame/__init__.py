@@ -1,7 +1,5 @@
 """The frame around every page. Here, what the reader has chosen: the header creates it, the pages read it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -45,7 +43,7 @@ class Selection:
         source = self.corpora[ANALYSES[analysis].corpus]
         return Request(analysis, self.checkpoint, source, settings, options or {})
 
-    def of_weights(self, weights: Weights) -> Selection:
+    def of_weights(self, weights: Weights) -> "Selection":
         """The same choices with other weights."""
         return replace(self, settings=replace(self.settings, weights=weights))
 
