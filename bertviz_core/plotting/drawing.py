@@ -5,8 +5,6 @@ which every text is plain, and nothing in it is markup.
 Building a figure costs plotly 10 to 50 ms, most of it in checking values that were right the last time.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -39,7 +37,7 @@ class FigureSpec:
     points: Mapping[str, list[tuple[int, Any, Any]]]
 
     @classmethod
-    def of(cls, figure: go.Figure) -> FigureSpec:
+    def of(cls, figure: go.Figure) -> "FigureSpec":
         """The drawing of a figure, with the shared look in its own layout: Streamlit puts margins over a template's."""
         points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
