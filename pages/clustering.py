@@ -5,7 +5,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, linguistic, with_behavior
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.registry import ANALYSES, label
 from bertviz_core.plotting import BEHAVIORS
@@ -89,8 +89,8 @@ neighbors()
 
 st.header("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
-alt, shapes = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering", frame(result, head)
-page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, choose=page.choose_head, shapes=shapes)
+alt = "Matrix of divergences of all pairs of heads, ordered by average-linkage clustering"
+page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, head=head)
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]

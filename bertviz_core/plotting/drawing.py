@@ -53,9 +53,9 @@ class FigureSpec:
         own = {name: value | layout.get(name, {}) for name, value in look.items() if isinstance(value, dict)}
         return cls(tuple(spec["data"]), look | layout | own, points)
 
-    def spec(self, chosen: Head | None = None, origin: str = "", shapes: Sequence[Spec] = ()) -> Spec:
-        """The figure for one reader: the dots of the chosen head get a circle, the origin is printed at the bottom, so
-        that a saved picture has it, and `shapes` are added to those of the layout."""
+    def spec(self, chosen: Head | None = None, origin: str = "") -> Spec:
+        """The figure for one reader: the dots of the chosen head get a circle, and the origin is printed at the bottom,
+        so that a saved picture has it."""
         data = list(self.data)
         for index, x, y in self.points.get(chosen.label(), ()) if chosen else ():
             data.append(_circle(data[index], x, y))
@@ -72,7 +72,6 @@ class FigureSpec:
             "title": title,
             "height": self.layout.get("height", HEIGHT) + FOOT + more,
             "margin": margin | {"b": margin.get("b", 45) + FOOT + more},
-            "shapes": [*self.layout.get("shapes", ()), *shapes],
         }
         return {"data": data, "layout": layout}
 

@@ -90,8 +90,7 @@ def choose_head(data: Sequence[Any]) -> None:
 
 def chart(
     figure: go.Figure | FigureSpec, key: str, alt: str, *, head: Head | None = None,
-    choose: Callable[[Sequence[Any]], None] | None = None, shapes: Sequence[dict[str, Any]] = (),
-    height: int | None = None,
+    choose: Callable[[Sequence[Any]], None] | None = None, height: int | None = None,
 ) -> None:  # fmt: skip
     """A figure, whose camera saves SVG; `alt` says what it shows. The `head` is ringed, and a click on another chooses
     it; `choose` takes what a clicked dot has as `customdata`, where a click does anything else. `height` is in pixels.
@@ -103,7 +102,7 @@ def chart(
             (choose or choose_head)(data)
 
     drawing = figure if isinstance(figure, FigureSpec) else FigureSpec.of(figure)
-    spec = drawing.spec(head, st.session_state.get("origin", ""), shapes)
+    spec = drawing.spec(head, st.session_state.get("origin", ""))
     spec["layout"]["height"] = height or spec["layout"]["height"]
     # Wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": picture_name(key), "width": 1000, "height": spec["layout"]["height"]}

@@ -48,10 +48,10 @@ def test_the_foot_says_what_the_figure_was_made_from_and_has_room() -> None:
 def test_readers_share_a_drawing_whose_traces_none_of_them_changes():
     drawing = dots()
     before = copy.deepcopy((drawing.data, drawing.layout))
-    first = json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}]))
+    first = json.dumps(drawing.spec(Head(0, 1), "one"))
     drawing.spec(Head(2, 0), "another")
     assert (drawing.data, drawing.layout) == before
-    assert json.dumps(drawing.spec(Head(0, 1), "one", [{"type": "rect"}])) == first
+    assert json.dumps(drawing.spec(Head(0, 1), "one")) == first
     assert drawing.spec()["data"] == drawing.spec(Head(7, 7))["data"] == list(drawing.data)
 
 

@@ -65,15 +65,6 @@ def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
     return layer_figure([series], base=base, height=400).update_yaxes(title="change of the loss, nats")
 
 
-def more_figures(result: Ablation) -> dict[str, go.Figure]:
-    """The figures of the ablation page below the first one."""
-    return {
-        "The gradient estimate and the measured change": estimate_figure(result),
-        "Groups of heads": groups_figure(result),
-        "The loss while heads are switched off": curve_figure(result),
-    }
-
-
 def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
     """The gradient estimate against the measured change with its 95% interval, a dot for each head."""
     change, interval, estimate = result["loss_change"], result.interval("loss_change"), result["gradient_estimate"]
@@ -180,7 +171,13 @@ class AblationAnalysis(Analysis):
         ),
     )
     main_figure = staticmethod(paper_figure)
-    more_figures = staticmethod(more_figures)
+    more_figures = staticmethod(
+        lambda result: {
+            "The gradient estimate and the measured change": estimate_figure(result),
+            "Groups of heads": groups_figure(result),
+            "The loss while heads are switched off": curve_figure(result),
+        }
+    )
     control = "change"
     limit = 64
     language_model = True

@@ -100,8 +100,3 @@ def words_of(batch: Batch, labels: Tensor, shift: int, whole: Predictions, witho
     known = (position_id, labels[rows, positions], whole.guess, guess, whole.word_loss)
     fields = (loss - whole.word_loss.double(), *(field.double() for field in known), loss)
     return torch.stack(torch.broadcast_tensors(*fields), -1)
-
-
-def values_of(batch: Batch, changes: Changes) -> Tensor:
-    """What is averaged over segments."""
-    return changes.values

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, change_of, values_of, words_of
+from bertviz_core.analyses.ablation.changes import Changes, HeadChanges, change_of, words_of
 from bertviz_core.analyses.ablation.result import QUANTITIES, Ablation
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behaviors
@@ -20,7 +20,6 @@ from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
 from bertviz_core.analyses.surface_patterns import ranked_sinks
-from bertviz_core.corpora import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.heads import Head
@@ -35,43 +34,43 @@ Observe = Callable[[Any], None]
 
 
 class Group(NamedTuple):
-    """Heads that are removed together."""
+    """Heads that are removed together, each set (layer, head): those of the group, and then draws of as many random
+    heads of the same layers, none where a draw would be the group."""
 
     name: str
-    heads: np.ndarray  # (layer, head)
-    draws: list[np.ndarray]  # as many random heads of the same layers, none where a draw would be the group
+    sets: list[np.ndarray]
 
 
 class AblationRun:
     """The passes over the labeled segments of a corpus that one request takes, and what they measure."""
 
     def __init__(self, model: AttentionModel, request: Request) -> None:
-        self.model, self.request, self.skipped = model, request, Skipped()
+        self.model, self.request = model, request
         self.targets = targets_of(model.checkpoint, model.tokens, request.settings.seed)
-        self.heads = HeadChanges(QUANTITIES, values_of, model.layers, model.heads, model.device)
+        self.heads = HeadChanges(QUANTITIES, lambda _, changes: changes.values, model.layers, model.heads, model.device)
 
     def run(self, examples: Sequence[Encoded], run_stage: object, progress: Progress, batch_tokens: int | None) -> None:
         """Measure behaviors; mean outputs, where they are asked for; each head; sets of heads."""
-        self.restart, self.examples, self.progress = Restart(self.model), examples, progress
+        self.restart, self.progress, layers = Restart(self.model), progress, self.model.layers
         self.batch_tokens = batch_tokens or self.model.batch_tokens
-        layers = self.model.layers
-        labels, self.sink = self.behaviors()
+        labels, self.sink = self.behaviors(examples)
+        self.examples = list(with_words(examples, self.targets, self.heads.skipped))
         self.mean = self._mean_outputs() if self.request.options.get("mean") else None
         work = self.model.heads * layers * (layers + 1)
         self._stream("Switching off each head", work, self.heads, self._each_head)
         self.removals = removals(self.heads.result()["mean"][0])
         self.groups = groups(labels, self.request.settings.seed)
-        sets = [*self.removals[1:], *(heads for group in self.groups for heads in (group.heads, *group.draws))]
+        sets = [*self.removals[1:], *(heads for group in self.groups for heads in group.sets)]
         together = torch.from_numpy(np.stack(sets)).to(self.model.device)  # (set, layer, head)
-        self.sets = SegmentAverages(("loss_change",), values_of, 1, len(sets), self.model.device)
+        self.sets = SegmentAverages(("loss_change",), self.heads.measure, 1, len(sets), self.model.device)
         work = int((layers - _lowest_layer(together)).sum())
         self._stream("Switching off groups of heads", work, self.sets, partial(self._each_set, sets=together))
 
-    def behaviors(self) -> tuple[np.ndarray, str]:
-        """(layer, head) labels by the paper's thresholds, on the same segments, unmasked; and the class of the sink."""
+    def behaviors(self, examples: Sequence[Encoded]) -> tuple[np.ndarray, str]:
+        """(layer, head) labels by the paper's thresholds, on all segments, unmasked; and the class of the sink."""
         sums = [analysis.accumulator(self.model, self.request) for analysis in (surface_patterns, entropy)]
-        self.progress.start("Measuring the behavior of heads", len(self.examples))
-        stream.run(self.model, self.examples, sums, self.progress, self.batch_tokens)
+        self.progress.start("Measuring the behavior of heads", len(examples))
+        stream.run(self.model, examples, sums, self.progress, self.batch_tokens)
         means = [dict(zip(average.quantities, average.result()["mean"], strict=True)) for average in sums]
         sink = next(iter(ranked_sinks(means[0])), "").removeprefix("to_")
         return behaviors({**means[0], **means[1]}, Thresholds()), sink
@@ -80,17 +79,14 @@ class AblationRun:
         """One pass over the labeled segments; `passing` counts the progress, in finer steps than batches: `work` layers
         of each segment."""
         self.progress.start(stage, len(self.examples) * work, "layers")
-        self.skipped = Skipped()
-        examples = with_words(self.examples, self.targets, self.skipped)
         batches = Progress(cancelled=self.progress.cancelled)
-        stream.run(self.model, examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
+        stream.run(self.model, self.examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
 
     def _mean_outputs(self) -> Tensor:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
         self.progress.start("Measuring the mean outputs of heads", len(self.examples), "segments")
         total, tokens = torch.zeros((), dtype=torch.float64, device=self.model.device), 0
-        examples = with_words(self.examples, self.targets, Skipped())
-        for group in buckets(examples, min(self.batch_tokens, BATCH_TOKENS)):
+        for group in buckets(self.examples, min(self.batch_tokens, BATCH_TOKENS)):
             batch, sums = collate(group, self.model.tokens, self.model.device), list[Tensor]()
             real = batch.mask[:, None, :, None]
 
@@ -161,7 +157,7 @@ def groups(labels: np.ndarray, seed: int) -> list[Group]:
         counts = heads.sum(1)
         order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *heads.shape)).argsort(-1)
         whole_layers = set(counts.tolist()) <= {0, heads.shape[1]}
-        groups.append(Group(name, heads, [] if whole_layers else list(order < counts[None, :, None])))
+        groups.append(Group(name, [heads, *([] if whole_layers else order < counts[None, :, None])]))
     return groups
 
 
@@ -182,14 +178,14 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
     fields, averages, curve = run.heads.fields(segments), run.sets.result(), len(run.removals) - 1
     change = averages["mean"][0, 0]
     interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
-    rest, records = iter(zip(change[curve:].tolist(), interval[curve:].tolist(), strict=True)), []
+    measured, records = iter(zip(change[curve:].tolist(), interval[curve:].tolist(), strict=True)), []
     for group in run.groups:
-        own, half = next(rest)
-        draws = [draw for draw, _ in islice(rest, len(group.draws))]
+        (own, half), *others = islice(measured, len(group.sets))
+        draws = [draw for draw, _ in others]
         records.append(
             {
                 "name": group.name,
-                "heads": [Head(*at).label() for at in np.argwhere(group.heads).tolist()],
+                "heads": [Head(*at).label() for at in np.argwhere(group.sets[0]).tolist()],
                 "loss_change": own,
                 "interval": None if np.isnan(half) else half,
                 "random_loss_change": float(np.mean(draws)) if draws else None,
@@ -197,7 +193,7 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
             }
         )
     return Ablation(
-        provenance=with_skipped(provenance, run.skipped),
+        provenance=with_skipped(provenance, run.heads.skipped),
         **fields,
         sink=run.sink,
         groups=records,

@@ -19,14 +19,6 @@ from bertviz_core.models.checkpoint import Checkpoint
 PERMUTATIONS = 199
 
 
-def layers(result: Clustering, base: int) -> Answer:
-    return alike(result, result.layers.astype(str), "of one layer", "of different layers")
-
-
-def behaviors(result: Clustering, base: int) -> Answer:
-    return alike(result, result.behaviors.reshape(-1), "with the same behavior", "with different behaviors")
-
-
 def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> Answer:
     """How much closer two heads with the same label are than others, less what 95% of the permutations of the labels
     give; heads labeled OTHER are left out."""
@@ -42,7 +34,8 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     low, high = np.quantile(gains, (0.025, 0.975))
     return Answer(
         decide(Interval(between - within - high, between - within - low)),
-        f"Two heads {same} differ by {within:.3g} {result.nats} on average, two heads {different} by {between:.3g}.",
+        f"Two heads {same} differ by {within:.3g} nats{' in all' if result.summed else ''} on average, two heads "
+        f"{different} by {between:.3g}.",
     )
 
 
@@ -87,7 +80,7 @@ class ClusteringAnalysis(Analysis):
             "same.",
             "The mean divergence of two heads of one layer is below that of two of different layers by more than in "
             f"95% of {PERMUTATIONS} permutations of the heads.",
-            layers,
+            lambda result, base: alike(result, result.layers.astype(str), "of one layer", "of different layers"),
         ),
         Statement(
             "behaviors",
@@ -95,7 +88,9 @@ class ClusteringAnalysis(Analysis):
             "Heads with the same behavior form clusters.",
             "The mean divergence of two heads with the same behavior is below that of two with different ones by more "
             f"than in 95% of {PERMUTATIONS} permutations of these heads.",
-            behaviors,
+            lambda result, base: alike(
+                result, result.behaviors.reshape(-1), "with the same behavior", "with different behaviors"
+            ),
         ),
     )
     main_figure = staticmethod(paper_figure)

@@ -11,7 +11,7 @@ from plotly.subplots import make_subplots
 from bertviz_core.analyses.behaviors import BEHAVIORS as ORDER
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.heads import Head, all_heads, all_labels
-from bertviz_core.plotting import BEHAVIORS, COLORBAR, RING, SEQUENTIAL, finish
+from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
 
 LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
 NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
@@ -168,13 +168,3 @@ def hover_data(result: Clustering, base: int) -> np.ndarray:
         near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
         rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
     return np.array(rows)
-
-
-def frame(result: Clustering, head: Head) -> list[dict[str, Any]]:
-    """Shapes round a head's row and column of the matrix."""
-    index = result.order.tolist().index(all_heads(*result.shape).index(head))
-    line = {"type": "rect", "line": {"color": RING, "width": 1.5}}
-    return [
-        line | {"xref": "x3 domain", "x0": 0, "x1": 1, "yref": "y3", "y0": index - 0.5, "y1": index + 0.5},
-        line | {"xref": "x3", "x0": index - 0.5, "x1": index + 0.5, "yref": "y3 domain", "y0": 0, "y1": 1},
-    ]

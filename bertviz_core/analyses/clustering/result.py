@@ -107,11 +107,6 @@ class Clustering(Result):
         return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
-    def nats(self) -> str:
-        """Of a divergence in a sentence."""
-        return "nats in all" if self.summed else "nats"
-
-    @property
     def shape(self) -> tuple[int, int]:
         return self.averages.shape[1], self.averages.shape[2]
 

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, frame, matrix
+from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.findings import ABSENT, NOT_SHOWN
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.heads import Head
 from bertviz_core.plotting import BEHAVIORS
+from bertviz_core.plotting.drawing import FigureSpec
 from tests.oracles import clustering as reference
 
 
@@ -104,9 +105,8 @@ def test_the_matrix_follows_the_dendrogram(result: Clustering) -> None:
     assert [label for label, _ in sorted(leaves.items(), key=lambda leaf: leaf[1][0])] == [
         Head(*divmod(int(i), 3)).label() for i in order
     ]
-    across, down = frame(result, Head(1, 0))
-    assert (across["y0"], across["y1"]) == (leaves["2-1"][0] - 0.5, leaves["2-1"][0] + 0.5)
-    assert (down["x0"], down["x1"]) == (across["y0"], across["y1"])
+    ring = FigureSpec.of(drawn).spec(Head(1, 0))["data"][-1]
+    assert (ring["x"], ring["y"], ring["xaxis"], ring["yaxis"]) == ([leaves["2-1"][0]], [0], "x2", "y2")
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1), (2, 2)])
