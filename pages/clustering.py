@@ -29,16 +29,11 @@ def choose_thresholds(present: list[str]) -> Thresholds:
 
 
 def metrics() -> list[Metric]:
-    ratio, pair = result.closeness, memoize(Clustering.closest_pair, result)
-    similar = ("–", "this model has one head")
-    if pair:
-        similar = f"{pair[0].label(base)}, {pair[1].label(base)}", f"{pair[2]:.3g} {result.unit}"
     rest = ", ".join(f"{(result.behaviors == name).sum()} {name}" for name in UNTRAINED)
     labeled = f"{with_behavior(result.behaviors)} of {result.behaviors.size}"
-    within = f"{ratio:.2f}" if ratio >= 0 else "–"  # of one head it is NaN
+    within = f"{result.closeness:.2f}" if result.closeness >= 0 else "–"  # of one head it is NaN
     return [
         ("Within / between layers", within, "paper: often fairly close"),
-        ("Most similar heads", *similar),
         ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
         ("Heads with a behavior", labeled, f"and {rest}"),
     ]

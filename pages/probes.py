@@ -50,9 +50,6 @@ def chosen_file(role: str) -> Source | None:
         if file := state[role]:  # an emptied uploader changes nothing
             uploads.begin([(file.name, file.getvalue())], kind, role, fixed=True)
 
-    def stop() -> None:
-        state[key] = ""
-
     st.file_uploader(label, key=role, on_change=begin)
     try:
         if key not in address.current().restored:  # on arrival, from the address
@@ -73,7 +70,7 @@ def chosen_file(role: str) -> Source | None:
     address.put(role, uploads.in_address(state[key]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"In use: “{plain(upload.name)}”, stored {uploads.lifetime()}.")
-        st.button("Stop using", key=f"{role}-stop", on_click=stop, icon=":material/close:")
+        st.button("Stop using", key=f"{role}-stop", on_click=state.update, args=({key: ""},), icon=":material/close:")
         icon = ":material/delete:"
         st.button("Delete now", key=f"{role}-delete", on_click=uploads.delete, args=(state[key],), icon=icon)
     return services.upload(upload)

@@ -31,8 +31,7 @@ def test_page_opens_on_the_stored_result_and_thresholds_only_relabel() -> None:
 def test_as_in_the_paper_divergences_are_sums() -> None:
     app = open_app("clustering", mode="paper")
     assert re.search(r"Two heads of one layer differ by \S+ nats in all on average", words(app))
-    [most_similar] = (metric for metric in app.metric if metric.label == "Most similar heads")
-    assert most_similar.delta.endswith(" nats, summed over tokens")
+    assert "divergence, nats, summed over tokens" in app.dataframe[0].value
 
 
 def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
@@ -43,7 +42,7 @@ def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
     assert not app.error and not app.exception
     assert "lacks what the statement is about" in words(app)
     shown = metrics(app)
-    assert shown["Within / between layers"] == shown["Most similar heads"] == "–" and "nan" not in words(app)
+    assert shown["Within / between layers"] == "–" and "nan" not in words(app)
 
 
 def test_an_about_box_opens_the_methods() -> None:

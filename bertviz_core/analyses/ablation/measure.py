@@ -76,8 +76,7 @@ class AblationRun:
         return behaviors({**means[0], **means[1]}, Thresholds()), sink
 
     def _stream(self, stage: str, work: int, sums: Any, passing: stream.PassFunction) -> None:
-        """One pass over the labeled segments; `passing` counts the progress, in finer steps than batches: `work` layers
-        of each segment."""
+        """One pass over the labeled segments, in which `passing` counts the progress: `work` layers of each segment."""
         self.progress.start(stage, len(self.examples) * work, "layers")
         batches = Progress(cancelled=self.progress.cancelled)
         stream.run(self.model, self.examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)

@@ -16,26 +16,17 @@ from bertviz_core.plotting import BROAD, SEP
 
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
 COLUMNS = (
-    averaged_column("loss_change", "loss change, head removed, nats", name="loss change, head removed", signed=True),
+    averaged_column("loss_change", "loss change, head removed, nats", signed=True),
     averaged_column("right_change", "change in right guesses, head removed", percent=True, overview=False, signed=True),
-    averaged_column(
-        "to_sink_loss_change",
-        "loss change, attention to the sink removed, nats",
-        name="loss change, sink attention removed",
-        marker=SEP,
-        signed=True,
-    ),
+    averaged_column("to_sink_loss_change", "loss change, sink attention removed, nats", marker=SEP, signed=True),
     averaged_column(
         "to_sink_right_change",
-        "change in right guesses, attention to the sink removed",
-        name="change in right guesses, sink attention removed",
+        "change in right guesses, sink attention removed",
         percent=True,
         overview=False,
         signed=True,
     ),
-    averaged_column(
-        "gradient_estimate", "loss change, gradient estimate, nats", name="gradient estimate", marker=BROAD
-    ),
+    averaged_column("gradient_estimate", "gradient estimate, nats", marker=BROAD),
 )
 GUESSES = ("original", "before", "after")  # of `word_ids`
 

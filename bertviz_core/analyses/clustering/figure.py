@@ -1,5 +1,4 @@
-"""Figure 6: heads in the plane by how alike they are, colored by behavior and by layer; and all pairs in the order of a
-dendrogram, which a plane cannot show."""
+"""Figure 6: heads in the plane by how alike they are, by behavior and by layer; all pairs, ordered by a dendrogram."""
 
 import math
 from typing import Any
@@ -43,8 +42,7 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
 
 
 def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
-    """One point for each head, its marker the behavior with the letter or the name that goes with it; the legend hides
-    and shows behaviors."""
+    """One point for each head, with the marker, letter or name of its behavior; the legend hides behaviors."""
     figure, labels, data = go.Figure(), result.behaviors.reshape(-1), hover_data(result, base)
     for behavior in (name for name in ORDER if (labels == name).any()):
         chosen = labels == behavior
@@ -91,11 +89,8 @@ def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
 
 
 def matrix(result: Clustering, base: int = 1) -> go.Figure:
-    """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, and the divergences.
-
-    Plotly reports no clicks on a heatmap, so readers click on the squares. Of more than MAX_ROWS heads the matrix has
-    means over neighbors.
-    """
+    """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, which readers click
+    (plotly reports no clicks on a heatmap), and the divergences; of over MAX_ROWS heads the means over neighbors."""
     figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
     count, labels = len(result.order), [all_labels(*result.shape, base)[i] for i in result.order]
     squares = {

@@ -114,13 +114,9 @@ def finish(sums: DivergenceSums, segments: Segments, provenance: dict[str, Any])
 
 
 def divergences(maps: Tensor, rows: int) -> Tensor:
-    """(head, head) float64, symmetric: the sum over all rows of JS between two heads' rows, in nats.
-
-    Args:
-        maps: (head, position) float32, position = (row, key), a multiple of LANES, changed in place (0 becomes TINY);
-            a position that holds 0 for every head counts nothing.
-        rows: Number of rows that are not padding, to decide which pairs are close.
-    """
+    """(head, head) float64, symmetric: the sum over all rows of JS between two heads' rows, in nats, from maps (head,
+    position) float32, position = (row, key), a multiple of LANES, changed in place (0 becomes TINY); a position that
+    holds 0 for every head counts nothing. `rows` is how many are not padding; CLOSE is per row."""
     kernel = build_kernel() if maps.device.type == "cpu" else None
     maps.clamp_(min=TINY)
     sums = kernel_sums(kernel, maps) if kernel else torch_sums(maps)
@@ -141,8 +137,7 @@ def torch_sums(maps: Tensor) -> Tensor:
 
 
 def _parts(maps: Tensor, heads: int) -> Iterator[Tensor]:
-    """(head, chunk, position) views of as many chunks at a time as the buffer holds of so many heads; what is left of
-    the last chunk comes alone."""
+    """(head, chunk, position) views of as many chunks as the buffer holds of so many heads; the last rest is alone."""
     buffer = CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
     whole = maps.shape[1] // CHUNK
     yield from maps[:, : whole * CHUNK].unflatten(1, (whole, CHUNK)).split(max(1, buffer // (heads * CHUNK)), 1)

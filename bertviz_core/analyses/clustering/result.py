@@ -18,14 +18,10 @@ MANY_HEADS = 1024  # beyond, more starts and the best order of leaves would take
 
 def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np.ndarray, float]:
     """Two-dimensional metric MDS on the divergences (head, head) as they are, or on their square roots: the least
-    stress of several starts, the classical solution and random ones, which more than MANY_HEADS heads go without
-    (section 6, Figure 6).
-
-    Returns:
-        (head, 2) points, centered, on their principal axes, the first head on the positive side of both, since MDS
-        fixes none of this; and Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances
-        in the plane, 0 where all are exact.
-    """
+    stress of several starts, the classical solution and random ones, which more than MANY_HEADS heads go without.
+    Returns (head, 2) points, centered, on their principal axes, the first head on the positive side of both, since MDS
+    fixes none of this; and Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in
+    the plane, 0 where all are exact."""
     from sklearn.manifold import MDS
 
     distances = np.sqrt(divergence) if root else divergence
@@ -140,8 +136,7 @@ class Clustering(Result):
         return within / between if between else float("nan")
 
     def estimates(self) -> dict[str, Estimate]:
-        """Mean divergence of each head to the other heads of its layer, and to the heads of other layers, in nats a
-        token; without standard errors."""
+        """Mean divergence of each head from the others of its layer, and from those of other layers, nats a token."""
         same = self.layers[:, None] == self.layers
         means = self.divergence / (self.tokens if self.summed else 1)
         chosen = {"to_own_layer": same & ~np.eye(len(same), dtype=bool), "to_other_layers": ~same}
@@ -157,13 +152,6 @@ class Clustering(Result):
         row = self.divergence[head.layer * self.shape[1] + head.head]
         nearest = [(heads[i], float(row[i])) for i in np.argsort(row, kind="stable")[: count + 1]]
         return [pair for pair in nearest if pair[0] != head][:count]
-
-    def closest_pair(self) -> tuple[Head, Head, float] | None:
-        """The two heads most alike, with their divergence; None for a model of one head."""
-        heads = all_heads(*self.shape)
-        apart = self.divergence + np.diag(np.full(len(heads), np.inf))
-        first, second = divmod(int(apart.argmin()), len(heads))
-        return (heads[first], heads[second], float(apart[first, second])) if len(heads) > 1 else None
 
     def arrays(self) -> dict[str, Any]:
         return {"divergence": to_lists(self.divergence), "embedding": to_lists(self.embedding)}

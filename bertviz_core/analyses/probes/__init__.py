@@ -1,8 +1,4 @@
-"""Probes: how much syntax the maps of all heads together encode (section 5; Table 3). Its figures and tables.
-
-In reading order: features (what probes read), probes (the networks), training, scoring, structural, measure (all of
-it); result (with the options).
-"""
+"""Probes: how much syntax the maps of all heads together encode (section 5), with the figures and texts of Table 3."""
 
 from functools import partial
 from pathlib import Path
@@ -46,15 +42,13 @@ def table_3(result: Probes) -> pd.DataFrame:
     of a probe the paper's is the one as released; the best offset has Table 1's where it is the same offset."""
     frame = result.to_frame()
     frame[["score", "low", "high", "with_punctuation"]] *= 100
-    names = ["" if name + AS_RELEASED in result.probes else name.removesuffix(AS_RELEASED) for name in result.probes]
+    names = frame["probe"].where(~(frame["probe"] + AS_RELEASED).isin(result.probes)).str.removesuffix(AS_RELEASED)
     _, _, score, offset = paper.TABLE_1["all"]
-    including: dict[str, float] = {**paper.TABLE_3_WITH_PUNCTUATION}
-    if result.about["best_offset"] == offset:
-        including["best-offset"] = score
+    best = {"best-offset": score} if result.about["best_offset"] == offset else {}
     return frame.assign(
         probe=[title(probe, result) for probe in result.probes],
-        paper=np.array([paper.TABLE_3.get(name, np.nan) for name in names], dtype=float),
-        paper_with_punctuation=np.array([including.get(name, np.nan) for name in names], dtype=float),
+        paper=names.map(paper.TABLE_3).astype(float),
+        paper_with_punctuation=names.map({**paper.TABLE_3_WITH_PUNCTUATION, **best}).astype(float),
     )
 
 
@@ -109,8 +103,7 @@ def paper_figure(result: Probes) -> go.Figure:
 
 
 def distance_figure(result: Probes) -> go.Figure:
-    """Accuracy by where the governor stands; at 0, words that hang from ROOT. A click on the legend shows the probes
-    that are not COMPARED."""
+    """Accuracy by where the governor stands, or ROOT; a click on the legend shows the probes that are not COMPARED."""
     figure = go.Figure()
     far = int(np.abs(result.distances).max(initial=1))
     ticks = ["ROOT" if d == 0 else f"{d:+d}" + "…" * (abs(d) == far) for d in result.distances.tolist()]

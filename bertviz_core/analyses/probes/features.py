@@ -130,8 +130,7 @@ class WordMaps:
 
 
 def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
-    """The model with its layers' weights drawn at random by its own initializer; all else, above all the embeddings,
-    stays trained."""
+    """The model with its layers' weights drawn at random by its own initializer; the embeddings stay trained."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         encoder = type(model.encoder)(model.encoder.config)

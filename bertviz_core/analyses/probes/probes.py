@@ -1,8 +1,6 @@
 """The probes: functions from maps and word vectors to p(i|j), that word i governs word j (docs/methods.md, section 8).
-
-Each gives scores (sentence, dependent, candidate), candidate 0 being ROOT; p is their softmax over candidates. All
-but `DistancesAndWords` are linear in their parameters, so that their losses are convex.
-"""
+Each gives scores (sentence, dependent, candidate), candidate 0 being ROOT; p is their softmax over candidates. All but
+`DistancesAndWords` are linear in their parameters, so that their losses are convex."""
 
 from dataclasses import dataclass
 
@@ -25,14 +23,10 @@ class ProbeBatch:
 
 class Probe(nn.Module):
     """Scores from a batch of maps and words. All probes take the number of heads in all layers, the word vectors (row,
-    dimension), and two of the release's choices.
-
-    Args:
-        paper: ROOT as the release has it (the words' own weights, on maps with CLS times one learned scale plus
-            maps with SEP times another) and a word may govern itself; else ROOT has its own weights and it may not.
-        misaligned_root: The release's slip, candidate i is scored with the vector of word i+1, the last candidate
-            without any vector, not even the dependent's.
-    """
+    dimension), and two of the release's choices. `paper`: ROOT has the words' own weights, on maps with CLS times one
+    learned scale plus maps with SEP times another, and a word may govern itself; else ROOT has its own weights and it
+    may not. `misaligned_root`: candidate i is scored with the vector of word i+1, a slip, the last candidate without
+    any vector, not even the dependent's."""
 
     def __init__(self, paper: bool = False, misaligned_root: bool = False) -> None:
         super().__init__()
@@ -48,10 +42,8 @@ class Probe(nn.Module):
 
 
 class AttentionOnly(Probe):
-    """sum_k w_k A_k[i,j] + u_k A_k[j,i]; ROOT: own weights on its four rows, or the paper's two scales.
-
-    `weights` (2, head) are w (governor -> dependent), then u (dependent -> governor); `root` is (4, head).
-    """
+    """sum_k w_k A_k[i,j] + u_k A_k[j,i]; ROOT: own weights `root` (4, head) on its rows, or the paper's two scales.
+    `weights` (2, head) are w (governor -> dependent), then u (dependent -> governor)."""
 
     def __init__(self, heads: int, vectors: Tensor | None = None, **release: bool) -> None:
         super().__init__(**release)
@@ -68,10 +60,8 @@ class AttentionOnly(Probe):
 
 class AttentionAndWords(Probe):
     """Attention with word vectors: w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" concatenation, a bias learned.
-
-    Factorized: sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is ever built.
-    governor, dependent: the parts that read v_i and v_j; each gives w's share, then u's.
-    """
+    Factorized: sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is ever built; `governor` and
+    `dependent` read v_i and v_j, and each gives w's share, then u's."""
 
     def __init__(self, heads: int, vectors: Tensor, **release: bool) -> None:
         super().__init__(**release)

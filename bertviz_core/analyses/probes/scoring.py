@@ -133,12 +133,8 @@ def at_offset(size: int, offset: int) -> np.ndarray:
 
 def best_offset(sentences: Sequence[Sentence]) -> int:
     """The offset that is right most often, punctuation left out; the first of equals."""
-
-    def right(offset: int) -> int:
-        guesses = ((at_offset(len(s), offset) == np.array(s.governors)) & not_punctuation(s) for s in sentences)
-        return int(sum(guess.sum() for guess in guesses))
-
-    return max(OFFSETS, key=right)
+    gold = [np.where(not_punctuation(each), each.governors, -1) for each in sentences]
+    return max(OFFSETS, key=lambda offset: sum((at_offset(len(each), offset) == each).sum() for each in gold))
 
 
 @torch.no_grad()

@@ -1,8 +1,6 @@
-"""The structural probe (Hewitt and Manning 2019), on all layers in one training; Table 3's last row.
-
-A linear map B under which squared distances fit distances in the tree: the L1 loss over pairs of words, per sentence
-divided by n^2. Scored as UUAS: edges of the minimum spanning tree over the words that are not punctuation.
-"""
+"""The structural probe (Hewitt and Manning 2019), on all layers in one training; Table 3's last row. A linear map B,
+under which squared distances fit distances in the tree: the L1 loss over pairs of words, per sentence divided by n^2.
+Scored as UUAS: edges of the minimum spanning tree over the words that are not punctuation."""
 
 from collections.abc import Sequence
 
@@ -16,7 +14,7 @@ from bertviz_core.analyses.probes.features import scratch_arrays
 from bertviz_core.analyses.probes.training import Schedule, run_epochs
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
-from bertviz_core.models.encoding import buckets, collate
+from bertviz_core.models.encoding import buckets, collate, membership, word_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import EncodedSentence
 
@@ -42,13 +40,12 @@ def word_states(
     progress.start("Reading hidden states", len(sentences), "sentences")
     for group in buckets(sentences, batch_tokens or model.batch_tokens):
         batch = collate(group, model.tokens, model.device)
+        shares = membership([word_of(example) for example in group], model.device).from_word
         states = torch.stack(model.encoder(**batch.inputs(model), output_hidden_states=True).hidden_states, 1)
         for row, example in enumerate(group):
-            owners = torch.from_numpy(np.asarray(example.words)).to(model.device)
-            words = torch.arange(len(example.sentence), device=model.device)  # type: ignore[attr-defined]
-            belongs = (owners[None] == words[:, None]).float()
-            mean = (belongs / belongs.sum(1, keepdim=True)) @ states[row, :, : len(example)].float()
-            arrays[example.number][:] = mean.half().cpu().numpy()
+            array = arrays[example.number]
+            mean = shares[row, : array.shape[1], : len(example)] @ states[row, :, : len(example)].float()
+            array[:] = mean.half().cpu().numpy()
         progress.advance(len(group))
     return arrays
 

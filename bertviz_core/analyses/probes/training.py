@@ -135,10 +135,8 @@ def run_epochs(
     progress: Progress,
     name: str,
 ) -> list[float]:
-    """Train by Adam; the probe is left with the parameters of the lowest validation loss, see `Best`.
-
-    `step` gives a minibatch's loss to minimize, and its share of the epoch's loss; `validate` the validation loss.
-    """
+    """Train by Adam; the probe is left with the parameters of the lowest validation loss, see `Best`. `step` gives a
+    minibatch's loss to minimize, and its share of the epoch's loss; `validate` the validation loss."""
     best, losses, rng = Best(probe, schedule.patience), list[float](), np.random.default_rng(schedule.seed)
     steps = schedule.epochs * len(parts)
     optimizer = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
@@ -164,10 +162,8 @@ def run_epochs(
 
 
 class Best:
-    """The parameters with the lowest validation loss so far; without validation (NaN), the last.
-
-    Where there is a loss for each first index of the parameters (a layer's), each keeps its own best.
-    """
+    """The parameters with the lowest validation loss so far; without validation (NaN), the last. Where there is a loss
+    for each first index of the parameters (a layer's), each keeps its own best."""
 
     def __init__(self, probe: nn.Module, patience: int) -> None:
         self.probe, self.patience, self.since = probe, patience, 0
