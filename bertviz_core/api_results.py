@@ -59,7 +59,8 @@ class AnalysisResult:
         """Write a file in an existing folder, its format by its extension: .json (arrays, table and provenance), .csv
         (the table), .zip (all tables), .html (a page that needs no network), .safetensors (what the store keeps) or
         .svg (the figure, where kaleido is installed). Raises BertvizError where that fails."""
-        exports.write(self.result, Path(path))
+        suffix = exports.check_path(Path(path), exports.suffixes(self.analysis))
+        exports.write_bytes(Path(path), exports.builders(self.result)[suffix]())
 
     def to_svg(self) -> str:
         """The paper's figure as an SVG drawing; raises BertvizError without kaleido."""

@@ -147,11 +147,6 @@ def slug(*parts: str) -> str:
     return "-".join(re.sub(r"[^\w.+-]+", "_", part).strip("._") or "_" for part in parts)
 
 
-def write(result: Result, path: Path) -> None:
-    """Write by suffix; raises SettingsError for one that this analysis does not have."""
-    write_bytes(path, builders(result)[check_path(path, suffixes(result.analysis))]())
-
-
 def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
     """Write a file, in pieces or as a whole; nothing stands at its path before it is complete. Raises SettingsError
     where it cannot be written."""

@@ -22,7 +22,7 @@ from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, clearest, relation_heads
 from bertviz_core.overview.stored_results import SUFFIXES, summarized
 from bertviz_core.overview.summary import behaviors_finding, encoded_cards, surest_sentences
-from bertviz_core.paper_report import ReportRequest, duration
+from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared import endnotes, head_panel, jobs, page, preview, services, stored
@@ -105,7 +105,7 @@ def report(selection: Selection) -> None:
         st.write(f"The report lacks: {titles}." + (" The download is without them." if some else ""))
     with st.container(horizontal=True, vertical_alignment="center"):
         if lacking:
-            label = f"Compute the report ({duration(services.store(), missing)})"
+            label = f"Compute the report ({stored.duration(missing)})"
             given = key, "Report", partial(tasks.report, request, services.store())
             st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=given)
         if some:

@@ -54,7 +54,7 @@ def test_every_result_as_every_file(results, name):
 
 def test_a_figure_as_svg_says_what_it_was_made_from(results, tmp_path):
     pytest.importorskip("kaleido")
-    exports.write(results["entropy"], tmp_path / "x.svg")
+    (tmp_path / "x.svg").write_bytes(exports.to_svg(results["entropy"]))
     root = ElementTree.parse(tmp_path / "x.svg").getroot()
     texts = [" ".join(element.itertext()) for element in root.iter(f"{SVG}text")]
     assert float(root.get("width")) == 900 and "entropy, nats" in texts

@@ -43,10 +43,13 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
     return total
 
 
-def text(length: float | None) -> str:
-    """A duration for people, as "about 40 s" or "about 12 min"."""
+def duration(store: Store, groups: Iterable[Sequence[Request]], left: float = 1.0) -> str:
+    """The time of what is left of all passes, a share, for people, as "about 40 s" or "about 12 min"; without passes
+    that of loading."""
+    length = seconds(store, groups)
     if length is None:
         return "unknown time"
+    length = left * (length or LOADING)
     return f"about {length:,.0f} s" if length < 100 else f"about {length / 60:,.0f} min"
 
 

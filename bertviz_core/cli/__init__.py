@@ -85,8 +85,7 @@ class Console:
         model_pass.check_model(request)
         result = requests.find(store, request)
         if result is None:
-            seconds = runtime_estimate.seconds(store, [requests.shared(request)])
-            self.say(f"This takes {runtime_estimate.text(seconds)}.")
+            self.say(f"This takes {runtime_estimate.duration(store, [requests.shared(request)])}.")
             result = requests.compute(request, store, self.execution(), self.progress())
             self.say("")
         return result

@@ -125,12 +125,12 @@ def compare_runs(
         commands = ", ".join(each.command for each in ANALYSES.values())
         raise SettingsError(f"There is no analysis {analysis!r}.", hint=f"Choose one of {commands}.")
     console.check_out(exports.suffixes(Comparison.analysis))
-    first = second = replace(console, input=input)
-    if other_model is not None:
-        second = replace(second, model=other_model, revision=None)
+    first = replace(console, input=input)
     changes = {"input": other_input or None, "mode": other_mode, "weights": other_weights, "seed": other_seed}
     given: dict[str, Any] = {option: value for option, value in changes.items() if value is not None}
-    second = replace(second, **given)
+    second = replace(first, **given)
+    if other_model is not None:
+        second = replace(second, model=other_model, revision=None)
     a, b = (run.request(ANALYSES[name], ANALYSES[name].options(), {}) for run in (first, second))
     if a.key() == b.key():
         hint = "Give --other-model, --other-input, --other-mode, --other-weights or --other-seed."

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import islice
 from typing import Annotated, Any
 
-import pandas as pd
 import typer
 
 from bertviz_core import exports
@@ -25,7 +24,6 @@ from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
-from bertviz_core.numbers import small_int
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_origin
 
@@ -95,51 +93,27 @@ def extract(
 @partial(with_console, without=(*NO_JOB, "batch_tokens"))
 def attention(
     console: Console,
-    head: Annotated[str | None, typer.Option(help="layer-head, counted from 1, as in 3-5.")] = None,
+    head: Annotated[str, typer.Option(help="layer-head, counted from 1, as in 3-5.")],
     item: Annotated[int, typer.Option(help="Number of the input in the file, from 1.")] = 1,
     word_level: Annotated[bool, typer.Option("--word-level", help="Attention between words, not wordpieces.")] = False,
     no_special: Annotated[
         bool, typer.Option("--no-special", help="Hide special tokens and rescale the others.")
     ] = False,
     min_weight: Annotated[float, typer.Option(help="Minimum weight of a drawn line.")] = MIN_WEIGHT,
-    pair: Annotated[str, typer.Option(help="All heads by their weight from token to token, as in 3:7.")] = "",
 ) -> None:
-    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5). With
-    --pair: all heads, sorted by their weight from one token to another (.csv)."""
-    console.check_out((".csv",) if pair else SUFFIXES)
-    if bool(head) == bool(pair):
-        hint = "Give --head 3-5, or --pair 3:7 for all heads."
-        raise SettingsError("It shows one head, or one pair of tokens.", hint=hint)
-    positions, chosen = _positions(pair or "1:1"), Head.parse(head or "1-1")
-    checkpoint = console.checkpoint()
+    """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
+    console.check_out(SUFFIXES)
+    chosen, checkpoint = Head.parse(head), console.checkpoint()
     chosen.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
     example = FirstSegments(inputs).pick(item)
     model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
-    origin = input_origin(checkpoint, inputs.settings, single.digest())
     view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
     shown = apply_view(single.layout, maps_of(model, example), view)
-    if pair:
-        query, key = shown.pair(*positions)
-        title = f"{shown.queries.labels[query]} -> {shown.keys.labels[key]}\n"
-        heads = shown.pair_frame(query, key).head(HEAVIEST)
-        console.write(lambda _: shown.pair_to_csv(query, key, origin), lambda: title + _table(heads))
-        return
-    files = builders(shown, chosen, origin, min_weight)
+    files = builders(shown, chosen, input_origin(checkpoint, inputs.settings, single.digest()), min_weight)
     heaviest = shown.to_frame(chosen).nlargest(HEAVIEST, "weight")
-    console.write(lambda suffix: files[suffix](), lambda: _table(heaviest))
-
-
-def _positions(pair: str) -> tuple[int, int]:
-    query, _, key = (small_int(part.strip()) for part in pair.partition(":"))
-    if query is None or key is None:
-        raise SettingsError(f"{pair[:40]!r} is not a position pair.", hint="Write from:to, counted from 1, as in 3:7.")
-    return query, key
-
-
-def _table(rows: pd.DataFrame) -> str:
-    return str(rows.to_string(index=False, float_format="{:.3f}".format))
+    console.write(lambda suffix: files[suffix](), lambda: heaviest.to_string(index=False, float_format="{:.3f}".format))
 
 
 def segments_of(console: Console) -> Segments:

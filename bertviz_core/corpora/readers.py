@@ -139,7 +139,6 @@ class CoreferenceText(TextCorpus):
 
 
 EXPECTED = "Give one text file, with a word and its numbers, between spaces, on each line."
-SHOWN = 8  # names of files in a message
 
 
 @dataclass(frozen=True)
@@ -172,8 +171,7 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
                 continue
             dimension = len(fields) - 1
             if len(files := source.text_files()) > 1:
-                listed = ", ".join(files[:SHOWN]) + (f" and {len(files) - SHOWN:,} more" if files[SHOWN:] else "")
-                what = f"The archive has {len(files):,} files: {listed}. Word vectors are read from one."
+                what = f"The archive has {len(files):,} files. Word vectors are read from one."
                 raise source.error(what, "Unpack it, and give one of them.")
         if len(fields) != dimension + 1 or not dimension:
             what = f"The line has {len(fields) - 1} numbers, the first had {dimension}."

@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,10 @@ class CheckedFiles:
 
 
 class UploadCheck:
-    """A check of (name, bytes) of files that waits or runs. `kind` is that of the corpus that the page reads, or
-    "vectors"; files that are not `fixed` to it are taken for what they are. Together they may have `max_size` bytes,
-    unpack to `max_unpacked`, and take so many seconds of a core to be read."""
+    """A check of (name, bytes) of files that waits or runs; `checked` has its outcome, or InputError for files that
+    cannot be read, or take too much time or memory. `kind` is that of the corpus that the page reads, or "vectors";
+    files that are not `fixed` to it are taken for what they are. Together they may have `max_size` bytes, unpack to
+    `max_unpacked`, and take so many seconds of a core to be read."""
 
     def __init__(
         self, files: Sequence[tuple[str, bytes]], kind: str, *,
@@ -59,17 +60,9 @@ class UploadCheck:
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
         task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
-        self._future: Future[CheckedFiles] = _threads.submit(self._run, task)
+        self.checked: Future[CheckedFiles] = _threads.submit(self._run, task)
         with _lock:
             _checks.add(self)
-
-    def done(self, seconds: float = 0.0) -> bool:
-        """Whether it is over, at once or within so many seconds."""
-        return bool(wait([self._future], seconds).done)
-
-    def result(self) -> CheckedFiles:
-        """The checked files; raises InputError for files that cannot be read, or take too much time or memory."""
-        return self._future.result()
 
     def end(self) -> None:
         """Stop it; one that still waits keeps nothing of its files."""
@@ -82,8 +75,8 @@ class UploadCheck:
     def size(self) -> int:
         """Bytes that it has in memory: the files while it waits, what is to be stored when it is over."""
         waiting = sum(len(data) for _, data in self._files)
-        over = self._future.done() and not self._future.exception()
-        return waiting + (len(self._future.result().data) if over else 0)
+        over = self.checked.done() and not self.checked.exception()
+        return waiting + (len(self.checked.result().data) if over else 0)
 
     def _run(self, task: dict[str, Any]) -> CheckedFiles:
         files, self._files = self._files, ()

@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 
 from bertviz_core.analyses import model_pass, requests, runtime_estimate
@@ -15,11 +15,12 @@ from bertviz_core.analyses.request import FORMAT, Request
 from bertviz_core.analyses.results import Result, Results
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import observing
-from bertviz_core.paper_report.lines import Lines, from_bytes, lines_of, to_bytes
+from bertviz_core.paper_report.lines import Lines, lines_of
 from bertviz_core.settings import Execution, Settings
 
 CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_heads")  # whose heads have lines
@@ -64,7 +65,8 @@ class ReportRequest:
         """What is about to be computed, and about how long that takes; empty where all is stored."""
         missing = self.to_compute(partial(requests.find, store))
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
-        return f"{len(missing)} analyses are not stored yet ({names}): {duration(store, missing)}." if missing else ""
+        time = runtime_estimate.duration(store, requests.passes(missing))
+        return f"{len(missing)} analyses are not stored yet ({names}): {time}." if missing else ""
 
     def lines_key(self, store: Store) -> str | None:
         """Store key of the lines, which changes with every result that chooses their heads; None without such a
@@ -91,7 +93,10 @@ class ReportRequest:
             model, results = load(self.requests()[:1], execution), self._results(store)
             drawn = lines_of(results, observing(model, self.settings.weights), self.settings.paper)
             about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
-            store.put(str(self.lines_key(store)), to_bytes(drawn, about))
+            lines = [asdict(line) for line in drawn]
+            weights = {f"weights/{number}": line.pop("weights") for number, line in enumerate(lines)}
+            packed = pack({**weights, "lines": lines, "provenance": about}, analysis="report_lines")
+            store.put(str(self.lines_key(store)), packed)
         return {request.analysis: str(error) for together, error in failed for request in together}
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
@@ -107,8 +112,9 @@ class ReportRequest:
                 missing[name] = f"No {analysis.corpus} was given."
         drawn: list[Lines] = []
         with suppress(ValueError, KeyError, TypeError, StoreError):
-            key = self.lines_key(store)
-            drawn = from_bytes((store.get(key) if key else None) or b"")
+            if (key := self.lines_key(store)) and (data := store.get(key)):
+                values = unpack(data)
+                drawn = [Lines(**line, weights=values[f"weights/{i}"]) for i, line in enumerate(values["lines"])]
         return Report(self.checkpoint, results, missing, self.settings, drawn)
 
     def _results(self, store: Store) -> dict[str, Result]:
@@ -119,12 +125,6 @@ class ReportRequest:
             if (result := find(request)) is not None:
                 results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
         return results
-
-
-def duration(store: Store, missing: list[Request]) -> str:
-    """About how long these requests of a report and its lines take, as "about 40 s"."""
-    estimate = runtime_estimate.seconds(store, requests.passes(missing))
-    return runtime_estimate.text(estimate if estimate is None else max(estimate, runtime_estimate.LOADING))
 
 
 def _reason(request: Request) -> str:

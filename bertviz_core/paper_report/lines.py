@@ -4,7 +4,7 @@ Their attention is stored beside the results, so that a report on stored results
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any
@@ -18,7 +18,6 @@ from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.results import Result, Results, result_of
 from bertviz_core.corpora import Skipped
-from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import Head
 from bertviz_core.models.encoding import Encoded, encode_words
 from bertviz_core.models.labels import Units, layout_of
@@ -56,19 +55,6 @@ class Lines:
         units = Units(tuple(self.labels), np.array(self.special), zeros, zeros)
         red = ((), self.red) if self.red_keys else (self.red, ())
         return Panel(self.title, units, units, self.weights, *red)
-
-
-def to_bytes(drawn: Iterable[Lines], provenance: dict[str, Any]) -> bytes:
-    """Pack all lines of a report; `provenance` is that of a result that chose their heads."""
-    about = [asdict(line) for line in drawn]
-    values: dict[str, Any] = {f"weights/{number}": line.pop("weights") for number, line in enumerate(about)}
-    return pack(values | {"lines": about, "provenance": provenance}, analysis="report_lines")
-
-
-def from_bytes(data: bytes) -> list[Lines]:
-    """Unpack lines that `to_bytes` packed; raises ValueError, KeyError or TypeError for other bytes."""
-    values = unpack(data)
-    return [Lines(**line, weights=values[f"weights/{number}"]) for number, line in enumerate(values["lines"])]
 
 
 def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[Lines]:

@@ -81,8 +81,7 @@ def offer(request: Request) -> bool:
     if jobs.is_running(jobs.last_of(request)):
         return True
     share = chunks.share_done(services.store(), request) or 0.0
-    seconds = runtime_estimate.seconds(services.store(), [shared(request)])
-    length = runtime_estimate.text(None if seconds is None else seconds * (1 - share))
+    length = runtime_estimate.duration(services.store(), [shared(request)], 1 - share)
     if share:
         st.progress(share, text="An earlier job was stopped. Its finished parts are kept.")
         label = f"{share:.0%} done: Resume ({length} left)"
@@ -118,7 +117,7 @@ def offer_missing(selection: Selection) -> None:
 
 def duration(requests: list[Request]) -> str:
     """About how long these requests take together, as "about 40 s"."""
-    return runtime_estimate.text(runtime_estimate.seconds(services.store(), passes(requests)))
+    return runtime_estimate.duration(services.store(), passes(requests))
 
 
 def start_button(label: str, key: str, title: str, requests: Sequence[Request]) -> None:

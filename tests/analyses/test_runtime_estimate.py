@@ -77,8 +77,14 @@ def test_a_pass_leaves_what_it_took(store, request_):
     assert store.read(runtime_estimate._name(requests.shared(small)))
 
 
+@pytest.mark.parametrize(
+    ("length", "shown"), [(None, "unknown time"), (0.0, "about 3 s"), (12.4, "about 12 s"), (600.0, "about 10 min")]
+)
+def test_durations_for_people(store, monkeypatch, length, shown):
+    monkeypatch.setattr(runtime_estimate, "seconds", lambda *_: length)
+    assert runtime_estimate.duration(store, []) == shown
+
+
 def test_what_cannot_be_read_has_no_estimate(store, request_):
     broken = Request("entropy", request_.checkpoint, from_bytes(b"%PDF-1.4", "x.pdf"))
     assert runtime_estimate.seconds(store, [[broken]]) is None
-    texts = [runtime_estimate.text(length) for length in (None, 12.4, 600)]
-    assert texts == ["unknown time", "about 12 s", "about 10 min"]

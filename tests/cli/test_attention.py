@@ -43,13 +43,6 @@ def test_the_heaviest_lines_are_printed(text: Path) -> None:
         (("--head", "first"), "'first' is not a head"),
         (("--head", "1-1", "--item", "3"), "no segment 3, or it was skipped. Choose a number from 1 to 2"),
         (("--head", "1-1", "--out", "a.json"), "not one of .svg, .csv, .html, .safetensors"),
-        ((), "one head, or one pair of tokens. Give --head 3-5, or --pair 3:7"),
-        (("--pair", "3:7", "--head", "1-1"), "one head, or one pair of tokens"),
-        (("--pair", "3-7"), "'3-7' is not a position pair"),
-        (("--pair", "3:700"), "No token or word begins at position 700"),
-        (("--pair", "3:7", "--out", "a.svg"), "not one of .csv"),
-        (("--pair", "3:7:9"), "'3:7:9' is not a position pair"),
-        (("--pair", "9" * 5000 + ":7"), "999' is not a position pair"),
         (("--head", "1-1", "--revision", "main"), "Only hub models have revisions, and 'demo' is not one"),
     ],
 )
@@ -58,13 +51,3 @@ def test_mistakes_get_one_message(text: Path, options: tuple[str, ...], message:
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_all_heads_of_a_pair_agree_with_the_maps(text: Path, tmp_path: Path) -> None:
-    outs = [tmp_path / "heads.csv", tmp_path / "a.safetensors"]
-    assert run("attention", text, "--item", "2", "--quiet", "--pair", "2:4", "--out", outs[0]).returncode == 0
-    assert run("attention", text, "--item", "2", "--quiet", "--head", "1-1", "--out", outs[1]).returncode == 0
-    table, maps = pd.read_csv(outs[0]), safetensors.numpy.load_file(outs[1])["attention"]
-    weights = [maps[row.layer - 1, row.head - 1, 1, 3] for row in table.itertuples()]
-    assert table["weight"].to_numpy() == pytest.approx(weights, abs=1e-6)
-    assert list(table["rank"]) == list(range(1, maps[..., 0, 0].size + 1))

@@ -108,11 +108,9 @@ def test_what_nobody_can_read_is_named(data, where):
     assert where in caught.value.where and caught.value.hint
 
 
-def test_an_archive_of_several_files_is_refused_with_their_names():
+def test_an_archive_of_several_files_is_refused():
     names = [f"glove.6B.{dimension}d.txt" for dimension in (50, 100, 200, 300)]
-    with pytest.raises(InputError, match="has 4 files: " + ", ".join(names)) as caught:
+    with pytest.raises(InputError, match="has 4 files") as caught:
         read_vectors(from_bytes(zipped(*names), "glove.6B.zip"), {"the"})
     assert caught.value.where == "glove.6B.zip" and "give one of them" in caught.value.hint
-    with pytest.raises(InputError, match=r"has 20 files: 0\.txt.* and 12 more"):
-        read_vectors(from_bytes(zipped(*(f"{number}.txt" for number in range(20))), "v.zip"), {"the"})
     assert read_vectors(from_bytes(zipped("README.md", "v.txt"), "v.zip"), {"the"}).rows == {"the": 1}

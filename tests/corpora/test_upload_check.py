@@ -57,13 +57,13 @@ def no_process_is_left() -> Iterator[None]:
 def test_a_file_that_takes_minutes_to_read_is_refused_after_its_seconds(data: bytes) -> None:
     check = begin(data)
     with pytest.raises(InputError, match="too much time or memory"):
-        check.result()
+        check.checked.result()
 
 
 def test_a_file_that_fills_the_memory_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(upload_check, "COMMAND", (upload_check.COMMAND[0], "-c", FILLS))
     with pytest.raises(InputError, match="too much time or memory"):
-        begin(seconds=60).result()
+        begin(seconds=60).checked.result()
 
 
 def test_a_reader_who_leaves_ends_the_process() -> None:
@@ -72,7 +72,7 @@ def test_a_reader_who_leaves_ends_the_process() -> None:
         time.sleep(0.01)
     check.end()
     with pytest.raises(InputError, match="interrupted"):
-        check.result()
+        check.checked.result()
 
 
 def test_checks_that_wait_are_counted_and_keep_nothing_once_they_end() -> None:
@@ -88,10 +88,10 @@ def test_checks_that_wait_are_counted_and_keep_nothing_once_they_end() -> None:
         check.end()
     for check in waiting:
         with pytest.raises(InputError, match="interrupted"):
-            check.result()
+            check.checked.result()
 
 
 def test_what_was_checked_is_counted_until_it_is_stored() -> None:
     check = begin(TEXT * 1000, seconds=60)
-    assert check.result().data == TEXT * 1000
+    assert check.checked.result().data == TEXT * 1000
     assert check.size == len(TEXT) * 1000

@@ -1,5 +1,6 @@
 """The uploads that a reader sees: on a public server this session's, else the latest, and those of links."""
 
+from concurrent.futures import wait
 from contextlib import suppress
 
 import streamlit as st
@@ -60,7 +61,7 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
     size, seconds = services.max_upload(), 10 if services.access().public else 60
     limits = {"max_size": size, "max_unpacked": services.UNPACKED * size, "seconds": seconds}
     mine.check, st.session_state["checking"] = UploadCheck(files, kind, fixed=fixed, **limits), role
-    mine.check.done(PATIENCE)
+    wait([mine.check.checked], PATIENCE)
 
 
 def take(role: str) -> CheckedFiles | None:
@@ -68,17 +69,17 @@ def take(role: str) -> CheckedFiles | None:
     mine = jobs.session()
     if mine.check is None or st.session_state.get("checking") != role:
         return None
-    if not mine.check.done():
+    if not mine.check.checked.done():
         _checking(mine)
         return None
     check, mine.check = mine.check, None
-    return check.result()
+    return check.checked.result()
 
 
 @st.fragment(run_every=1.0)
 def _checking(mine: jobs.Session) -> None:
     """The page goes on meanwhile, and is run again when the check is over."""
-    if mine.check is None or mine.check.done():
+    if mine.check is None or mine.check.checked.done():
         st.rerun()
     st.caption(f":material/hourglass_top: Checking “{messages.plain(mine.check.name)}”")
     st.button("Cancel", key="cancel check", on_click=mine.check.end, icon=":material/stop:")
