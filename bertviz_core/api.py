@@ -21,8 +21,8 @@ from bertviz_core.engine.store import Store, temporary_store
 from bertviz_core.errors import SettingsError
 from bertviz_core.exports import check_path, write_bytes
 from bertviz_core.heads import Head, all_heads
-from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.in_memory import Model, checkpoint_of, loaded_model, model_in_memory
+from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
+from bertviz_core.models.loading import loaded_model, model_in_memory
 from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text

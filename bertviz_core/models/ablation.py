@@ -50,34 +50,31 @@ class SwitchedOff:
 
 class Restart:
     """Runs a model that predicts words from the input of any of its layers: the encoder's first list of modules that
-    call attention once each, as many as the model has layers (ALBERT calls few modules several times). While a pass
-    runs, their forward functions are replaced: no other thread may use the model. Raises ModelError where the model has
-    no such list, or ignores the attention function."""
+    call attention once each, as many as the model has layers (ALBERT calls few several times), their forward functions
+    replaced while a pass runs: no other thread may use the model. Raises ModelError where there is no such list."""
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model
         batch = collate([encode_words(["a", "b", "c"], model.tokens, 0, "", Skipped())], model.tokens, model.device)
         for entry in model.encoder.modules() if model.observable else ():
             self.modules = list(dict.fromkeys(entry)) if isinstance(entry, torch.nn.ModuleList) else []
-            if self.modules and self._attentions(batch) == [1] * model.layers:
+            if self.modules and self._call_attention_once_each(batch):
                 return
         what = f"The heads of {model.checkpoint.name!r} cannot be switched off"
         hint = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
         raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=hint)
 
-    def _attentions(self, batch: Batch) -> list[int]:
-        """How many attentions each call of one of the modules computes, in the order of the calls."""
-        counts: list[int] = []
-        attentions: list[Any] = []
+    def _call_attention_once_each(self, batch: Batch) -> bool:
+        attentions, counts = list[Any](), list[int]()  # of attentions after each call of a module
 
-        def count_calls(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
-            before, output = len(attentions), forward(*args, **kwargs)
-            counts.append(len(attentions) - before)
+        def count_after(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
+            output = forward(*args, **kwargs)
+            counts.append(len(attentions))
             return output
 
-        with torch.inference_mode(), self.layers_run_by(count_calls):
+        with torch.inference_mode(), self.layers_run_by(count_after):
             self.model.encoder(**batch.inputs(self.model), observer=attentions.append)
-        return counts
+        return counts == list(range(1, self.model.layers + 1))
 
     @contextmanager
     def layers_run_by(self, run_layer: RunLayer) -> Iterator[None]:

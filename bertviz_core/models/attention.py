@@ -42,8 +42,7 @@ class Scores:
 
 @dataclass(frozen=True)
 class LayerAttention:
-    """One layer's maps for one batch. Padding keys hold exactly 0; padding QUERY rows are full distributions and must
-    be masked by the reader."""
+    """One layer's maps for one batch. Padding keys hold exactly 0; readers must mask padding QUERY rows."""
 
     layer: int
     weights: Tensor  # (batch, head, query, key) float32

@@ -1,8 +1,12 @@
-"""Models by name, without importing torch or transformers."""
+"""What a model is, by name or in memory, without importing torch or transformers."""
 
+import hashlib
+import json
 import math
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,9 @@ DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
 PAPER_MODEL, PAPER_LENGTH = "bert-base-uncased", 512  # tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
+Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
+# Of a configuration: what says nothing of the numbers that a model computes.
+VOLATILE = ("_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures", "output_attentions")
 
 
 @dataclass(frozen=True)
@@ -62,9 +69,8 @@ class Checkpoint:
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
     """Find a model's files on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where
-    `access` limits the folders, a name is looked up among theirs and is never a path. Raises DownloadNeeded where the
-    hub has the model and this machine has not, ModelError where it is not there, cannot be used, or may not be opened,
-    and SettingsError for a revision of what is no hub model."""
+    `access` limits the folders, a name is looked up among theirs and is never a path. Raises DownloadNeeded where only
+    the hub has the model, ModelError where it cannot be opened, and SettingsError for a revision of another model."""
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:
@@ -78,7 +84,7 @@ def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Chec
         raise sources.not_available("model")
     if is_path:
         raise ModelError(f"There is no folder {name!r}.", hint="Give a folder, a hub name, or `demo`.")
-    return reopen(name, sources.cached(name, revision, access), revision)
+    return reopen(name, sources.snapshot(name, revision, access), revision)
 
 
 def reopen(name: str, folder: Path | str, revision: str | None) -> Checkpoint:
@@ -96,8 +102,8 @@ def local_folder(name: str) -> Path | None:
 
 
 def download(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError as `sources.download` does."""
-    return reopen(name, sources.download(name, revision, access), revision)
+    """Fetch a hub model's safetensors, configuration and tokenizer; raises ModelError where that fails."""
+    return reopen(name, sources.snapshot(name, revision, access, download=True), revision)
 
 
 def find_or_download(name: str, revision: str | None, say: Callable[[str], None]) -> Checkpoint:
@@ -109,6 +115,53 @@ def find_or_download(name: str, revision: str | None, say: Callable[[str], None]
         return download(name, revision)
 
 
+def checkpoint_of(model: Model) -> Checkpoint:
+    """The checkpoint of a model, downloaded if need be, its size printed first; raises ModelError as `find` does."""
+    if isinstance(model, str | Path):
+        return find_or_download(str(model), None, partial(print, file=sys.stderr))
+    from transformers import PreTrainedModel
+
+    if not isinstance(model, tuple | list) or len(model) != 2:
+        what = f"An object of type {type(model).__name__} is not a model."
+        raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
+    is_model, is_tokenizer = isinstance(model[0], PreTrainedModel), hasattr(model[1], "get_vocab")
+    if not (is_model and is_tokenizer):
+        wrong, kind = (model[1], "tokenizer") if is_model else (model[0], "transformers model")
+        what = f"An object of type {type(wrong).__name__} is not a {kind}."
+        raise ModelError(what, hint="Give (model, tokenizer), both objects of transformers.")
+    return describe(*model)
+
+
+def describe(model: Any, tokenizer: Any) -> Checkpoint:
+    """Describe a transformers model and its tokenizer as they are now; every weight is read once."""
+    import torch
+
+    config = model.config.to_dict() | {"architectures": [type(model).__name__]}
+    stable = {name: value for name, value in config.items() if name not in VOLATILE and "attn_impl" not in name}
+    total = hashlib.sha256()
+    for described in (stable, _tokenizer(tokenizer)):
+        total.update(json.dumps(described, sort_keys=True, default=str).encode())
+    arrays, storages = {}, set()
+    for name, tensor in sorted(model.state_dict().items()):
+        storage = (tensor.data_ptr(), tuple(tensor.shape))
+        if storage not in storages:
+            storages.add(storage)
+            arrays[name] = list(tensor.shape)
+            total.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+            total.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return Checkpoint(f"{type(model).__name__} in memory", Path(), None, config, total.hexdigest(), arrays)
+
+
+def _tokenizer(tokenizer: Any) -> Any:
+    """All that decides how a text is cut, but for padding and truncation, which are those of the last call."""
+    special = {name: str(token) for name, token in tokenizer.special_tokens_map.items()}
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        return [type(tokenizer).__name__, tokenizer.get_vocab(), special]
+    whole = json.loads(backend.to_str())
+    return [{name: value for name, value in whole.items() if name not in ("padding", "truncation")}, special]
+
+
 def label_of(name: str) -> str:
     """Of a model's name, which may be a folder's path, the last part; what trainings call `model` by its folder."""
     path = Path(name)
@@ -116,8 +169,7 @@ def label_of(name: str) -> str:
 
 
 def short_names(names: Sequence[str]) -> dict[str, str]:
-    """Names of models or trainings as pickers show them: of a folder's path its last part, or as many parts as tell it
-    from those before it."""
+    """Models or trainings in pickers: of a folder's path the last part, or as many as tell it from those before it."""
     shown: dict[str, str] = {}
     for name in names:
         parts = Path(name).parts if name.startswith(("/", "~", ".")) else (name,)
@@ -128,7 +180,6 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 
 def paper_model() -> Checkpoint:
-    """BERT-base, as the hub has it, without files: its requests can be estimated and named, but nothing is stored under
-    such a name."""
+    """BERT-base without files: its requests can be estimated and named, but nothing is stored under such a name."""
     arrays, digest = {"all": [110_000_000]}, f"not on this machine: {PAPER_MODEL}"
     return Checkpoint(PAPER_MODEL, Path(PAPER_MODEL), None, PAPER_CONFIG, digest, arrays)

@@ -51,8 +51,7 @@ class Layout:
 
 
 def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> Layout:
-    """Labels, special tokens, sides and words of any encoded input; segment B begins at position `second`, or after
-    the first SEP."""
+    """The layout of any encoded input; segment B begins at position `second`, or after the first SEP."""
     if second is None:
         ends = np.flatnonzero(example.ids == tokens.sep)
         second = int(ends[0]) + 1 if len(ends) else len(example)
@@ -74,8 +73,7 @@ def layout_of(example: Encoded, tokens: Tokens, second: int | None = None) -> La
 
 
 def visible(text: str) -> str:
-    """A label in which every character can be seen and written: control characters as their pictures, a lone space as
-    an open box, nothing as the empty set."""
+    """A label in which all is seen: control characters as pictures, lone spaces as boxes, nothing as the empty set."""
     shown = text.translate(PICTURES)
     return shown if shown.strip() else "␣" * len(shown) or "∅"
 
@@ -148,7 +146,6 @@ def columns(text: str) -> int:
 
 
 def isolated(text: str) -> str:
-    """The text; where letters in it run from right to left, between Unicode's marks that keep the numbers and quotes
-    around it in their places."""
+    """The text, between Unicode's marks that keep what is around it in place where letters run from right to left."""
     runs = not text.isascii() and any(bidirectional(letter) in RIGHT_TO_LEFT for letter in text)
     return f"\u2068{text}\u2069" if runs else text

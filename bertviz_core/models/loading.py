@@ -1,16 +1,17 @@
-"""From a checkpoint to a model that can be observed; models that stay loaded for the next request."""
+"""From a checkpoint or a model in memory to one that can be observed; models that stay loaded for the next request."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from bertviz_core.errors import ModelError, SettingsError
-from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import AttentionModel, check_head, no_head, predicts_next_words
+from bertviz_core.models.checkpoint import Checkpoint, Model
+from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
 
@@ -30,9 +31,7 @@ def load(
     if language_model:
         check_head(checkpoint)
     with _explained(checkpoint):
-        loaded, missing = _read_weights(checkpoint, dtype, language_model)
-    if missing:
-        raise no_head(checkpoint, f"missing weights: {', '.join(missing[:3])}")
+        loaded = _read_weights(checkpoint, dtype, language_model)
     model = prepare(loaded, tokens, checkpoint, device, predicts=language_model)
     if language_model and predicts_next_words(checkpoint) and not model.causal:
         raise no_head(checkpoint, "its tokens see those after them")
@@ -69,9 +68,8 @@ def _explained(checkpoint: Checkpoint) -> Iterator[None]:
         raise ModelError(what, hint=hint) from error
 
 
-def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> tuple[Any, list[str]]:
-    """The model with its head, or its encoder, alone where it is part of an encoder-decoder such as T5; and the weights
-    of the head that the files lack. Of the encoder only the pooler may be lacking."""
+def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> Any:
+    """The model with its head, or its encoder, alone in T5 and its like; only the pooler may be lacking."""
     from bertviz_core.models import libraries
 
     libraries.logging.disable_progress_bar()
@@ -95,14 +93,15 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> t
     head = [name for name in lacking if has_head and not name.startswith(f"{model.base_model_prefix}.")]
     if inside := [name for name in lacking if name not in head]:
         raise ValueError(f"{len(inside)} weights are not in the files, {inside[0]} first")
-    return model, head
+    if head:
+        raise no_head(checkpoint, f"missing weights: {', '.join(head[:3])}")
+    return model
 
 
 def prepare(
     loaded: Any, tokens: Tokens, checkpoint: Checkpoint, device: str = "cpu", *, predicts: bool = False
 ) -> AttentionModel:
-    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read
-    (`models.verification`)."""
+    """Wrap a loaded encoder, or one with a head that predicts words, and find how its maps can be read."""
     from bertviz_core.models.verification import verify
 
     loaded.eval().requires_grad_(False).to(device)
@@ -116,6 +115,24 @@ def prepare(
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     with _explained(checkpoint):
         return replace(verify(model), language_model=loaded if predicts else None)
+
+
+def model_in_memory(
+    pair: Model, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
+) -> AttentionModel:
+    """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is;
+    another dtype, or another device than where it is ("auto"), takes a copy of them. `checkpoint` is what
+    `checkpoint_of` gave. Raises ModelError where it has no attention maps, or the tokenizer is of another model."""
+    import torch
+
+    model, tokenizer = cast(tuple[Any, Any], pair)
+    predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
+    device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
+    if device == "meta":
+        raise SettingsError("The model's weights are on the device `meta`.", hint="Load them first.")
+    shared = {id(each): torch.nn.Parameter(each.data, requires_grad=False) for each in model.parameters()}
+    copied = deepcopy(model, shared).to(device=device, dtype=getattr(torch, dtype))
+    return prepare(copied if predicts else copied.base_model, Tokens(tokenizer), checkpoint, device, predicts=predicts)
 
 
 def choose_device(device: str) -> str:
@@ -154,17 +171,17 @@ def _free_memory(device: str) -> dict[str, int]:
 
 
 class LoadedModels:
-    """Models for single inputs, for any number of threads, on one of settings.DEVICES; past `room`, bytes of their
-    weights, the least recently used is dropped first. A single model may take more."""
+    """Models for single inputs, for any number of threads; past `room`, bytes of their weights, the least recently used
+    is dropped first. A single model may take more."""
 
-    def __init__(self, room: int = ROOM, device: str = "auto") -> None:
-        self.room, self.device = room, device
-        self._models: OrderedDict[tuple[str, str], tuple[AttentionModel, int]] = OrderedDict()
+    def __init__(self, room: int = ROOM) -> None:
+        self.room = room
+        self._models: OrderedDict[tuple[str, str, str], tuple[AttentionModel, int]] = OrderedDict()
         self._loading = threading.Lock()  # one at a time: two at once take twice the memory and no less time
 
-    def get(self, checkpoint: Checkpoint, dtype: str) -> AttentionModel:
+    def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
         """A loaded model."""
-        key = (checkpoint.fingerprint(), dtype)
+        key = (checkpoint.fingerprint(), dtype, device)
         loaded = self._models.get(key)
         if loaded is None:
             with self._loading:
@@ -173,7 +190,17 @@ class LoadedModels:
                     size = checkpoint.parameters() * BYTES[dtype]
                     while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.room:
                         self._models.popitem(last=False)
-                    loaded = self._models[key] = load_to_view(checkpoint, self.device, dtype), size
+                    loaded = self._models[key] = load_to_view(checkpoint, device, dtype), size
         with suppress(KeyError):  # another thread may have dropped it
             self._models.move_to_end(key)
         return loaded[0]
+
+
+_models = LoadedModels()
+
+
+def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
+    """The model; one from files stays loaded for the next call."""
+    if isinstance(model, str | Path):
+        return _models.get(checkpoint, dtype, device)
+    return model_in_memory(model, checkpoint, device, dtype)

@@ -36,12 +36,9 @@ SAVE_AGAIN = "Save the model again with save_pretrained."
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """config.json of a folder that holds a whole model.
-
-    Raises:
-        ModelError: A file is missing or cannot be read, sizes contradict the weights, or the folder has what is never
-            opened here: files of others, weights that are pickled, too large or elsewhere, or Python code.
-    """
+    """config.json of a folder that holds a whole model. Raises ModelError where a file is missing or cannot be read,
+    sizes contradict the weights, or the folder has what is never opened here: files of others, weights that are
+    pickled, too large or elsewhere, or Python code."""
     path = folder / "config.json"
     if path.exists():  # else it is no model's folder, whatever it holds
         _check_files(folder)
@@ -120,8 +117,7 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def read_weights(folder: Path) -> dict[str, list[int]]:
-    """Name -> shape of every array, from the headers of the safetensors files; raises ModelError where there is none,
-    or one is damaged."""
+    """Name -> shape of every array in the safetensors files; raises ModelError for none, or a damaged one."""
     weights: dict[str, list[int]] = {}
     for path in _weight_files(folder):
         try:
@@ -189,8 +185,7 @@ def _wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _misfits(config: Mapping[str, Any], shapes: Mapping[str, list[int]]) -> Iterator[str]:
-    """Sizes that the weights contradict: transformers would draw at random what is not there, however large, and say so
-    afterwards."""
+    """Sizes that the weights contradict: transformers would draw at random what is not there, however large."""
     positions = number(config, POSITIONS) or 0
     rows = [shape[0] for name, shape in shapes.items() if name.endswith("position_embeddings.weight") and shape]
     if rows and positions > max(rows):

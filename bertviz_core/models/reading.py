@@ -117,15 +117,12 @@ class EncodedSentence(Encoded):
 class Sentences(Examples[EncodedSentence]):
     """The encoded sentences of a treebank; a reading's `split_words` are the words in several pieces."""
 
-    unit: ClassVar[str] = "sentences"
-
-    def __post_init__(self) -> None:
-        self.treebank = Treebank(self.source)
+    unit = "sentences"
 
     def encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
-        reading.counts |= {"format": self.treebank.form.name, "words": 0, "split_words": 0}
-        maximum = self.settings.max_length
-        for sentence in self.treebank.sentences(reading.skipped):
+        treebank, maximum = Treebank(self.source), self.settings.max_length
+        reading.counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
+        for sentence in treebank.sentences(reading.skipped):
             noted = Skipped()
             pieces = pieces_of(sentence.words, self.tokens, sentence.where, noted)
             encoded = framed([pieces], self.tokens.single)
@@ -153,18 +150,15 @@ class Window(Encoded):
 @dataclass
 class Windows(Examples[Window]):
     """The windows of a coreference corpus that have items: the beginning of each document, or all of it in windows that
-    overlap by half, an item scored where most text stands before it. Of a reading's counts, `items` are the mentions
-    that are scored and `head_words` says what decided the head words."""
+    overlap by half, an item scored where most text stands before it. A reading's `items` are the mentions that are
+    scored, its `head_words` say what decided the head words."""
 
-    unit: ClassVar[str] = "windows"
-
-    def __post_init__(self) -> None:
-        self.corpus = CoreferenceCorpus(self.source)
+    unit = "windows"
 
     def encoded(self, reading: Reading) -> Iterator[Window]:
-        counts, numbers, decided = reading.counts, count(), set()
-        counts |= {"format": self.corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
-        for document in self.corpus.documents(reading.skipped):
+        corpus, counts, numbers, decided = CoreferenceCorpus(self.source), reading.counts, count(), set()
+        counts |= {"format": corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
+        for document in corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
             counts["head_words"] = " and ".join(sorted(decided))
             counts["documents"] += 1
@@ -176,7 +170,7 @@ class Windows(Examples[Window]):
                 counts["items"] += len(window.items)
                 yield window
         if not counts["items"]:
-            hint = f"Read as {self.corpus.form.name}: check that its last column, or `Entity=`, holds chains."
+            hint = f"Read as {corpus.form.name}: check that its last column, or `Entity=`, holds chains."
             raise self.source.error("No mention has an antecedent that could be guessed.", hint)
 
     def _windows(self, document: CoreferenceDocument, numbers: Iterator[int], reading: Reading) -> Iterator[Window]:

@@ -6,7 +6,6 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain, count
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,21 +30,18 @@ MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 class Segments(Examples[Encoded]):
     """The encoded segments of a text corpus."""
 
-    unit: ClassVar[str] = "segments"
-
-    def __post_init__(self) -> None:
-        self.corpus = read_text(self.source)
+    unit = "segments"
 
     def encoded(self, reading: Reading) -> Iterator[Encoded]:
-        reading.counts["documents"] = 0
-        if isinstance(self.corpus, TextCorpus):
-            return self._from_text(self.corpus.paragraphs(), reading)
-        return self._from_records(self.corpus.records(), reading)
+        corpus, reading.counts["documents"] = read_text(self.source), 0
+        if isinstance(corpus, TextCorpus):
+            return self._from_text(corpus, reading)
+        return self._from_records(corpus.records(), reading)
 
-    def _from_text(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[Encoded]:
-        chunks = self._chunks(paragraphs, reading)
+    def _from_text(self, corpus: TextCorpus, reading: Reading) -> Iterator[Encoded]:
+        chunks = self._chunks(corpus.paragraphs(), reading)
         if self.settings.paper:
-            unended = self.corpus.unended() if type(self.corpus) is TextCorpus else None
+            unended = corpus.unended() if type(corpus) is TextCorpus else None
             chunks = _released(chunks, unended, reading.skipped)
         for number, (document, chunk) in enumerate(chunks):
             rng = random.Random(f"{self.settings.seed}/{document}/{chunk[0][0]}")
@@ -161,7 +157,7 @@ class RandomSequences(Examples[Encoded]):
     are distinct but for the repetition. `words` of an input has the place of each token in its sequence: in the
     repetition, that of its first occurrence."""
 
-    unit: ClassVar[str] = "sequences"
+    unit = "sequences"
 
     def __post_init__(self) -> None:
         self.size = min(self.room(self.tokens.single), len(self.tokens.ordinary)) // 2
@@ -195,12 +191,9 @@ class FirstSegments:
         """The segment with this number, from 1; raises InputError where there is none among them."""
         with self._lock:
             try:
-                while self.last < number and self.tokens < MAX_TOKENS:
-                    example = next(self._coming)
+                while self.last < number and self.tokens < MAX_TOKENS and (example := next(self._coming, None)):
                     self.last, self.tokens = example.number + 1, self.tokens + len(example)
                     self._known[self.last] = example
-            except StopIteration:
-                pass
             except BaseException:  # the iterator is over: it would say that the corpus ends here
                 self._coming, self.last, self.tokens = iter(self.segments), 0, 0
                 raise
@@ -212,8 +205,7 @@ class FirstSegments:
         raise self.segments.source.error(f"There is no segment {number}{why}.", hint)
 
     def number_of(self, hit: Hit) -> int:
-        """The number of the segment, from 1, that has a line of the corpus; raises InputError where there is none among
-        them, as for a line that the paper's mode drops."""
+        """The number of the segment, from 1, that has a line; raises InputError where there is none among them."""
         if hit.record is not None:
             return hit.record + 1
         part = last = 0

@@ -1,5 +1,4 @@
-"""One input, run alone: a text, a pair or a segment, its attention maps, and predictions for its masked tokens
-(docs/methods.md, section 10)."""
+"""One input, run alone: its attention maps, and predictions for its masked tokens (docs/methods.md, section 10)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -92,8 +91,7 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
 
 
 def attention(model: AttentionModel, example: Encoded) -> np.ndarray:
-    """(layer, head, query, key) float32 between the tokens of one input; raises InputError where that takes more than
-    MAX_BYTES."""
+    """(layer, head, query, key) float32 of one input; raises InputError where that takes more than MAX_BYTES."""
     size = len(example)
     each = 4 * model.layers * model.heads  # bytes, of one query and one key
     needed = each * size**2

@@ -67,35 +67,25 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
     return models, trainings
 
 
-def cached(name: str, revision: str | None, access: Access) -> Path:
-    """The folder of a hub model that is on this machine; raises DownloadNeeded where the hub has it and there is room,
-    else ModelError."""
+def snapshot(name: str, revision: str | None, access: Access, download: bool = False) -> Path:
+    """The folder of a hub model; where it is not on this machine, it is downloaded, or DownloadNeeded is raised if the
+    hub has it and there is room. Raises ModelError where that fails."""
+    from huggingface_hub import snapshot_download
+
+    options: dict[str, Any] = {"allow_patterns": PATTERNS, "token": access.hub_token, "local_files_only": not download}
     try:
-        return _snapshot(name, revision, access, local_files_only=True)
+        return Path(snapshot_download(name, revision=revision, **options))
     except Exception as error:
+        if download:
+            raise _unreachable(name, error) from error
         if access.downloads == 0:
             what = f"The model {name!r} is not on this machine, and downloads are off."
             raise ModelError(what, hint="Give a folder, or start the app without BERTVIZ_DOWNLOADS=off.") from error
     raise DownloadNeeded(name, check_room(name, revision, access))
 
 
-def download(name: str, revision: str | None, access: Access) -> Path:
-    """Fetch a model, for which `cached` has found room; raises ModelError where the hub is out of reach."""
-    try:
-        return _snapshot(name, revision, access)
-    except Exception as error:
-        raise _unreachable(name, error) from error
-
-
-def _snapshot(name: str, revision: str | None, access: Access, **options: Any) -> Path:
-    from huggingface_hub import snapshot_download
-
-    return Path(snapshot_download(name, revision=revision, allow_patterns=PATTERNS, token=access.hub_token, **options))
-
-
 def check_room(name: str, revision: str | None, access: Access) -> int:
-    """Bytes that a download would take; raises ModelError where the hub cannot say, or where it would pass the limit of
-    all downloads or fill the disk."""
+    """Bytes that a download takes; raises ModelError where the hub cannot say, or a limit or the disk is too small."""
     from huggingface_hub import HfApi
     from huggingface_hub.constants import HF_HUB_CACHE
 

@@ -29,15 +29,11 @@ WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cache
 
 
 class Tokens:
-    """A wrapper of a tokenizer with what the analyses need.
-
-    `cls`, `sep`, `unk`, `mask` are ids, or None where the tokenizer has no such token; `unknown` stands for what has no
-    token. `special` are the ids of special tokens, `ordinary` all others, `punctuation` those of exactly "." and
-    ",". `frame` holds the special ids before A, between A and B, and after B; `single` those before and after a lone A.
-    `marks_spaces`: names show where words begin; `spaced`: they do so only where a space is written before the word;
-    `prefix`: what WordPiece writes before a piece that goes on with a word, "##", else "".
-    `byte_level`: names are written in BYTES.
-    """
+    """A tokenizer with what the analyses need. `cls`, `sep`, `unk`, `mask` are ids, or None; `unknown` stands for what
+    has no token; `special` are the ids of special tokens, `ordinary` all others, `punctuation` those of "." and ",".
+    `frame` holds the special ids before A, between A and B, and after B; `single` those before and after a lone A.
+    `marks_spaces`: names show where words begin; `spaced`: only where a space is written before the word; `prefix`:
+    what WordPiece writes before a piece that goes on with a word, "##", else ""; `byte_level`: names are in BYTES."""
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = t = tokenizer

@@ -105,8 +105,7 @@ def _problem_of_layer(model: AttentionModel, layer: LayerAttention, own: Tensor,
 
 
 def _moved(model: AttentionModel, examples: Sequence[Encoded]) -> float:
-    """How far padding moves weights: the largest change of one; in types of fewer bits the part of their weight that
-    the rows of an input move, on average, at most."""
+    """How far padding moves weights: the largest change; in types of fewer bits the largest mean share of a row."""
     moved, padded = [], _observed(model, examples)
     for row, example in enumerate(examples):
         for layer, alone in zip(padded, _observed(model, [example]), strict=True):

@@ -1,5 +1,4 @@
-"""The loss of every segment, of masked or of next words, and its gradient in every layer's attention (docs/methods.md,
-section 3)."""
+"""The loss of masked or next words, and its gradient in every layer's attention (docs/methods.md, section 3)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -78,8 +77,7 @@ class Predictions:
 
 @dataclass(frozen=True)
 class LayerGradient:
-    """Weights and gradients of one layer for one batch. Padding keys and queries hold numbers that mean nothing and
-    must be masked by the reader."""
+    """Weights and gradients of one layer for one batch; readers must mask those of padding keys and queries."""
 
     layer: int  # from 0
     weights: Tensor  # (batch, head, query, key) float32
@@ -91,9 +89,8 @@ def backward(
     model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
     """Label a batch and run the model forward and back; the observers see every layer once, the last layer first, and
-    each map is freed then. What is differentiated is the sum over segments of each one's own mean loss, so that a
-    segment's gradient does not depend on the others in its batch. Raises ModelError where the gradient does not reach
-    the maps that the model shows."""
+    each map is freed then. What is differentiated is the sum over segments of each one's own mean loss: batches do not
+    matter. Raises ModelError where the gradient does not reach the maps that the model shows."""
     layers, maps = 0, list[Tensor]()
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
@@ -141,8 +138,7 @@ def predict_words(
     model: AttentionModel, batch: Batch, labels: Tensor, **options: Any
 ) -> tuple[Tensor, Predictions, Any]:
     """Run a model on a batch with labels (batch, token), of which only the labeled positions go on to the (large)
-    vocabulary layer; `options` are for the model. Returns the sum of the segments' losses, in the graph; what to
-    report, out of it; and the model's output."""
+    vocabulary layer. Returns the sum of the segments' losses, in the graph; what to report, out of it; the output."""
     selected = labels != IGNORED
 
     def select(_module: Any, _inputs: Any, output: Any) -> Any:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("own_store")
 @pytest.fixture
 def public(monkeypatch: pytest.MonkeyPatch, own_store: None) -> None:
     monkeypatch.setenv("BERTVIZ_PUBLIC", "1")
-    monkeypatch.setattr(sources, "cached", lambda *_: pytest.fail("asked the hub"))
+    monkeypatch.setattr(sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
 
 
 def test_as_shipped_the_server_listens_to_its_own_machine_alone() -> None:

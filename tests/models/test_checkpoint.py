@@ -92,7 +92,7 @@ def test_pickled_weights_are_refused_as_such(folder, name):
 
 @pytest.mark.parametrize("name", ["/no/such/folder", "../none", "~nobody-of-this-name/x", "a/b/c", ""])
 def test_what_can_only_be_a_folder_is_not_sought_on_the_hub(name, monkeypatch):
-    monkeypatch.setattr(sources, "cached", lambda *_: pytest.fail("asked the hub"))
+    monkeypatch.setattr(sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
     with pytest.raises(ModelError, match="no folder"):
         checkpoint.find(name)
 

@@ -3,8 +3,8 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSequenceClassification, AutoTokenizer
 
 from bertviz_core.errors import ModelError
-from bertviz_core.models.checkpoint import DEMO_FOLDER
-from bertviz_core.models.in_memory import checkpoint_of, describe, model_in_memory
+from bertviz_core.models.checkpoint import DEMO_FOLDER, checkpoint_of, describe
+from bertviz_core.models.loading import model_in_memory
 
 
 @pytest.fixture

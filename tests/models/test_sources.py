@@ -143,7 +143,7 @@ def test_every_miss_has_the_same_answer_and_reads_nothing(folder: Path, name: st
     sources.models(access)  # the folders are looked through once, whatever is asked for
     for reader in ("is_dir", "exists", "iterdir", "expanduser", "resolve", "open", "stat"):
         monkeypatch.setattr(Path, reader, lambda *_, **__: pytest.fail("looked at the disk"))
-    monkeypatch.setattr(sources, "cached", lambda *_: pytest.fail("asked the hub"))
+    monkeypatch.setattr(sources, "snapshot", lambda *_: pytest.fail("asked the hub"))
     answers = {"model": "No model with this name is available.", "training": "No training with this name is available."}
     for kind, find in (("model", checkpoint.find), ("training", find_training)):
         with pytest.raises(BertvizError) as caught:
@@ -153,7 +153,7 @@ def test_every_miss_has_the_same_answer_and_reads_nothing(folder: Path, name: st
 
 def test_where_downloads_are_allowed_the_hub_is_asked_but_not_for_paths(folder, monkeypatch):
     asked, access = [], limited(folder, downloads=10**9)
-    monkeypatch.setattr(sources, "cached", lambda *name: asked.append(name) or folder / "bert-2")
+    monkeypatch.setattr(sources, "snapshot", lambda *name: asked.append(name) or folder / "bert-2")
     for path in ("~root", "/nope", "/etc", "../elsewhere", ""):
         with pytest.raises(BertvizError, match="No model with this name"):
             checkpoint.find(path, access=access)
