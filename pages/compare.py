@@ -18,14 +18,6 @@ BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b":
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 
 
-def notes() -> None:
-    """What a reader must know before believing a difference, and where no checkpoints are offered, why."""
-    st.caption(plain(" ".join(comparison.notes)))
-    if not checkpoint_names(memoize(shipped), comparison.compared):
-        titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
-        st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
-
-
 selection = header.current()
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
     if (chosen := compare_view.choose(selection)) is None:
@@ -45,7 +37,11 @@ st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]
 if comparison.changes:
     st.markdown(f"**{plain(comparison.change_sentence(key, selection.base))}**")
     compare_view.maps(comparison, key, selection)
-    notes()
+st.caption(plain(" ".join(comparison.notes)))
+if not checkpoint_names(memoize(shipped), comparison.compared):
+    titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
+    st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
+if comparison.changes:
     left, right = st.columns([2, 3], gap="medium")
     with left:
         st.header("A against B")
@@ -57,7 +53,6 @@ if comparison.changes:
         rows = comparison.changes[key].rows(SHOWN, selection.base)
         st.dataframe(rows, hide_index=True, height="content", alt="Heads by the size of their difference")
 else:
-    notes()
     st.header("By relative depth")
     alt = f"{comparison.label(key)} by layer over the number of layers, a dot for each head of both models"
     page.chart(page.drawn(figure.by_depth, comparison, key, selection.base), "compare-depth", alt)

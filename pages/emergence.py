@@ -10,7 +10,7 @@ from bertviz_core.analyses.registry import label
 from bertviz_core.analyses.results import renamed
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.figure import course_figure, head_figure, map_at, numbers, relations_figure
+from bertviz_core.emergence.figure import head_figure, map_at, numbers, paper_figure, relations_figure
 from bertviz_core.emergence.series import Series, Training, find_training, shipped
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
@@ -108,7 +108,7 @@ def explore(result: Emergence, labels: Any, models: Mapping[int, Checkpoint], se
         page.head_map(drawing, "emergence-map", alt, selection, lines=lines, height=370)
     with middle:
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
-        page.chart(page.drawn(course_figure, result, labels, index), "course-figure", alt)
+        page.chart(page.drawn(paper_figure, result, labels, index), "course-figure", alt)
     with right.container(key="tiles", gap="xsmall"):
         for title, here, beside in numbers(result, labels[index], index):
             st.metric(title, here, beside, delta_color="off", delta_arrow="off", border=True)

@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core import exports, paper, tasks
-from bertviz_core.analyses.behaviors import UNTRAINED, Thresholds, linguistic, with_behavior
+from bertviz_core.analyses.behaviors import UNTRAINED, linguistic, with_behavior
 from bertviz_core.analyses.dependency_heads.figure import example_svg
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.findings import SHOWN
@@ -19,14 +19,14 @@ from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
-from bertviz_core.overview import ClearestHead, clearest, relation_heads
-from bertviz_core.overview.stored_results import SUFFIXES, summarized
+from bertviz_core.overview import ClearestHead, behavior_labels, clearest, relation_heads
+from bertviz_core.overview.stored_results import SUFFIXES, Overview
 from bertviz_core.overview.summary import behaviors_finding, encoded_cards, surest_sentences
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared import endnotes, head_panel, jobs, page, preview, services, stored
-from pages.shared.frame import Selection, address, choices, header, links
+from pages.shared.frame import Selection, address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
 from pages.shared.page import Drawing, Metric
@@ -60,15 +60,12 @@ def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: i
     return entries
 
 
-def stored_results(thresholds: Thresholds, results: Results, selection: Selection) -> None:
+def stored_results(results: Results, selection: Selection) -> None:
     """What is stored, what is missing, and the table of all heads as the command `overview` writes it."""
     panel(selection)
     corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
     name = exports.slug("overview", selection.checkpoint.label, *corpora)
-
-    def build(suffix: str) -> bytes:
-        return summarized(results, thresholds).to_bytes(suffix)
-
+    build = Overview(results).to_bytes
     page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", partial(build, suffix)) for suffix in SUFFIXES})
 
 
@@ -168,22 +165,13 @@ if not {"surface_patterns", "entropy"} & results.keys():
     stored.offer_papers_model(selection)
     raise address.PageEnd
 
-summary, picture = st.container(), st.container()
-with st.container(horizontal=True, vertical_alignment="bottom"):
-    about = "The authors use 3.8 for segments of 128 tokens; shorter inputs need a lower threshold."
-    look = {"key": "broad", "width": 320, "help": about}
-    entropy = choices.slider("Entropy threshold for broad (nats)", 0.0, 7.0, Thresholds().entropy, 0.05, **look)
-thresholds, named = Thresholds(entropy=entropy), memoize(linguistic, results)
-labels = memoize(head_panel.labels_of, results, thresholds)
-assert labels is not None  # one of the two analyses is stored
-with summary:
-    page.finding(memoize(behaviors_finding, results, thresholds), bold=True)
-with picture:
-    drawing = memoize(head_panel.map_of, results, thresholds, selection.base)
-    cards = memoize(encoded_cards, results, thresholds, selection.base)
-    alt = "Map of all heads, layer by head, with a marker for what each head does"
-    page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.viewer_address(IN_VIEWER))
-    preview.wait_for(selection)
+labels, named = memoize(behavior_labels, results), memoize(linguistic, results)
+page.finding(memoize(behaviors_finding, results), bold=True)
+drawing = memoize(head_panel.map_of, results, selection.base)
+cards = memoize(encoded_cards, results, selection.base)
+alt = "Map of all heads, layer by head, with a marker for what each head does"
+page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.viewer_address(IN_VIEWER))
+preview.wait_for(selection)
 
 page.metrics(key_numbers(results, labels, named, selection.base))
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
@@ -195,6 +183,6 @@ endnotes.folded(
     f"Every number of head {selection.label}", ":material/table:", "numbers", head_panel.card, "overview", *given
 )
 endnotes.folded("The strongest heads", ":material/trophy:", "strongest", gallery, *given)
-endnotes.folded("Stored results and downloads", ":material/database:", "stored", stored_results, thresholds, *given)
+endnotes.folded("Stored results and downloads", ":material/database:", "stored", stored_results, *given)
 endnotes.folded("Report", ":material/summarize:", "report", report, selection)
 stored.offer_papers_model(selection)

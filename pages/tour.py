@@ -131,7 +131,7 @@ def draw(step: Step, findings: list[Finding], key: str, answered: bool) -> None:
     elif step.page == "attention_viewer":
         lines(*SENTENCES["Determiners and nouns"])  # which fits
     elif step.page == "overview":
-        squares = memoize(head_panel.map_of, results, Thresholds(), selection.base)
+        squares = memoize(head_panel.map_of, results, selection.base)
         if not answered:
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
             squares = replace(squares, groups=groups)

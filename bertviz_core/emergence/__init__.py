@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS
 from bertviz_core.analyses.dependency_heads.relations import NO_RELATION, RelationCounts
 from bertviz_core.analyses.head_averages import averages_of
@@ -24,6 +23,7 @@ from bertviz_core.plotting import percent
 
 AVERAGED = ("surface_patterns", "entropy")
 REQUIRED = (*AVERAGED, "dependency_heads")  # a checkpoint without one of these is skipped
+OF_RELATIONS = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")  # the same at every step
 TABLE_RELATIONS = 2  # relations that have columns in the table
 
 
@@ -79,19 +79,10 @@ class Emergence(Result):
         options = {name: self.provenance["options"][name] for name in ("view", "min_count")}
         options |= {"offsets": int(self.offsets.max()), "merge_subtypes": False}
         about = {"corpus": self.provenance["others"]["treebank"], "options": options}
-        return [
-            RelationCounts(
-                self._origin("dependency_heads", index) | about,
-                relations=self.relations,
-                n=self.n,
-                correct=correct.astype(np.int64),  # so that sums have room
-                offsets=self.offsets,
-                offset_correct=self.offset_correct,
-                visible=self.visible,
-                random_correct=self.random_correct,
-            )
-            for index, correct in enumerate(self.correct)
-        ]
+        same = {name: getattr(self, name) for name in OF_RELATIONS}
+        origins = (self._origin("dependency_heads", index) | about for index in range(len(self.steps)))
+        counts = self.correct.astype(np.int64)  # so that sums have room
+        return [RelationCounts(origin, correct=each, **same) for origin, each in zip(origins, counts, strict=True)]
 
     def results(self, index: int) -> dict[str, Result]:
         """One step's own results by analysis; averages have the standard errors that the training has."""
@@ -143,8 +134,7 @@ class Emergence(Result):
     def behaviors(self) -> np.ndarray:
         """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
         steps = map(self.results, range(len(self.steps)))
-        labels = (behavior_labels(results, Thresholds(), linguistic(results)) for results in steps)
-        return np.stack([each for each in labels if each is not None])
+        return np.stack([labels for labels in map(behavior_labels, steps) if labels is not None])
 
     def clearest_relations(self, count: int) -> list[str]:
         """Those whose best head ends the furthest above `RelationCounts.control`, the furthest first."""

@@ -24,15 +24,10 @@ LABELED = 5  # checkpoints
 ACROSS = 3  # panels of relations side by side
 
 
-def paper_figure(result: Emergence) -> go.Figure:
-    """The course of the whole training."""
-    return course_figure(result, result.behaviors())
-
-
-def course_figure(result: Emergence, labels: np.ndarray, index: int | None = None) -> go.Figure:
-    """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer, head);
-    the checkpoint `index` is marked."""
-    known = not np.isnan(result.loss).all()
+def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int | None = None) -> go.Figure:
+    """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer, head),
+    by default the result's own; the checkpoint `index` is marked."""
+    labels, known = result.behaviors() if labels is None else labels, not np.isnan(result.loss).all()
     titles = [*([f"{result.loss_name.capitalize()}, nats"] if known else []), "Heads by what they do"]
     rows, look = len(titles), {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-len(titles) :]}
     figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
@@ -73,9 +68,10 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
             | {"customdata": heldout, "hovertemplate": hover},
             _line(result, followed, "final best head", FOLLOWED, dash="dot")
             | {"hovertemplate": f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"},
-            _level(result, 100 * last.baseline[row], "best fixed offset", "%"),
-            *([_level(result, 100 * last.random[row], "random word", "%", "dot")] if last.is_causal else []),
+            _line(result, 100 * last.baseline[row], "best fixed offset", NEUTRAL[0], unit="%", dash="dash"),
         ]
+        if last.is_causal:
+            traces.append(_line(result, 100 * last.random[row], "random word", NEUTRAL[0], unit="%", dash="dot"))
         for trace in traces:
             figure.add_trace(trace | {"showlegend": panel == 0}, row=panel // ACROSS + 1, col=panel % ACROSS + 1)
     figure.update_annotations(font_size=13)
@@ -117,11 +113,11 @@ def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str
 def _line(
     result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "", unit: str = "", dash: str = "solid"
 ) -> dict[str, Any]:
-    """A trace over the training; `unit` ends its hover text."""
+    """A trace over the training, of (step,) values or of one that no step changes; `unit` ends its hover text."""
     return {
         "type": "scatter",
         "x": np.arange(len(result.steps)),
-        "y": values,
+        "y": np.broadcast_to(values, len(result.steps)),
         "text": [f"{step:,}" for step in result.steps],
         "name": name,
         "legendgroup": name,
@@ -130,11 +126,6 @@ def _line(
         "marker": {"color": color, "size": 7} | ({"symbol": symbol} if symbol else {}),
         "hovertemplate": f"step %{{text}}: %{{y:.3~r}}{unit}<extra>{name}</extra>",
     }
-
-
-def _level(result: Emergence, value: float, name: str, unit: str, dash: str = "dash") -> dict[str, Any]:
-    """The trace of a value that no step changes."""
-    return _line(result, np.full(len(result.steps), value), name, NEUTRAL[0], unit=unit, dash=dash)
 
 
 def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:

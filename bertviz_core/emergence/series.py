@@ -19,7 +19,7 @@ from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
-from bertviz_core.emergence import AVERAGED, REQUIRED, Emergence
+from bertviz_core.emergence import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
 from bertviz_core.errors import BertvizError, InputError, ModelError
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
@@ -104,24 +104,19 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
-    """Raise ModelError for two of one step, or of another shape or size of vocabulary than the first."""
-    _, first = models[0]
-    where = str(first.folder.parent)
-    for (before, earlier), (step, other) in pairwise(models):
-        if step == before:
-            raise ModelError(
-                f"Two checkpoints have step {step:,}: {earlier.folder.name} and {other.folder.name}.",
-                where=where,
-                hint="Keep one, or rename one: the last number in a folder's name is its step.",
-            )
-        pair = (first, other)
+    """Raise ModelError for two of one step, or of other shapes or sizes of vocabulary."""
+    for (before, first), (step, second) in pairwise(models):
+        names, pair = f"{first.folder.name} and {second.folder.name}", (first, second)
         shapes = [f"{each.layers} × {each.heads} heads, {each.config.get('vocab_size')} tokens" for each in pair]
-        if shapes[0] != shapes[1]:
-            raise ModelError(
-                f"{first.folder.name} and {other.folder.name} have different shapes: {'; '.join(shapes)}.",
-                where=where,
-                hint="Give the checkpoints of one training.",
-            )
+        if step == before:
+            what = f"Two checkpoints have step {step:,}: {names}."
+            hint = "Keep one, or rename one: the last number in a folder's name is its step."
+        elif shapes[0] != shapes[1]:
+            what = f"{names} have different shapes: {'; '.join(shapes)}."
+            hint = "Give the checkpoints of one training."
+        else:
+            continue
+        raise ModelError(what, where=str(first.folder.parent), hint=hint)
 
 
 def shipped() -> Emergence:
@@ -186,11 +181,10 @@ class Series:
             )
         arrays: dict[str, Any] = {name: np.stack([row[name] for row in steps]) for name in steps[0]}
         arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
-        of_relations = ("relations", "n", "offsets", "offset_correct", "visible", "random_correct")
         return Emergence(
             provenance=self._provenance(last, checkpoints, skipped),
             **arrays,
-            **{name: getattr(relations, name) for name in of_relations},
+            **{name: getattr(relations, name) for name in OF_RELATIONS},
             quantities=[result.quantities[row] for result, row in rows],
             units=np.array([result.units[row] for result, row in rows]),
             effective_units=np.array([result.effective_units[row] for result, row in rows]),

@@ -1,7 +1,7 @@
 """Each head's quantities from all stored results of one model, whichever there are, and the clearest head of each
 behavior (Figures 1 and 5); nothing is computed from text here."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -74,16 +74,14 @@ def columns(results: Results) -> list[Column]:
     return found
 
 
-def behavior_labels(
-    results: Results, thresholds: Thresholds, named: Mapping[str, str] | None = None
-) -> np.ndarray | None:
-    """(layer, head) names of behaviors, `named` being the labels of linguistic heads; None where neither surface
-    patterns nor entropy is stored. Definitions: docs/methods.md, section 9."""
+def behavior_labels(results: Results) -> np.ndarray | None:
+    """(layer, head) names of behaviors, linguistic ones included; None where neither surface patterns nor entropy is
+    stored. Definitions: docs/methods.md, section 9."""
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
         if isinstance(result := results.get(name), HeadAverages):
             known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result.present}
-    return behaviors(known, thresholds, map(Head.parse, named or {})) if known else None
+    return behaviors(known, Thresholds(), map(Head.parse, linguistic(results))) if known else None
 
 
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
@@ -149,13 +147,12 @@ def nearest(results: Results, head: Head) -> list[tuple[Head, float]]:
     return result_of(results, Clustering).nearest(head, 3) if "clustering" in results else []
 
 
-def frame(results: Results, thresholds: Thresholds) -> pd.DataFrame:
+def frame(results: Results) -> pd.DataFrame:
     """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
     fixed offset, what words it attends to, and the most similar heads."""
     known = columns(results)
     table = head_frame({ANALYSES[c.analysis].export_name(c.quantity): c.values for c in known})
-    behavior = behavior_labels(results, thresholds, linguistic(results))
-    if behavior is not None:
+    if (behavior := behavior_labels(results)) is not None:
         table.insert(3, "behavior", behavior.reshape(-1))
     heads = all_heads(*known[0].values.shape)
     if "dependency_heads" in results:

@@ -5,10 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
-
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.analyses.dependency_heads.guesses import VIEW_NAMES
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Results, origin, read_header, to_csv
@@ -60,14 +57,17 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
 
 @dataclass(frozen=True)
 class Overview:
-    """A row for each head; and what each analysis's columns were computed from."""
+    """A row for each head, and what each analysis's columns were computed from, of results by analysis."""
 
-    heads: pd.DataFrame
-    origins: dict[str, dict[str, Any]]
+    results: Results
+
+    @property
+    def origins(self) -> dict[str, dict[str, Any]]:
+        return {name: origin(result.default_view().provenance) for name, result in self.results.items()}
 
     def to_text(self) -> str:
         """The table as plain text, with the origins under it."""
-        lines = [self.heads.to_string(index=False, float_format=number, na_rep="-"), ""]
+        lines = [frame(self.results).to_string(index=False, float_format=number, na_rep="-"), ""]
         lines += [
             f"{name}: {origin['corpus']}, mode {origin['mode']}, at most {origin['max_length']} tokens, seed "
             f"{origin['seed']}, {origin['dtype']}"
@@ -79,27 +79,21 @@ class Overview:
 
     def to_bytes(self, suffix: str) -> bytes:
         """The table as CSV, or as JSON with the origins beside it."""
+        table = frame(self.results)
         if suffix == ".csv":
-            return to_csv(self.heads)
-        table = json.loads(self.heads.to_json(orient="records", double_precision=15))
-        return json.dumps({"heads": table, "origins": self.origins}, ensure_ascii=False, indent=1).encode()
+            return to_csv(table)
+        rows = json.loads(table.to_json(orient="records", double_precision=15))
+        return json.dumps({"heads": rows, "origins": self.origins}, ensure_ascii=False, indent=1).encode()
 
 
 def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
     """The overview of a model from its `largest` results; raises InputError where there is none, SettingsError for an
     unknown mode or kind of weights."""
     settings.check(None)
-    results = largest(store, checkpoint.fingerprint(), settings)
-    if not results:
-        raise InputError(
-            f"No results of {settings.weights} are stored for this model in mode {settings.mode!r}.",
-            where=checkpoint.name,
-            hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
-        )
-    return summarized(results, Thresholds())
-
-
-def summarized(results: Results, thresholds: Thresholds) -> Overview:
-    """The table of all heads from results, by the names of their analyses."""
-    origins = {name: origin(result.default_view().provenance) for name, result in results.items()}
-    return Overview(frame(results, thresholds), origins)
+    if results := largest(store, checkpoint.fingerprint(), settings):
+        return Overview(results)
+    raise InputError(
+        f"No results of {settings.weights} are stored for this model in mode {settings.mode!r}.",
+        where=checkpoint.name,
+        hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
+    )

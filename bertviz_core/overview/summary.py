@@ -39,14 +39,12 @@ def every_finding(results: Results, base: int = 1) -> list[Finding]:
     return [behaviors_finding(results), *findings(results, base)]
 
 
-def behaviors_finding(results: Results, thresholds: Thresholds | None = None) -> Finding:
+def behaviors_finding(results: Results) -> Finding:
     """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
-    thresholds = thresholds or Thresholds()
-    named = linguistic(results)
-    labels = behavior_labels(results, thresholds, named)
     state, sentence = NOT_COMPUTED, "Neither surface patterns nor entropy is stored for this model."
-    if labels is not None:
-        state, sentence = (SHOWN if named else _state(results, thresholds)), _sentence(labels, named)
+    if (labels := behavior_labels(results)) is not None:
+        named = linguistic(results)
+        state, sentence = (SHOWN if named else _state(results)), _sentence(labels, named)
     return Finding(
         "overview.behaviors",
         "overview",
@@ -60,12 +58,12 @@ def behaviors_finding(results: Results, thresholds: Thresholds | None = None) ->
     )
 
 
-def _state(results: Results, thresholds: Thresholds) -> str:
+def _state(results: Results) -> str:
     """Whether one head is above a threshold other than that of broad heads, corrected for all of them."""
     result = results.get("surface_patterns")
     if not isinstance(result, HeadAverages):
         return UNDECIDED
-    limits = {name: limit for name, limit in asdict(thresholds).items() if name in TARGETS and name in result.present}
+    limits = {name: limit for name, limit in asdict(Thresholds()).items() if name in TARGETS and name in result.present}
     states = set()
     for name, limit in limits.items():
         states |= set(decide(head_intervals(result, name, len(limits) * result[name].size), limit).flat)
@@ -138,11 +136,10 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
     ]
 
 
-def encoded_cards(results: Results, thresholds: Thresholds, base: int) -> bytes:
+def encoded_cards(results: Results, base: int) -> bytes:
     """A card for each head, layer by layer, as JSON for the browser: what it does, its highest ranks, the relation
     that it is the furthest above the best fixed offset in, and what words it attends to beyond their share."""
-    named = linguistic(results)
-    labels, quantities = behavior_labels(results, thresholds, named), columns(results)
+    named, labels, quantities = linguistic(results), behavior_labels(results), columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
     heads, cards = all_heads(*labels.shape), []
     for head, strongest, words in zip(heads, relations(results, heads, 1), attends_to(results, heads), strict=True):

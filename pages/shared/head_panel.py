@@ -1,9 +1,8 @@
 """The chosen head in every stored analysis of this model: its numbers, ranks, nearest heads, and links."""
 
-import numpy as np
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import LINGUISTIC, Thresholds, linguistic
+from bertviz_core.analyses.behaviors import LINGUISTIC, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -33,7 +32,7 @@ def folded(page: str, selection: Selection) -> None:
     results = stored.results(selection)
     if not results:
         return
-    labels = memoize(labels_of, results, Thresholds())
+    labels = memoize(behavior_labels, results)
     behavior = "" if labels is None else str(labels[selection.head])
     named = {"": "no behavior computed yet", "other": NONE}
     if behavior == LINGUISTIC:
@@ -109,13 +108,8 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
     st.caption(plain(f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens.{beyond}"))
 
 
-def labels_of(results: Results, thresholds: Thresholds) -> np.ndarray | None:
-    """(layer, head) names of behaviors; None where neither surface patterns nor entropy is stored."""
-    return behavior_labels(results, thresholds, memoize(linguistic, results))
-
-
-def map_of(results: Results, thresholds: Thresholds, base: int) -> HeadMap:
+def map_of(results: Results, base: int) -> HeadMap:
     """The map of all heads by what they do."""
-    labels, named = labels_of(results, thresholds), memoize(linguistic, results)
+    labels, named = memoize(behavior_labels, results), memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
     return behavior_map(labels, memoize(columns, results), named, base)

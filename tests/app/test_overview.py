@@ -46,14 +46,6 @@ def test_what_is_folded_is_drawn_once_it_is_open() -> None:
     assert not app.run().dataframe and "Report" in downloads(app)
 
 
-def test_the_threshold_of_broad_heads_is_a_slider() -> None:
-    app = open_app()
-    app.slider(key="broad").set_value(0.0).run()
-    assert app.metric[0].delta.endswith(", 0 other")  # no attention has less entropy
-    app.slider(key="broad").set_value(7.0).run()
-    assert "broadly" not in next(m.value for m in app.markdown if f"of {COUNT} heads have" in m.value)
-
-
 def test_everything_that_is_missing_is_one_job() -> None:
     app = open_app()
     paste(app, TEXT)

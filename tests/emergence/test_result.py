@@ -8,9 +8,8 @@ import pytest
 
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.figure import course_figure, head_figure, relations_figure
+from bertviz_core.emergence.figure import head_figure, paper_figure, relations_figure
 from bertviz_core.emergence.series import shipped
-from bertviz_core.exports import paper_figure
 from bertviz_core.heads import Head
 from tests.oracles import emergence as reference_emergence
 
@@ -146,7 +145,7 @@ def test_checkpoints_stand_at_even_distances_and_the_axis_names_their_steps(smal
 
 def test_the_course_holds_loss_and_counts_and_marks_the_step(small_bert):
     labels = small_bert.behaviors()
-    figure = course_figure(small_bert, labels, 3)
+    figure = paper_figure(small_bert, labels, 3)
     np.testing.assert_array_equal(named(figure, "loss")[0].y, small_bert.loss)
     np.testing.assert_array_equal(named(figure, "previous token")[0].y, (labels == "previous").sum((1, 2)))
     counted = sum(np.array(trace.y) for trace in figure.data if trace.name != "loss")
@@ -158,7 +157,7 @@ def test_the_course_holds_loss_and_counts_and_marks_the_step(small_bert):
 
 def test_without_a_loss_there_is_no_panel_for_it(small_bert):
     without = replace(small_bert, loss=np.full(len(small_bert.steps), np.nan))
-    figure = course_figure(without, small_bert.behaviors())
+    figure = paper_figure(without, small_bert.behaviors())
     assert not named(figure, "loss") and len(figure.layout.annotations) == 1
 
 

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from bertviz_core.analyses import requests
-from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.requests import compute_all
 from bertviz_core.corpora.files import sample
 from bertviz_core.corpora.source import from_bytes
@@ -90,7 +89,7 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
         np.testing.assert_array_equal(emergence.heldout[index], relations.held_out()[0])
         np.testing.assert_array_equal(emergence.baseline, relations.offset_accuracy().max(0))
         np.testing.assert_array_equal(emergence.n, relations.n)
-        overview = behavior_labels(alone, Thresholds(), linguistic(alone))  # one model, one number on both pages
+        overview = behavior_labels(alone)  # one model, one number on both pages
         np.testing.assert_array_equal(emergence.behaviors()[index], overview)
     assert len({float(loss) for loss in emergence.loss}) == len(emergence.steps)  # else nothing above tells steps apart
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.behaviors import Thresholds, linguistic
+from bertviz_core.analyses.behaviors import linguistic
 from bertviz_core.analyses.surface_patterns import SINKS, sinks
 from bertviz_core.heads import DirectedHead, Head, all_heads
 from bertviz_core.overview import (
@@ -50,7 +50,7 @@ def test_a_head_that_points_from_the_antecedent_to_the_mention_is_not_the_corefe
 
 
 def test_without_surface_patterns_and_entropy_no_behavior_is_told(results):
-    assert behavior_labels({"clustering": results["clustering"]}, Thresholds()) is None
+    assert behavior_labels({"clustering": results["clustering"]}) is None
     assert columns({}) == []
 
 
@@ -76,7 +76,7 @@ def test_relations_are_those_furthest_over_their_best_offset(results):
 
 
 def test_the_frame_has_a_row_for_each_head_and_nothing_of_what_is_not_stored(results):
-    table = frame(results, Thresholds())
+    table = frame(results)
     layers, heads = results["entropy"]["entropy"].shape
     assert len(table) == layers * heads
     assert table["entropy"].tolist() == results["entropy"]["entropy"].reshape(-1).tolist()
@@ -84,7 +84,7 @@ def test_the_frame_has_a_row_for_each_head_and_nothing_of_what_is_not_stored(res
     assert set(table.loc[table["behavior"] == "linguistic", "label"]) == set(named)
     assert {"UAS", "coreference_all", "gradient_to_sep", "best_relation", "attends_to", "nearest"} <= set(table)
     assert table["attends_to"].str.fullmatch(r"[A-Z]+ \d+% \([\d.]+ times their share\); .*share\)").all()
-    only = frame({"entropy": results["entropy"]}, Thresholds())
+    only = frame({"entropy": results["entropy"]})
     assert list(only)[:4] == ["label", "layer", "head", "behavior"]
     assert not {"UAS", "best_relation", "nearest"} & set(only)
 

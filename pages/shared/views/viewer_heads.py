@@ -7,13 +7,13 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from bertviz_core.analyses.behaviors import Thresholds
 from bertviz_core.errors import ModelError
 from bertviz_core.heads import Head, all_heads, highest
 from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import Prediction
 from bertviz_core.numbers import plural
+from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer import InputAttention, ablated_heads, shorten, switches
@@ -21,7 +21,7 @@ from bertviz_core.viewer.figure import products_figure
 from bertviz_core.viewer.files import overlay
 from bertviz_core.viewer.preview import of_input
 from bertviz_core.viewer.query_key import MASKED, TERMS, QueryKey, measure
-from pages.shared import head_panel, messages, page, stored
+from pages.shared import messages, page, stored
 from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -62,7 +62,7 @@ def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarr
 
 def _choose_heads(label: str, key: str, about: str, selection: Selection, model: AttentionModel) -> np.ndarray | None:
     """(layer, head) bool of the heads, layers and behaviors chosen together; None for none."""
-    labels = memoize(head_panel.labels_of, stored.results(selection), Thresholds())
+    labels = memoize(behavior_labels, stored.results(selection))
     named = memoize(switches, model.layers, model.heads, labels)
     look = {"placeholder": "Heads, layers or behaviors", "help": about}
     return ablated_heads(choices.multiselect(label, list(named), key=key, default=[], **look), named)
