@@ -120,7 +120,6 @@ class Emergence(Result):
         """(step, relation) of the best head of each half of the treebank, scored on the other half."""
         return np.stack([each.held_out()[0] for each in self.dependencies])
 
-    @property
     def followed(self) -> np.ndarray:
         """(step, relation) accuracy over training of the head that is the best at the last step."""
         return np.stack([counts_of_best(accuracy, self.dependencies[-1].best()) for accuracy in self.accuracy])
@@ -158,7 +157,7 @@ class Emergence(Result):
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
         best = np.array(names)[accuracy.argmax(-1)]
         courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout}
-        courses |= {"followed_accuracy": self.followed, "baseline_accuracy": self.baseline + 0 * self.followed}
+        courses |= {"followed_accuracy": self.followed(), "baseline_accuracy": self.baseline + 0 * self.followed()}
         return {
             "heads": tidy({"step": steps, "head": names}, heads),
             "relations": tidy({"step": steps, "relation": self.relations}, courses),
@@ -207,7 +206,7 @@ class Emergence(Result):
             "n": self.n.sum(0).tolist(),
             "accuracy": to_lists(self.accuracy),
             "heldout_accuracy": to_lists(self.heldout),
-            "followed_accuracy": to_lists(self.followed),
+            "followed_accuracy": to_lists(self.followed()),
             "followed_heads": [Head(layer, head).label() for _, layer, head in self.dependencies[-1].best().tolist()],
             "offset_accuracy": to_lists(self.baseline),
             "best_offsets": self.dependencies[-1].best_offset.tolist(),

@@ -58,7 +58,7 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     titles = [f"{escape(name)} (n = {last.best_n[row]:,})" for name, row in zip(names, numbers, strict=True)]
     gaps = {"vertical_spacing": 0.36 / rows, "horizontal_spacing": 0.04}
     figure = make_subplots(rows, ACROSS, shared_yaxes=True, subplot_titles=titles, **gaps)
-    courses = [100 * course for course in (result.best_accuracy, result.heldout, result.followed)]
+    courses = [100 * course for course in (result.best_accuracy, result.heldout, result.followed())]
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
         head = Head(*last.best()[row, 1:].tolist()).label(base)

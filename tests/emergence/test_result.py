@@ -69,9 +69,9 @@ def test_best_and_followed_heads_are_those_of_a_plain_count(emergence):
         for index in range(len(STEPS)):
             correct = emergence.correct[index, :, :, row]
             assert emergence.best_accuracy[index, row] == pytest.approx(reference_emergence.best_accuracy(correct, n))
-            assert emergence.followed[index, row] == pytest.approx(reference_emergence.accuracy_of(correct, n, final))
-    np.testing.assert_array_equal(emergence.followed[-1], emergence.best_accuracy[-1])
-    assert (emergence.followed <= emergence.best_accuracy).all()
+            assert emergence.followed()[index, row] == pytest.approx(reference_emergence.accuracy_of(correct, n, final))
+    np.testing.assert_array_equal(emergence.followed()[-1], emergence.best_accuracy[-1])
+    assert (emergence.followed() <= emergence.best_accuracy).all()
 
 
 def test_heldout_picks_on_one_half_and_scores_on_the_other(emergence):
@@ -172,7 +172,7 @@ def test_a_panel_for_each_relation_with_its_offset(small_bert, count):
         np.testing.assert_allclose(best[panel].y, 100 * small_bert.best_accuracy[:, row])
         assert set(level[panel].y) == {100 * small_bert.baseline[row]}
         followed = named(figure, "final best head")[panel]
-        np.testing.assert_allclose(followed.y, 100 * small_bert.followed[:, row])
+        np.testing.assert_allclose(followed.y, 100 * small_bert.followed()[:, row])
         _, layer, head = small_bert.dependencies[-1].best()[row]
         assert f"head {Head(layer, head).label(0)}" in followed.hovertemplate
 
