@@ -101,7 +101,7 @@ def documents() -> None:
         for guess in passage.listed:  # its link: the window in which it was made, the mention's head word pinned
             text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
             target = links.to_words(guess.window, [guess.head], choice.direction, least="0")
-            notes.append((f"{text} {guess.weight:.3f}", target))
+            notes.append({"text": f"{text} {guess.weight:.3f}", "link": target})
         items.append(Drawing(title, draw(passage.document, passage.drawn, "currentColor"), notes=notes))
     page.drawings(items, "passages")
 

@@ -128,7 +128,7 @@ def choose_step(result: Emergence) -> int:
         index = steps.index(step)
         data = {"at": index, "last": len(steps) - 1}
         component("player")(data=data, key=PLAYER, on_at_change=play, width="content")
-    if st.session_state.get(PLAYING) and not address.current().is_running:  # the history is for the reader's own steps
+    if st.session_state.get(PLAYING) and address.is_alone():  # the history is for the reader's own steps
         address.current().drawn.pop(STEP)
     return index
 

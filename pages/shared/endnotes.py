@@ -12,7 +12,7 @@ from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
-Source = Callable[..., Any] | Analysis
+Source = Callable[..., Any] | property | Analysis
 
 
 def folded(label: str, icon: str, key: str, draw: Callable[..., object], *args: Any, **kwargs: Any) -> None:
@@ -31,7 +31,8 @@ def about(formula: str, text: str, function: Source) -> None:
         if formula:
             st.latex(formula)
         st.markdown(text)
-        st.code(function.source if isinstance(function, Analysis) else inspect.getsource(function), language="python")
+        work: Any = getattr(function, "fget", function)  # of a property
+        st.code(work.source if isinstance(work, Analysis) else inspect.getsource(work), language="python")
         if st.button("Methods", key="methods", icon=":material/menu_book:"):
             st.dialog("Methods", width="large")(st.markdown)(METHODS.read_text(encoding="utf-8"))
 

@@ -150,17 +150,12 @@ def _running(jobs: list[Job], *, in_full: bool) -> None:
     if any(job.finished or last(job.key) is not job for job in jobs):
         st.rerun()
     for job in jobs:
-        text = _waiting(job) or (str(job.progress) if in_full else job.progress.stage)
+        text = str(job.progress) if in_full else job.progress.stage
+        if job.state == "waiting":
+            before = sum(queue.before(job) for queue in services.queues())
+            text = f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"
         st.progress(job.progress.fraction, text=messages.plain(text if in_full else f"{job.title}: {text}"))
         if job.progress.losses and in_full:
             st.caption("Loss so far (nats per word)")
             st.line_chart(job.progress.losses, height=160, x_label="epoch or iteration")
         st.button("Cancel", key=f"cancel {job.key} {in_full}", on_click=cancel, args=(job,), icon=":material/stop:")
-
-
-def _waiting(job: Job) -> str:
-    """The job's place in the queue, while it is there."""
-    if job.state != "waiting":
-        return ""
-    before = sum(queue.before(job) for queue in services.queues())
-    return f"Queued, {before} job{'s' * (before > 1)} ahead" if before else "Queued, next in line"

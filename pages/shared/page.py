@@ -172,27 +172,19 @@ def _head_table(
 
 
 class Drawing(NamedTuple):
-    """An SVG, whose own text is escaped already. target: address of the attention behind it. notes: lines below it,
-    each with a target of its own."""
+    """An SVG, whose own text is escaped already, with a link to the attention behind it, and the `text` and `link` of
+    each note below it."""
 
     title: str
     svg: str
-    target: str = ""
-    notes: Sequence[tuple[str, str]] = ()
+    link: str = ""
+    notes: Sequence[dict[str, str]] = ()
 
 
 def drawings(items: Sequence[Drawing], key: str) -> None:
     """Inline SVG, one under the other: hover texts work, and lines take the theme's text color."""
-    data = [
-        {
-            "title": item.title,
-            "svg": item.svg,
-            "file": f"{picture_name(item.title.partition(':')[0])}.svg",
-            "link": item.target,
-            "notes": [{"text": text, "link": target} for text, target in item.notes],
-        }
-        for item in items
-    ]
+    files = [f"{picture_name(item.title.partition(':')[0])}.svg" for item in items]
+    data = [item._asdict() | {"file": file} for item, file in zip(items, files, strict=True)]
     component("drawings", html='<div class="drawings"></div>')(data=data, key=key)
 
 

@@ -51,15 +51,9 @@ def everything(selection: Selection) -> list[Request]:
 def result_or_stop(request: Request, result_class: type[R]) -> R:
     """The stored result, of this class and read-only; without one the page ends with the offer to compute it."""
     result = services.find(request)
-    if isinstance(result, result_class):
-        _warn_of_unknown(result)
-        return result
-    offer(request)
-    raise address.PageEnd
-
-
-def _warn_of_unknown(result: Result) -> None:
-    """Warn above the numbers if many of their tokens are [UNK]."""
+    if not isinstance(result, result_class):
+        offer(request)
+        raise address.PageEnd
     origin = result.provenance
     unknown = sum(entry["count"] for entry in origin["skipped"] if entry["reason"] == UNKNOWN)
     if unknown > UNKNOWN_SHARE * origin.get("tokens", 0):
@@ -69,6 +63,7 @@ def _warn_of_unknown(result: Result) -> None:
             "language.",
             icon=":material/translate:",
         )
+    return result
 
 
 def offer(request: Request) -> bool:

@@ -73,21 +73,24 @@ def leave(complete: bool) -> None:
         st.query_params.from_dict(address.parameters)
 
 
+def is_alone() -> bool:
+    """Whether a fragment runs, without the frame around it."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
 def fragment(work: Callable[..., None]) -> Callable[..., None]:
-    """A function as a fragment. When it runs alone, without the frame, its choices go to the address, and its errors
-    are drawn in its place."""
+    """A function as a fragment. When it runs alone its choices go to the address, its errors are drawn in its place."""
 
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
-        context = get_script_run_ctx()
-        is_alone = context is not None and bool(context.fragment_ids_this_run)
         try:
             work(*arguments, **options)  # raises on the way to another page too: that address Streamlit has set
         except BertvizError as problem:
-            if not is_alone:
+            if not is_alone():
                 raise
             messages.error(problem)
-        if is_alone:
+        if is_alone():
             leave(complete=False)
 
     return st.fragment(run)

@@ -65,13 +65,18 @@ class Gate:
 
     async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Count a file while it arrives; past the room of its session, or of all, Streamlit's own handler ends."""
+        manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
         count = 0
 
         async def counted() -> Message:
             nonlocal count
             message = await receive()
-            size = len(message.get("body", b""))
-            if not self._fits(session, size):
+            size, room = len(message.get("body", b"")), self.access.session_uploads
+            present = Counter(self.arriving)
+            for owner, files in list(manager.file_storage.items()):
+                present[owner] += sum(len(file.data) for file in list(files.values()))
+            total = present.total() + upload_check.bytes_in_memory()
+            if present[session] + size > room or total + size > TIMES * room:
                 raise HTTPException(413, "There is not enough space for this file.")
             count, self.arriving[session] = count + size, self.arriving[session] + size
             return message
@@ -83,14 +88,6 @@ class Gate:
         finally:
             self.arriving[session] -= count
             self.arriving += Counter()  # forgets sessions at zero
-
-    def _fits(self, session: str, size: int) -> bool:
-        manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
-        present = Counter(self.arriving)
-        for owner, files in list(manager.file_storage.items()):
-            present[owner] += sum(len(file.data) for file in list(files.values()))
-        room, checked = self.access.session_uploads, upload_check.bytes_in_memory()
-        return present[session] + size <= room and present.total() + checked + size <= TIMES * room
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
