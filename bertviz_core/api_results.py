@@ -36,8 +36,7 @@ class AnalysisResult:
         return self.result.provenance
 
     def __getitem__(self, quantity: str) -> np.ndarray:
-        """One quantity of every head, (layer, head), NaN for a head that has no value; raises KeyError for another name
-        than those of `quantities`."""
+        """(layer, head) values of one of `quantities`, NaN for heads that have none; raises KeyError for others."""
         if quantity not in self.quantities():
             raise KeyError(f"{quantity!r} is not one of {', '.join(self.quantities())}")
         return np.array(ANALYSES[self.analysis].column(quantity).values(self.result))
@@ -67,8 +66,7 @@ class AnalysisResult:
         return exports.to_svg(self.result).decode()
 
     def findings(self) -> list[Finding]:
-        """The paper's statements that the result decides, each with a sentence on this run and its state, the one that
-        the analysis is about first."""
+        """The paper's statements that the result decides, the main one first, each with a sentence on this run."""
         return ANALYSES[self.analysis].findings(self.result)
 
     def _ipython_display_(self) -> None:
@@ -107,8 +105,7 @@ class AttentionLines:
         return page
 
     def to_svg(self, path: str | Path | None = None, head: str | None = None) -> str:
-        """The lines of one head, as "3-5" counted from 1, as an SVG drawing; also written to `path`. Raises
-        BertvizError without kaleido."""
+        """The lines of one head ("3-5", from 1) as SVG, also written to `path`; raises BertvizError without kaleido."""
         shown = Head.parse(head) if head else self.head
         shown.check(*self.weights.shape[:2])
         drawing = input_svg(self.attention, shown, self.model, MIN_WEIGHT)

@@ -1,5 +1,4 @@
-"""Settings that a result depends on besides the model and the corpus, how it is computed, and what visitors of a server
-may access: folders, downloads, space for uploads."""
+"""Settings of a result, how it is computed, and what visitors of a server may access: folders, downloads, uploads."""
 
 import os
 from collections.abc import Mapping
@@ -40,8 +39,7 @@ class Settings:
         return {name: value for name, value in asdict(self).items() if (name, value) != ("weights", "attention")}
 
     def check(self, longest: int | None) -> None:
-        """Raises SettingsError for a value out of its range, or a length above `longest`: the `max_length` of the
-        model's Checkpoint, None for any length."""
+        """Raises SettingsError for a value out of range, or a length above `longest`, the model's, None for any."""
         if longest is not None and self.max_length > longest:
             what = f"Segments of {self.max_length} tokens are longer than this model allows ({longest})."
             raise SettingsError(what, hint=f"Choose a maximum length of {longest} or less.")
@@ -66,8 +64,7 @@ class Execution:
 
 
 def app_execution() -> Execution:
-    """How the app computes: with BERTVIZ_WORKERS workers, on the Ray cluster at BERTVIZ_RAY; raises SettingsError for a
-    number of workers that is none."""
+    """How the app computes: with BERTVIZ_WORKERS workers, at BERTVIZ_RAY; raises SettingsError for another text."""
     text = os.environ.get("BERTVIZ_WORKERS", "0")
     workers = small_int(text)
     if workers is None or workers >= 100_000:

@@ -49,8 +49,7 @@ Task = Mapping[str, Any]  # JSON
 
 
 def analyses(to_compute: Iterable[Request], store: Store) -> Task:
-    """The task to compute and store what is not stored yet of these requests; raises InputError where a corpus is in
-    this process's memory alone."""
+    """The task to compute and store what these requests lack; raises InputError where a corpus is in memory alone."""
     return {"store": str(store.folder), "requests": [_as_json(request) for request in to_compute]}
 
 
@@ -65,8 +64,7 @@ def report(request: ReportRequest, store: Store) -> Task:
 
 
 def perform(task: Task, progress: Progress, load: Load) -> None:
-    """Perform one task, with the models that `load` gives; raises BertvizError for what the user can fix, and Cancelled
-    where `progress` says so."""
+    """Perform a task with models from `load`; raises BertvizError that the user can fix, Cancelled by `progress`."""
     store, execution = Store(Path(task["store"])), app_execution()
     if fields := task.get("report"):
         corpora = {kind: _open_source(source, store) for kind, source in fields["corpora"].items()}

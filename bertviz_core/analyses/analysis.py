@@ -104,8 +104,7 @@ class Analysis:
 
     @property
     def source(self) -> str:
-        """Python code of the measure, for the page: the method, or the function or the whole of measure.py beside the
-        class, which is read but not imported."""
+        """Python code of the measure, for the page: its method, or `measure` of measure.py (or all of that)."""
         if type(self).measure is not Analysis.measure:
             return dedent(inspect.getsource(type(self).measure))
         own = Path(inspect.getfile(type(self)))
@@ -159,8 +158,7 @@ class Analysis:
         return {self.title: self.figure(result)} | more
 
     def findings(self, result: Result | None, base: int = 1) -> list[Finding]:
-        """The finding of each statement, or of each column where there are no statements; without a result
-        NOT_COMPUTED."""
+        """The finding of each statement, else of each column; NOT_COMPUTED without a result."""
         if self.statements or result is None:
             return [statement.finding(self.name, self.title, result, base) for statement in self.statements]
         return [self.column_finding(column, result, base) for column in self.columns if column.read(result) is not None]

@@ -1,6 +1,5 @@
 """Document averages: a value of every head within each segment, then the mean over segments (methods, notation); and
-sums over documents of squares and products of each document's sums, for standard errors by document (methods,
-uncertainty)."""
+sums over documents of squares and products, for standard errors by document (methods, uncertainty)."""
 
 from collections.abc import Callable, Sequence
 from operator import iadd
@@ -134,8 +133,7 @@ class SegmentAverages:
         self.add(layer.layer, values, batch.numbers, documents)
 
     def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
-        """Add the values (batch, head, quantity) of one layer, NaN where a segment has none, with the numbers (batch,)
-        int64 of the segments and of their documents."""
+        """Add values (batch, head, quantity) of a layer, NaN where absent; `numbers` and `documents` are (batch,)."""
         present, known = ~values.isnan(), values.nan_to_num(nan=0.0)
         self.documents.add(layer, documents, torch.stack([present, known], 1))
         known = known.double()

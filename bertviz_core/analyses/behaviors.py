@@ -1,5 +1,4 @@
-"""Behaviors of heads, which color Figure 6 and every map of heads; and the linguistic heads of a model from its stored
-results of section 4, which Figure 6 marks with crosses."""
+"""Behaviors of heads, which color Figure 6 and maps of heads; and the linguistic heads by results of section 4."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping
@@ -67,8 +66,7 @@ def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
     """(layer, head) names out of BEHAVIORS; if several apply, the last in that order wins (section 6, Figure 6). A
-    quantity of `averages` (layer, head) that is missing or NaN applies to no head, nor does `to_first` where the first
-    token is [CLS]."""
+    quantity of `averages` (layer, head) that is not `present` applies to no head."""
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
     known = present(averages)
@@ -81,8 +79,7 @@ def behaviors(
 
 
 def linguistic_heads(request: Request, find: Callable[[Request], Result | None]) -> dict[str, str]:
-    """Label of a head -> what it is best at, a relation or coreference, by the stored results that `find` reads for the
-    request's model and settings."""
+    """As `linguistic`, from the stored results that `find` reads for the request's model and settings."""
     results: dict[str, Result] = {}
     for analysis, kind in KINDS.items():
         for name in SAMPLES[kind]:
@@ -110,8 +107,7 @@ def joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
-    """(label of the best head, relation) where that head is above the best fixed offset on held-out sentences, the
-    furthest above first."""
+    """(best head, relation) where it is above the best fixed offset on held-out sentences, the furthest above first."""
     table = counts.to_frame()
     table = table[~table["relation"].isin(NO_RELATION) & table["above_baseline"]]
     order = (table["heldout_accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index

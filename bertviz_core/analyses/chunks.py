@@ -1,5 +1,4 @@
-"""Requests of one pass, summed chunk by chunk and merged in the corpus's order: one result, wherever chunks run
-(methods, section 14)."""
+"""Requests of one pass, summed chunk by chunk and merged in order: the same result wherever chunks run (section 14)."""
 
 import json
 import time

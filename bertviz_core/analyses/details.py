@@ -1,5 +1,4 @@
-"""Lists that grow with the corpus: kept on disk beside a result, part by part (the store drops them first), and read a
-page at a time in an order, with the guesses of one head in memory."""
+"""Lists that grow with the corpus: on disk beside a result, dropped before it, and read a page at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,8 +39,7 @@ class StoredParts:
     count: int
 
     def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[dict[str, Any]]:
-        """One part after another; of the arrays in `names` only a row, see `unpack_rows`. Raises StoreError where one
-        is gone."""
+        """Part after part, of arrays in `names` only a row, see `unpack_rows`; raises StoreError where one is gone."""
         for number in range(self.count):
             stream = self.store.open(f"detail/{self.key}/{number}")
             if stream is None:

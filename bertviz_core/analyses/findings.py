@@ -48,8 +48,7 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
 
 
 def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
-    """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another; raises
-    KeyError for a quantity that no input has."""
+    """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another."""
     values = result[quantity]
     half = result.interval(quantity, comparisons or values.size)
     return Interval(values - half, values + half, _units(result, quantity) >= MIN_UNITS)
@@ -86,8 +85,7 @@ def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) 
 
 
 class Answer(NamedTuple):
-    """A result's verdict on a statement: its state, a sentence with the numbers, and the evidence: a head, and the
-    quantity of the analysis's columns that shows it."""
+    """A result's verdict on a statement: state, sentence with its numbers, the head and column that show it best."""
 
     state: Any
     sentence: str
@@ -122,9 +120,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement that an analysis decides, named uniquely in it; section, statement and rule are as in Finding.
-    `answer` takes the result's default view and the number that heads and layers are counted from, and raises KeyError
-    where the result lacks what it is about."""
+    """A statement that an analysis decides, named uniquely in it; other fields are as in Finding. `answer` takes the
+    result's default view and the base of labels, and raises KeyError where the result lacks what it is about."""
 
     name: str
     section: str

@@ -1,5 +1,4 @@
-"""Document averages of every head, which surface patterns, entropy and gradients store; and columns: quantities of
-every head, with their label, color and format."""
+"""Document averages of every head, which several analyses store; and columns, quantities of every head."""
 
 import math
 from collections.abc import Callable
@@ -42,8 +41,7 @@ class HeadAverages(Result):
         return self.mean[self.quantities.index(quantity)]
 
     def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
-        """(layer, head) half-width of the 95% interval over units, corrected for `comparisons`; NaN where a single unit
-        has the quantity."""
+        """(layer, head) half-widths of 95% intervals over units, corrected for `comparisons`; NaN for a single unit."""
         index = self.quantities.index(quantity)
         return np.asarray(t_quantile(self.effective_units[index] - 1, comparisons) * self.error[index])
 

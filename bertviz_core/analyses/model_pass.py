@@ -84,8 +84,7 @@ def compute_pass(
 def _run_whole(
     request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
 ) -> Any:
-    """The accumulator of an analysis that is no sum over chunks: it gets all inputs, and may read them several times,
-    each time in parts that workers can compute."""
+    """The accumulator of an analysis that is no sum over chunks: it gets all inputs, and passes over them in parts."""
     analysis, inputs = ANALYSES[request.analysis], []
     for example in corpus:
         inputs.append(example)
@@ -93,8 +92,7 @@ def _run_whole(
     progress.start("Running the model", len(inputs), corpus.examples.unit)
 
     def run_stage(options: dict[str, Any], examples: Sequence[Encoded], take: Callable[..., None], stage: str) -> None:
-        """One pass over examples, for the accumulator and the model that these options ask for; `take` is given the
-        sums of each part, and the progress the name of the stage."""
+        """One pass over examples for the accumulator and model that these options ask for; `take` gets each sum."""
         staged = replace(request, options=options)
         progress.start(stage, len(examples), "sentences")
         empty = analysis.accumulator(model, staged)
@@ -142,8 +140,7 @@ def needs_language_model(together: Sequence[Request]) -> bool:
 
 
 def last_model_loader() -> Load:
-    """A function that loads the model of requests from its files, and keeps the last one: another pass of the same
-    model does not load it again."""
+    """A function that loads the model of requests from its files, and keeps it until it is asked for another one."""
     last: dict[Any, AttentionModel] = {}  # at most one
 
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:

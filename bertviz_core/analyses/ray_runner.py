@@ -78,8 +78,7 @@ class ChunkWorker:
 
 
 class RayRunner(LocalRunner):
-    """Computes passes by workers, started for the first one; a context that ends them. Work that is split into neither
-    chunks nor parts runs in this process."""
+    """Computes chunks and parts by workers, which are started for the first pass; the context ends them."""
 
     @cached_property
     def workers(self) -> list[Any]:
@@ -166,8 +165,7 @@ def _connect(execution: Execution) -> None:
 
 
 def _actors(execution: Execution) -> list[Any]:
-    """Actors, which Ray starts again when their process ends, and whose calls it then repeats: as many as workers are
-    asked for, else for each GPU, or each CPU where there is none."""
+    """Actors, which Ray starts again when they end: one for each worker, else for each GPU, or each CPU without one."""
     resources = ray.cluster_resources()
     cpus, gpus = int(resources.get("CPU", 0)), 0 if execution.device == "cpu" else int(resources.get("GPU", 0))
     count = execution.workers or gpus or cpus

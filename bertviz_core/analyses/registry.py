@@ -45,8 +45,7 @@ log = logging.getLogger(__name__)
 
 
 def _all() -> dict[str, Analysis]:
-    """The built-in analyses, and those that installed packages register as entry points; one that cannot be loaded or
-    named is logged and skipped."""
+    """The built-in analyses and those of packages; one that cannot be loaded or named is logged and skipped."""
     analyses = dict(BUILT_IN)
     for entry in entry_points(group=ENTRY_POINT):
         try:
@@ -72,7 +71,6 @@ def label(quantity: str) -> str:
 
 
 def findings(results: Results, base: int = 1) -> list[Finding]:
-    """Every finding of the results of one model by analysis, by section of the paper, those beyond it last; findings of
-    the built-in analyses without a result too."""
+    """Every finding on one model's results, also on those that are missing, by section of the paper, others last."""
     found = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
     return sorted(found, key=lambda finding: finding.section or "beyond")

@@ -26,8 +26,7 @@ ONE_SIDED = {  # analyses whose results of decoders have meant something else ->
 
 @dataclass(frozen=True)
 class Request:
-    """Everything that a result depends on. `options` are the analysis's own settings, `others` further files it reads,
-    by what they are to it."""
+    """All that a result depends on; `options` are the analysis's own settings, `others` further files by their role."""
 
     analysis: str
     checkpoint: Checkpoint

@@ -37,8 +37,7 @@ def compute(
     progress: Progress | None = None,
     model: AttentionModel | None = None,
 ) -> Result:
-    """Compute the request's analysis, and with it the others that the same forward pass feeds; store and return. Raises
-    BertvizError, or Cancelled when progress says so: a later call resumes from the sums that are finished."""
+    """The result of a request, computed and stored with those that share its pass; a call after a stop goes on."""
     together = shared(request)
     if store:
         store.check()
@@ -66,8 +65,7 @@ def shared(request: Request) -> list[Request]:
 
 
 def passes(requests: Iterable[Request]) -> list[list[Request]]:
-    """The requests in as few passes of the model as they can share: what reads one corpus with the same settings
-    through a plain forward pass goes together."""
+    """The requests in as few passes as can be: plain forward passes over one corpus with the same settings are one."""
     groups: dict[Any, list[Request]] = {}
     for request in requests:
         analysis = ANALYSES[request.analysis]
@@ -87,13 +85,9 @@ def compute_all(
 ) -> None:
     """Compute and store the requests that are not stored yet, in as few passes as possible.
 
-    A pass that fails does not stop the others, but for those of other models that would fail the same way. Without
-    `load` the last model stays in memory.
-
-    Raises:
-        BertvizError: The first one, when all passes have been tried, unless `failed` collects them; a ModelError only
-            where there is no other.
-        StoreError, Cancelled: At once.
+    A pass that fails does not stop the others, but for those of other models that would fail the same way. Its
+    BertvizError goes into `failed`, or the first one is raised at the end, a ModelError only where there is no other;
+    StoreError and Cancelled are raised at once. Without `load` the last model stays in memory.
     """
     progress, failures = progress or Progress(), dict[Any, Failure]()
     store.check()

@@ -54,8 +54,7 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 
 def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """The arrays and JSON values of `pack` from a stream, of arrays in `rows` only the row at that index of first axes;
-    raises ValueError or KeyError where `pack` did not write it."""
+    """As `unpack`, from a stream, of arrays in `rows` only the row at that index of their first axes."""
     start = stream.read(8)
     header = json.loads(stream.read(int.from_bytes(start, "little")))
     begin, values = stream.tell(), json.loads(header.pop("__metadata__")["json"])

@@ -123,8 +123,7 @@ class Store:
                 cache.delete(name)
 
     def mark_used(self, key: str) -> None:
-        """Note once an hour that a result was shown, for the limit drops first what was not; waits for no busy
-        database."""
+        """Note once an hour that a result was shown: the limit drops others first. Waits for no busy database."""
         now = time.time()
         if now - self._used.get(key, 0.0) <= RECENT:
             return
