@@ -4,13 +4,12 @@ import math
 import re
 
 NATS = ", nats"  # the unit at the end of a label
-SMALL = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 def small_int(text: str) -> int | None:
     """The number that a text of one to nine ASCII digits writes, or None for another text; `int` accepts some that no
     format means (٣, 1_0), and stops at thousands of digits."""
-    return int(text) if SMALL.fullmatch(text) else None
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 
 def number(value: float, sign: str = "") -> str:

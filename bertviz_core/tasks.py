@@ -162,7 +162,10 @@ class Worker:
         try:
             self._follow(progress)
         except (OSError, EOFError):
-            raise _died(self.close()) from None
+            status = self.close()
+            how = f"signal {-status}" if status < 0 else f"exit status {status}"
+            hint = f"{SMALLER} Or run it again, if the process was stopped."
+            raise BertvizError(f"The worker process died ({how}); memory may have run out.", hint=hint) from None
 
     def close(self) -> int:
         """Kill the process; returns its exit status, a negative signal number where a signal ended it."""
@@ -195,12 +198,6 @@ class Worker:
                 raise Cancelled()
         self.close()
         raise Cancelled()
-
-
-def _died(status: int) -> BertvizError:
-    how = f"signal {-status}" if status < 0 else f"exit status {status}"
-    hint = f"{SMALLER} Or run it again, if the process was stopped."
-    return BertvizError(f"The worker process died ({how}); memory may have run out.", hint=hint)
 
 
 def _send(link: Connection, **message: Any) -> None:

@@ -82,11 +82,24 @@ class RayRunner(LocalRunner):
 
     @cached_property
     def workers(self) -> list[Any]:
+        """Actors, which Ray starts again when they end: one for each worker, else for each GPU, or each CPU."""
         if not ray.is_initialized():
             _connect(self.execution)
             self.callback(ray.shutdown)
         self.callback(self._end_workers)
-        return _actors(self.execution)
+        resources = ray.cluster_resources()
+        cpus, gpus = (int(resources.get(kind, 0)) for kind in ("CPU", "GPU"))
+        gpus = 0 if self.execution.device == "cpu" else gpus
+        count = self.execution.workers or gpus or cpus
+        if count > cpus:
+            what = f"{count} workers need {count} CPUs, and the cluster has {cpus}."
+            raise SettingsError(what, hint=f"Choose at most {cpus} workers.")
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        variables = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
+        options: dict[str, Any] = {"num_gpus": min(1.0, gpus / count), "runtime_env": {"env_vars": variables}}
+        tries = {"max_restarts": -1, "max_task_retries": TRIES - 1}
+        worker: Any = ray.remote(ChunkWorker).options(num_cpus=1, **options, **tries)
+        return [worker.remote() for _ in range(count)]
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Load the model of a pass in every worker; returns its description, without weights."""
@@ -164,38 +177,16 @@ def _connect(execution: Execution) -> None:
         raise SettingsError(what, hint=hint) from error
 
 
-def _actors(execution: Execution) -> list[Any]:
-    """Actors, which Ray starts again when they end: one for each worker, else for each GPU, or each CPU without one."""
-    resources = ray.cluster_resources()
-    cpus, gpus = int(resources.get("CPU", 0)), 0 if execution.device == "cpu" else int(resources.get("GPU", 0))
-    count = execution.workers or gpus or cpus
-    if count > cpus:
-        what = f"{count} workers need {count} CPUs, and the cluster has {cpus}."
-        raise SettingsError(what, hint=f"Choose at most {cpus} workers.")
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    environment = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
-    remote_class: Any = ray.remote(ChunkWorker).options(
-        num_cpus=1,
-        num_gpus=min(1.0, gpus / count),
-        runtime_env={"env_vars": environment},
-        max_restarts=-1,
-        max_task_retries=TRIES - 1,
-    )
-    return [remote_class.remote() for _ in range(count)]
-
-
 def _failure(error: RayError) -> BertvizError:
     """The error of a failed actor call; a BertvizError is returned as it was raised there."""
-    cause = getattr(error, "cause", None)
-    if isinstance(cause, BertvizError):
-        return cause
-    is_task = isinstance(error, RayTaskError)
-    what = f"{type(cause).__name__}: {_reason(error)}" if is_task else _reason(error)
-    kind = "A worker failed" if is_task else f"A worker process ended {TRIES} times"
-    return BertvizError(f"{kind} ({what}).", hint="What was computed is stored: start it again, and it goes on.")
+    what = f"A worker process ended {TRIES} times ({_reason(error)})."
+    if isinstance(error, RayTaskError):
+        if isinstance(cause := error.cause, BertvizError):
+            return cause
+        what = f"A worker failed ({type(cause).__name__}: {_reason(cause)})."
+    return BertvizError(what, hint="What was computed is stored: start it again, and it goes on.")
 
 
 def _reason(error: BaseException) -> str:
     """The first line of what an error says."""
-    cause = getattr(error, "cause", None) or error
-    return (str(cause).strip().splitlines() or [type(cause).__name__])[0][:300]
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

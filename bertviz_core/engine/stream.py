@@ -57,7 +57,11 @@ def run(
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
             except RuntimeError as error:
-                _check_smaller(error, model, part)
+                if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
+                    raise
+                if len(part) == 1:
+                    what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
+                    raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
                 has_room = False
             if not has_room:  # after the error, which keeps the blocks of the failed try
                 if model.device.startswith("cuda"):
@@ -69,17 +73,6 @@ def run(
             for accumulator, each in zip(accumulators, sums, strict=True):
                 accumulator.merge(each)
             progress.advance(len(part))
-
-
-def _check_smaller(error: RuntimeError, model: AttentionModel, examples: Sequence[Encoded]) -> None:
-    """Raise the error unless smaller batches can fix it."""
-    if type(error).__name__ != "OutOfMemoryError" and "can't allocate memory" not in str(error):
-        raise error
-    if len(examples) == 1:
-        raise ModelError(
-            f"One example of {len(examples[0])} tokens does not fit into the {model.device} memory.",
-            hint="Choose a smaller maximum length, or another device.",
-        ) from error
 
 
 def extract(

@@ -33,11 +33,6 @@ class Upload:
     digest: str  # sha256 (hex) of the bytes; a part of cache keys, it opens nothing
     size: int  # in bytes
 
-    @property
-    def charge(self) -> int:
-        """Bytes that count against the limits."""
-        return max(self.size, MINIMUM)
-
 
 class Uploads:
     """The uploads in a store. On a public server equal files are separate uploads, which end with their sessions."""
@@ -58,7 +53,7 @@ class Uploads:
             query = f"SELECT {CHARGE} FROM Cache WHERE key GLOB 'upload/*' AND key != ? AND {BYTES}"
             with self.store.reading() as reader:
                 ((others,),) = reader.sql(query, (f"upload/{new.token}", time.time()))
-            if others + new.charge > self.access.uploads:
+            if others + max(new.size, MINIMUM) > self.access.uploads:
                 hint = "Try again later, or ask its operator to set BERTVIZ_UPLOADS higher."
                 raise InputError("This server has no space for more uploads.", where=name, hint=hint)
             self.store.write(f"upload/{new.token}", data, expire)

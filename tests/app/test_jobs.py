@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from bertviz_core.errors import BertvizError
 from bertviz_core.settings import Access
-from bertviz_core.tasks import _died
 from pages.shared import services
 from tests.app.driving import open_app, unescaped, wait_for_job, words
 from tests.waiting import until
@@ -26,7 +26,7 @@ class Gate:
         while not self.opened.wait(0.01):
             progress.advance(0)
             if self.killed.is_set():
-                raise _died(-9)
+                raise BertvizError("The worker process died (signal 9).")
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from contextlib import suppress
 import streamlit as st
 
 from bertviz_core.corpora.upload_check import CheckedFiles, UploadCheck
-from bertviz_core.engine.uploads import TOKEN, Upload
+from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
 
@@ -42,7 +42,7 @@ def lifetime() -> str:
 def keep(checked: CheckedFiles) -> str:
     """Store a checked file; returns its address. Raises InputError where there is no room for it."""
     access, mine = services.access(), jobs.session().uploads
-    if access.public and sum(upload.charge for upload in mine) + len(checked.data) > access.session_uploads:
+    if access.public and sum(max(each.size, MINIMUM) for each in mine) + len(checked.data) > access.session_uploads:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
         raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
     upload = services.uploads().keep(checked.data, checked.name, checked.kind)
