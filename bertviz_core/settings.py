@@ -72,13 +72,6 @@ def app_execution() -> Execution:
     return Execution(workers=workers, ray=os.environ.get("BERTVIZ_RAY", ""))
 
 
-def default_folder() -> Path:
-    """`BERTVIZ_STORE`, else a folder in the user's cache directory: where results are stored."""
-    if named := os.environ.get("BERTVIZ_STORE"):
-        return Path(os.path.expandvars(named)).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
-
-
 @dataclass(frozen=True)
 class Access:
     """The limits of a server. The defaults are for a local app; those of the last four hold for every server."""

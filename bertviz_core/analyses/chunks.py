@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from bertviz_core.analyses import details
+from bertviz_core.analyses.details import COUNT
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.engine import stream
@@ -80,7 +80,7 @@ class ChunkedPass:
         sums = [total.from_bytes(part) if isinstance(part, bytes) else part for total, part in pairs]
         for request, each in zip(self.requests, sums, strict=True):
             if hasattr(each, "take_detail"):  # before it waits
-                details.put(self.store, request.key(), number, pack(each.take_detail()))
+                self._write(f"detail/{request.key()}/{number}", pack(each.take_detail()))
         self.waiting[number] = sums
         while self.done in self.waiting:
             for total, each in zip(self.totals, self.waiting.pop(self.done), strict=True):
@@ -100,8 +100,7 @@ class ChunkedPass:
         for index, request in enumerate(self.requests):
             waiting = {str(number): sums[index].to_bytes() for number, sums in self.waiting.items()}
             state = {"done": self.done, "total": self.totals[index].to_bytes(), **waiting}
-            with suppress(StoreError):  # the result may still find room
-                self.store.write(work_name(request), pack(state, share=share, work=self.work), WORK_DAYS * DAY)
+            self._write(work_name(request), pack(state, share=share, work=self.work), WORK_DAYS * DAY)
         self._saved, self._is_changed = time.monotonic(), False
         self._cost = self._saved - started
 
@@ -109,10 +108,15 @@ class ChunkedPass:
         """Delete the saved sums and record the number of detail parts, once the results are stored."""
         for request, total in zip(self.requests, self.totals, strict=True):
             if hasattr(total, "take_detail"):
-                details.put(self.store, request.key(), details.COUNT, str(len(self.sizes)).encode())
+                self._write(f"detail/{request.key()}/{COUNT}", str(len(self.sizes)).encode())
         if self.store is not None:
             with suppress(StoreError):
                 self.store.delete(*map(work_name, self.requests))
+
+    def _write(self, name: str, data: bytes, expire: float | None = None) -> None:
+        with suppress(StoreError):  # the result may still find room
+            if self.store is not None:
+                self.store.write(name, data, expire)
 
     def _needs(self, number: int) -> bool:
         return number >= self.done and number not in self.waiting

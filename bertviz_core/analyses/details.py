@@ -4,7 +4,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
@@ -17,16 +16,9 @@ from bertviz_core.engine.store import Store
 from bertviz_core.errors import StoreError
 from bertviz_core.heads import DirectedHead
 
-COUNT = "parts"
+COUNT = "parts"  # beside the parts by their numbers, from 0: how many there are in all
 ORDERS = ("most confident first", "least confident first", "file order")
 Entry = TypeVar("Entry")
-
-
-def put(store: Store | None, key: str, part: int | str, data: bytes) -> None:
-    """Store a part by its number, from 0, beside the result with this key, or as COUNT how many there are in all."""
-    with suppress(StoreError):  # the result may still find room
-        if store is not None:
-            store.write(f"detail/{key}/{part}", data)
 
 
 @dataclass(frozen=True)
@@ -51,8 +43,8 @@ class StoredParts:
 
 def stored_parts(store: Store, key: str, source: Source) -> StoredParts | None:
     """The parts beside the result with this key; None if the store does not have all of them."""
-    with suppress(StoreError, ValueError), store.open(f"detail/{key}/{COUNT}") or BytesIO(b"0") as stream:
-        count = int(stream.read())
+    with suppress(StoreError, ValueError):
+        count = int(store.read(f"detail/{key}/{COUNT}") or 0)
         if count and all(f"detail/{key}/{number}" in store for number in range(count)):
             return StoredParts(store, key, source, count)
     return None

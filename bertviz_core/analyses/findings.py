@@ -49,13 +49,9 @@ def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
 
 def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
     """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another."""
-    values = result[quantity]
+    values, units = result[quantity], result.units[result.quantities.index(quantity)]
     half = result.interval(quantity, comparisons or values.size)
-    return Interval(values - half, values + half, _units(result, quantity) >= MIN_UNITS)
-
-
-def _units(result: HeadAverages, quantity: str) -> int:
-    return int(result.units[result.quantities.index(quantity)])
+    return Interval(values - half, values + half, bool(units >= MIN_UNITS))
 
 
 def layer_intervals(result: HeadAverages, quantity: str, comparisons: int = 1) -> Interval:
@@ -139,8 +135,9 @@ class Statement:
             except KeyError:
                 answer = Answer(ABSENT, f"This model or corpus lacks what the statement is about; see “{title}”.")
         state, sentence, head, quantity = answer
-        if isinstance(result, HeadAverages) and quantity and (units := _units(result, quantity)) < MIN_UNITS:
-            sentence += f" Only {units_text(units, result.unit)}."
+        if isinstance(result, HeadAverages) and quantity:
+            units = int(result.units[result.quantities.index(quantity)])
+            sentence += f" Only {units_text(units, result.unit)}." if units < MIN_UNITS else ""
         name, of_paper = f"{analysis}.{self.name}", (self.section, self.statement, self.rule)
         return Finding(name, analysis, *of_paper, str(state), sentence, head, quantity)
 

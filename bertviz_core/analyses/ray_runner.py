@@ -139,8 +139,7 @@ class RayRunner(LocalRunner):
             raise
 
     def _task(self, requests: Sequence[Request]) -> PassTask:
-        model = requests[0].checkpoint
-        model = replace(model, folder=model.folder.absolute())
+        model = replace(requests[0].checkpoint, folder=requests[0].checkpoint.folder.absolute())
         source = replace(requests[0].source, opener=io.BytesIO, parts=())
         bare = tuple(replace(request, checkpoint=model, source=source, others={}) for request in requests)
         return PassTask(bare, self.execution, model.fingerprint())

@@ -18,7 +18,7 @@ from diskcache.core import DBNAME
 from bertviz_core.engine import store_disk
 from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, reason
 from bertviz_core.errors import StoreError
-from bertviz_core.settings import default_folder, gigabytes
+from bertviz_core.settings import gigabytes
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
@@ -45,12 +45,13 @@ class Store:
     `limit` bytes on disk the results longest unused are dropped.
 
     Opening never fails: of a store that cannot be written, what can be read is read, and writing is tried again every
-    few seconds. Each error of SQLite or the system leaves a method as StoreError. `BERTVIZ_STORE_LIMIT`, in GB, is the
-    limit where none is given; SettingsError is raised for one that cannot be read.
+    few seconds. Each error of SQLite or the system leaves a method as StoreError. Without a folder or a limit those of
+    `BERTVIZ_STORE` (else the user's cache) and `BERTVIZ_STORE_LIMIT` (in GB, or SettingsError is raised) hold.
     """
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
-        named = os.path.expandvars(folder or default_folder())  # as diskcache will read it
+        default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
+        named = os.path.expandvars(folder or os.environ.get("BERTVIZ_STORE") or default)  # as diskcache will read it
         self.folder, self.shipped = Path(named).expanduser(), shipped
         self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit
         self._lock = threading.Lock()
@@ -145,10 +146,9 @@ class Store:
     def heads(self) -> Iterator[tuple[str, bytes]]:
         """(key, safetensors header) of every result, stored or shipped, without its arrays."""
         with suppress(StoreError):  # `problem` says so
-            keys = [entry.key for entry in self.entries() if entry.kind == "result"]
-            for key in keys:
-                if header := self.header(f"result/{key}"):
-                    yield key, header
+            for entry in self.entries():
+                if entry.kind == "result" and (header := self.header(f"result/{entry.key}")):
+                    yield entry.key, header
         for path in sorted(self.shipped.glob("*.safetensors")):
             with path.open("rb") as stream:
                 yield path.stem, _header(stream)

@@ -9,7 +9,7 @@ import pytest
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import MINIMUM, Uploads
 from bertviz_core.errors import InputError, StoreError
-from bertviz_core.settings import Access, default_folder
+from bertviz_core.settings import Access
 
 PICKLE_MODE = 4  # diskcache's mark for a pickled value
 
@@ -70,10 +70,10 @@ def test_entries_size_clear_and_a_missing_value_file(store):
 
 def test_the_default_folder_can_be_named(monkeypatch, tmp_path):
     monkeypatch.setenv("BERTVIZ_STORE", str(tmp_path / "named"))
-    assert default_folder() == tmp_path / "named"
+    assert Store().folder == tmp_path / "named"
     monkeypatch.delenv("BERTVIZ_STORE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_folder() == tmp_path / "bertviz_core"
+    assert Store().folder == tmp_path / "bertviz_core"
 
 
 def test_nobody_else_on_the_machine_reads_the_store(tmp_path):
