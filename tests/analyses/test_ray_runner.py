@@ -211,7 +211,7 @@ def test_a_model_that_cannot_be_loaded(cluster, masked, tmp_path, store):
     weights.write_bytes(weights.read_bytes()[:-100])
     found = Checkpoint("broken", broken, None, find(str(masked.checkpoint.folder)).config)
     request = Request("entropy", found, sample("encyclopedia"), Settings(max_length=64, limit=5))
-    with pytest.raises(ModelError, match="cannot be loaded") as caught:
+    with pytest.raises(ModelError, match="is damaged") as caught:
         run_on(cluster, request, store)
     assert "save_pretrained" in caught.value.hint
 
