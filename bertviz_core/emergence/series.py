@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
@@ -20,7 +19,7 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.emergence import AVERAGED, OF_RELATIONS, REQUIRED, Emergence
-from bertviz_core.errors import BertvizError, InputError, ModelError
+from bertviz_core.errors import InputError, ModelError
 from bertviz_core.models import sources
 from bertviz_core.models.checkpoint import Checkpoint, find, local_folder
 from bertviz_core.numbers import small_int
@@ -80,14 +79,6 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     return Training("/".join(opened.resolve().parts[-2:]), steps, checkpoints, skipped)
 
 
-def _reason(error: BertvizError, folder: Path) -> str:
-    """The message of a checkpoint's error without its name, so that equal mistakes are counted together."""
-    text = error.what
-    for name in (str(folder), folder.name):
-        text = text.replace(f" {name!r}", "")
-    return text.replace(str(folder), folder.name)
-
-
 def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
     """(step, checkpoint) of every model folder; folders without a number in their name are passed over."""
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
@@ -100,7 +91,10 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
         try:
             yield step, find(str(path))
         except ModelError as error:
-            skipped.add(f"a checkpoint that cannot be used: {_reason(error, path)}", path.name)
+            reason = error.what
+            for name in (str(path), path.name):  # without which equal mistakes are counted together
+                reason = reason.replace(f" {name!r}", "")
+            skipped.add(f"a checkpoint that cannot be used: {reason.replace(str(path), path.name)}", path.name)
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
@@ -159,20 +153,19 @@ class Series:
                 continue
             if results[LOSS] is None:
                 skipped.add("no masked-word loss", checkpoint.folder.name)
-            results["dependency_heads"] = results["dependency_heads"].default_view()
-            rows, relations, gradients = list(_quantities(results)), results["dependency_heads"], results[LOSS]
+            relations, gradients = results["dependency_heads"].default_view(), results[LOSS]
             numbers = {
                 "steps": step,
                 "tokens": UNKNOWN_TOKENS,
                 "loss": gradients.loss if gradients else np.nan,
                 "masked_accuracy": gradients.accuracy if gradients else np.nan,
-                "averages": np.array([result.mean[row] for result, row in rows], np.float32),
-                "errors": np.array([result.error[row] for result, row in rows], np.float32),
+                "averages": _averaged(results, "mean").astype(np.float32),
+                "errors": _averaged(results, "error").astype(np.float32),
                 "correct": relations.correct,
             }
             steps.append(numbers)
             checkpoints.append({"name": checkpoint.folder.name, "step": step, "fingerprint": checkpoint.fingerprint()})
-            last = results
+            last = results | {"dependency_heads": relations}
         if not steps:
             raise ModelError(
                 f"None of the {len(training.steps)} checkpoints has stored results.",
@@ -185,9 +178,9 @@ class Series:
             provenance=self._provenance(last, checkpoints, skipped),
             **arrays,
             **{name: getattr(relations, name) for name in OF_RELATIONS},
-            quantities=[result.quantities[row] for result, row in rows],
-            units=np.array([result.units[row] for result, row in rows]),
-            effective_units=np.array([result.effective_units[row] for result, row in rows]),
+            quantities=_averaged(last, "quantities").tolist(),
+            units=_averaged(last, "units"),
+            effective_units=_averaged(last, "effective_units"),
             unit=last["entropy"].unit,
             uniform=last["entropy"].uniform,
         )
@@ -204,16 +197,13 @@ class Series:
             "others": {"treebank": treebank["corpus"]},
             **{name: treebank[name] for name in ("format", "sentences", "words")},
             "skipped": [*skipped.to_json(), *text["skipped"], *treebank["skipped"]],
-            "options": {
-                "treebank": treebank["corpus"]["name"],
-                "treebank_digest": treebank["corpus"]["digest"][:16],
-                "view": treebank["options"]["view"],
-                "min_count": treebank["options"]["min_count"],
-            },
+            "options": {name: treebank["options"][name] for name in ("view", "min_count")},
         }
 
 
-def _quantities(results: Mapping[str, Any]) -> Iterator[tuple[HeadAverages, int]]:
-    """(result, row in it) of each quantity of surface patterns and of entropy."""
-    for result in (results[name] for name in AVERAGED):
-        yield from ((result, row) for row, name in enumerate(result.quantities) if name != CONSTANT)
+def _averaged(results: Mapping[str, Any], field: str) -> np.ndarray:
+    """(quantity, ...) of a field of surface patterns and entropy, without CONSTANT."""
+    of_names, of_field = (
+        np.concatenate([getattr(results[name], each) for name in AVERAGED]) for each in ("quantities", field)
+    )
+    return np.asarray(of_field[of_names != CONSTANT])

@@ -14,6 +14,7 @@ from bertviz_core.analyses.findings import NOT_COMPUTED, NOT_SHOWN, SHOWN, UNDEC
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.registry import findings
 from bertviz_core.analyses.results import Results
+from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.heads import Head, all_heads, arrow
 from bertviz_core.numbers import quantity
@@ -24,14 +25,6 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 NONE = "no named behavior"
 ON_CARD = 3  # quantities: those in which a head ranks highest
 SENTENCES, SHORT = 2, 70  # of a relation; characters of a sentence that is seen without scrolling
-TARGETS = {  # what heads of a behavior attend to
-    "next": "the next token",
-    "previous": "the previous token",
-    "to_cls": "[CLS]",
-    "to_sep": "[SEP]",
-    "to_first": "the first token",
-    "to_punct": "full stops and commas",
-}
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
@@ -63,7 +56,7 @@ def _state(results: Results) -> str:
     result = results.get("surface_patterns")
     if not isinstance(result, HeadAverages):
         return UNDECIDED
-    limits = {name: limit for name, limit in asdict(Thresholds()).items() if name in TARGETS and name in result.present}
+    limits = {name: limit for name, limit in asdict(Thresholds()).items() if name in result.present}
     states = set()
     for name, limit in limits.items():
         states |= set(decide(head_intervals(result, name, len(limits) * result[name].size), limit).flat)
@@ -73,7 +66,7 @@ def _state(results: Results) -> str:
 def _sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
     """(layer, head) names of behaviors, and what the linguistic heads find, in one sentence."""
     groups, antecedents = behavior_counts(labels), sum(name == COREFERENCE for name in named.values())
-    counts = {target: groups.get(name, 0) for name, target in TARGETS.items()}
+    counts = {BY_QUANTITY[name].short: count for name, count in groups.items() if name in BY_QUANTITY}
     counts |= {"governors": len(named) - antecedents, "antecedents": antecedents}
     parts = [f"{count} to {target}" for target, count in counts.items() if count]
     which = f": {', '.join(parts)}".replace(" to ", " attend to ", 1) if parts else ""

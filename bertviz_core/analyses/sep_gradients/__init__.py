@@ -74,10 +74,6 @@ class SepGradients(LossAverages):
 
     analysis: ClassVar[str] = "sep_gradients"
 
-    def classes(self, form: str) -> dict[str, np.ndarray]:
-        """Class -> (layer, head) values of a quantity, without the classes that no segment has."""
-        return {name: self[form.format(name)] for name in CLASSES if form.format(name) in self.present}
-
     def arrays(self) -> dict[str, Any]:
         return super().arrays() | {"loss": self.loss} | self.counts()
 
@@ -93,7 +89,7 @@ class Sink(NamedTuple):
 
 def sink(result: SepGradients) -> Sink | None:
     """The sink of a result; None where no input has a special token."""
-    attention = {f"to_{name}": values for name, values in result.classes(ATTENTION).items()}
+    attention = {f"to_{name}": result[form] for name in CLASSES if (form := ATTENTION.format(name)) in result.present}
     if not (ranked := ranked_sinks(attention)):
         return None
     means = attention[quantity := ranked[0]].mean(1)
@@ -120,7 +116,7 @@ def no_op(result: SepGradients, base: int) -> Answer:
 
 def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
-    series = [_series(result, GRADIENT, name) for name in result.classes(GRADIENT)]
+    series = [_series(result, GRADIENT, name) for name in CLASSES if GRADIENT.format(name) in result.present]
     return _log_axis(layer_figure([series], base=base, height=420), 1, series)
 
 
@@ -130,7 +126,7 @@ def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
     peak = sink(result)
     assert peak is not None, "drawn only where the inputs have a special token"
     token = peak.token
-    shown = [name for name in (token, "other") if name in result.classes(GRADIENT)]
+    shown = [name for name in (token, "other") if GRADIENT.format(name) in result.present]
     titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
     gradients = [_series(result, GRADIENT, name) for name in shown]
     figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, base=base, height=560)
