@@ -62,7 +62,7 @@ with left.container(gap=None):  # a title takes little room
         st.caption(f"**{plain(first.title)}**")
     if shape == "lines":
         with compare:
-            overlaid = viewer_heads.choose_overlaid(first, model) if alone else []
+            overlaid = viewer_heads.choose_overlaid(selection, model) if alone else []
         viewer_panes.lines(first, "attention-lines", can_mask, min_weight, overlaid)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"

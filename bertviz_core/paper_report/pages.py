@@ -25,7 +25,7 @@ from bertviz_core.heads import highest
 from bertviz_core.overview import clearest, relation_heads
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.paper_report import Report
-from bertviz_core.plotting.drawing import WIDTH, bullets, element, html_page, picture, table
+from bertviz_core.plotting.drawing import WIDTH, bullets, element, figure_html, html_page, table
 from bertviz_core.viewer.figure import lines_figure
 
 ABSENT = "–"
@@ -105,7 +105,8 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     yield bullets(found or [analysis.summary])
     for title, figure in analysis.figures(result).items():
         caption = f"{title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
-        yield picture(figure.update_layout(width=WIDTH), caption)
+        drawn = figure_html(figure.update_layout(width=WIDTH))
+        yield f"<figure>{drawn}{element('figcaption', caption)}</figure>"
     if analysis.name in PAPER_TABLES:
         yield PAPER_TABLES[analysis.name](result)
     elif analysis.columns:
@@ -201,7 +202,8 @@ def _clearest(report: Report) -> Iterator[str]:
         if lines := [each for each in report.lines if each.figure == figure]:
             where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
             caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
-            yield picture(lines_figure([each.panel for each in lines], across=3), caption)
+            drawn = figure_html(lines_figure([each.panel for each in lines], across=3))
+            yield f"<figure>{drawn}{element('figcaption', caption)}</figure>"
 
 
 def _skipped(report: Report) -> list[str]:

@@ -1,7 +1,4 @@
-"""A sentence as inline SVG: gold arcs above the words, a head's guesses below them.
-
-Everything that came from a file is escaped. Lines and words take the text color of the page around them.
-"""
+"""A sentence as inline SVG in the page's color, all texts escaped: gold arcs above the words, guesses below them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

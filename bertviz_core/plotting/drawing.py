@@ -1,9 +1,5 @@
-"""Figures as plotly's JSON, checked once, with the chosen head ringed in a copy that shares the rest; as SVG files, by
-plotly's own drawing through kaleido and an installed Chromium or Chrome; and in pages of HTML that need no network, in
-which every text is plain, and nothing in it is markup.
-
-Building a figure costs plotly 10 to 50 ms, most of it in checking values that were right the last time.
-"""
+"""Figures as plotly's JSON, built and checked once (10 to 50 ms); as SVG files, through kaleido and an installed
+Chromium or Chrome; and in pages of HTML that need no network, in which every text is plain."""
 
 import json
 import re
@@ -155,11 +151,6 @@ def figure_html(figure: go.Figure) -> str:
     """A figure as an element of `html_page`; its camera saves SVG."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
-
-
-def picture(figure: go.Figure, caption: str) -> str:
-    """A figure with its caption."""
-    return f"<figure>{figure_html(figure)}<figcaption>{escape(caption)}</figcaption></figure>"
 
 
 def element(name: str, text: str) -> str:

@@ -1,5 +1,4 @@
-"""Views of the attention of one input: between tokens or words, with or without special tokens, within or across
-segments (Figures 1 and 5; methods, section 10); and predictions for its masked words, with heads switched off."""
+"""Views of the attention of one input (Figures 1 and 5; methods, section 10), and tables of predictions for it."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,12 +28,11 @@ WIDTH = 330  # squares that all layers' pictures have side by side
 
 @dataclass(frozen=True)
 class InputView:
-    """Options of an input's view. `sides` is one of SIDES; `first_piece` reads a split word's row from its first piece,
-    as the release does, not from the mean over its pieces."""
+    """Options of an input's view; `first_piece` reads a split word's row from its first piece, as the release does."""
 
     words: bool = False
     special: bool = True
-    sides: str = "all"
+    sides: str = "all"  # one of SIDES
     first_piece: bool = False
 
 
@@ -54,15 +52,14 @@ class InputAttention:
     def to_frame(self, head: Head) -> pd.DataFrame:
         """A row for each line of one head; positions are those of the units' first tokens, from 1."""
         i, j = np.indices(self.weights[head].shape).reshape(2, -1)
-        return pd.DataFrame(
-            {
-                "from_position": self.queries.start[i] + 1,
-                "from": np.array(self.queries.labels, dtype=object)[i],
-                "to_position": self.keys.start[j] + 1,
-                "to": np.array(self.keys.labels, dtype=object)[j],
-                "weight": self.weights[head].reshape(-1),
-            }
-        )
+        columns = {
+            "from_position": self.queries.start[i] + 1,
+            "from": np.array(self.queries.labels, dtype=object)[i],
+            "to_position": self.keys.start[j] + 1,
+            "to": np.array(self.keys.labels, dtype=object)[j],
+            "weight": self.weights[head].reshape(-1),
+        }
+        return pd.DataFrame(columns)
 
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
         """The (query, key) with the largest weight of any head; if an end is given, of those with that end. Neighbors
@@ -97,9 +94,8 @@ class InputAttention:
         return indices[0], indices[1]
 
     def pair_frame(self, query: int, key: int) -> pd.DataFrame:
-        """A row for each head, sorted by the weight from one unit to another, by their indices (methods, section
-        10): label, layer and head from 1, `weight`, `rank` among all heads, and `rank_of_target`, 1 where the head
-        attends from the unit to no other with a larger weight."""
+        """A row for each head, from 1, sorted by the weight between two units, by their indices: its rank among all
+        heads, and `rank_of_target`, 1 where the head attends from the unit to no other with a larger weight."""
         rows = self.weights[:, :, query]
         weight = rows[..., key]
         columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
@@ -110,7 +106,7 @@ class InputAttention:
         return picture_map(thumbnails(self.weights), base)
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
-        """`to_frame` of one head; the last columns say in every row what it was computed from."""
+        """`to_frame` of one head, with the origin in every row."""
         return to_csv(self.to_frame(head).assign(**origin))
 
     def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:

@@ -1,5 +1,4 @@
-"""The attention of one input as files: the interactive lines as one HTML document that needs no network, SVG, CSV and
-safetensors; and what the lines' script draws of a head."""
+"""The attention of one input as files, and what the script of the interactive lines draws."""
 
 import base64
 import json
@@ -15,7 +14,6 @@ from bertviz_core.errors import InputError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.paper import CITATION
-from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
 from bertviz_core.version import __version__
@@ -62,14 +60,6 @@ def pack(weights: np.ndarray) -> str:
     return base64.b64encode(np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2").tobytes()).decode()
 
 
-def overlay(attention: InputAttention, heads: Sequence[Head], base: int = 1) -> list[dict[str, str]]:
-    """What the script draws of heads over each other, each in its color: at most as many as there are colors."""
-    return [
-        {"label": f"Head {head.label(base)}", "color": color, "weights": pack(attention.weights[head])}
-        for head, color in zip(heads, OVERLAY, strict=False)
-    ]
-
-
 def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, model: str, caption: str) -> str:
     """The HTML document of the lines of some heads, in order, `head` shown first, with a caption under the drawing.
     Raises InputError where their weights take more than a page should hold."""
@@ -108,10 +98,10 @@ def in_frame(document: str, attention: InputAttention) -> str:
 
 
 def builders(
-    attention: InputAttention, head: Head, origin: dict[str, Any], min_weight: float = 0.0
+    attention: InputAttention, head: Head, origin: dict[str, Any], min_weight: float
 ) -> dict[str, Callable[[], bytes]]:
-    """Suffix -> function that builds the bytes of one input's attention: .svg of the head's lines from weight
-    `min_weight` on, .csv of its weights, .html of the lines to hover over, .safetensors of every head."""
+    """Suffix -> function that builds the bytes: .svg (from weight `min_weight` on) and .csv of one head, the others of
+    every head."""
     return {
         ".svg": lambda: input_svg(attention, head, Path(origin["model"]).name, min_weight),
         ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
@@ -137,8 +127,7 @@ def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) ->
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """Origin of a single input that was run by itself, in the fields of `results.origin`; `digest` is that of its
-    tokens."""
+    """Origin of an input that was run by itself, in the fields of `results.origin`; `digest` is of its tokens."""
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

@@ -1,6 +1,5 @@
-"""The product of query and key that makes a token's weights in one head, by dimension; and in the first layer of models
-that add learned positions to words, how much of it comes from words and how much from positions (docs/methods.md,
-section 10)."""
+"""The product of query and key that makes a token's weights in one head, by dimension, and in some models' first layer
+by words and positions (methods, section 10)."""
 
 from __future__ import annotations
 
@@ -70,8 +69,9 @@ class QueryKey:
         """Whether anything but the products is in a logit."""
         return bool(np.abs(self.bias).max() > 1e-4)
 
-    def to_frame(self) -> pd.DataFrame:
-        """A row for each key: its score, bias, logit, weight and terms, then the products, by dimension from 1."""
+    def to_csv(self, origin: dict[str, Any]) -> bytes:
+        """A row for each key: its score, bias, logit, weight and terms, then the products, by dimension from 1; the
+        query token and the origin in every row."""
         tokens = self.tokens
         columns = {"to_position": tokens.start + 1, "to": tokens.labels, "score": self.scores, "bias": self.bias}
         columns |= {"logit": self.logits, "weight": self.weights}
@@ -79,12 +79,8 @@ class QueryKey:
             columns |= dict(zip((term.replace(" × ", "_") for term in TERMS), self.terms.T, strict=True))
         for name, values in (("query", self.query + 0 * self.keys), ("key", self.keys), ("product", self.products)):
             columns |= {f"{name}_{dimension}": column for dimension, column in enumerate(values.T, start=1)}
-        return pd.DataFrame(columns)
-
-    def to_csv(self, origin: dict[str, Any]) -> bytes:
-        """`to_frame`, with the query token and the origin in every row."""
-        asked = {"from_position": self.position + 1, "from": self.tokens.labels[self.position]}
-        return to_csv(self.to_frame().assign(**asked, **origin))
+        asked = {"from_position": self.position + 1, "from": tokens.labels[self.position]}
+        return to_csv(pd.DataFrame(columns).assign(**asked, **origin))
 
 
 def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:

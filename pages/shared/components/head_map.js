@@ -9,11 +9,9 @@ class HeadMap {
     const saving = button("SVG", () => this.save(), { class: "save", "aria-label": "SVG of the map" });
     this.tip = html("div", { class: "tip", "aria-hidden": "true" }); // the cell's own label says it
     this.card = html("aside", { class: "card" });
-    this.map = html("div", { class: "map" });
+    this.map = html("div", { class: "map" }, this.picture, saving, this.tip);
+    this.root = html("div", { class: "frame" }, this.map);
     this.cells = new Cells(this);
-    this.map.append(this.picture, saving, this.tip);
-    this.root = html("div", { class: "frame" });
-    this.root.append(this.map);
     this.context = document.createElement("canvas").getContext("2d");
     for (const type of ["pointerover", "pointermove", "focusin"])
       this.picture.addEventListener(type, (event) => this.describe(this.cells.target(event)));

@@ -1,5 +1,4 @@
-"""The attention viewer's choices of heads; and of single tokens the guesses for masked words, all heads by the weight
-from one token to another, and the product of a query with every key."""
+"""The attention viewer's choices of heads, and its parts on single tokens: guesses, pairs, a query's products."""
 
 from collections.abc import Sequence
 
@@ -18,7 +17,6 @@ from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer import InputAttention, ablated_heads, shorten, switches
 from bertviz_core.viewer.figure import products_figure
-from bertviz_core.viewer.files import overlay
 from bertviz_core.viewer.preview import of_input
 from bertviz_core.viewer.query_key import MASKED, TERMS, QueryKey, measure
 from pages.shared import messages, page, stored
@@ -36,9 +34,8 @@ NOT_APART = (
 )
 
 
-def choose_overlaid(shown: Pane, model: AttentionModel) -> list[dict[str, str]]:
-    """Draw the choice of the heads that are drawn over the chosen one, each in its color; [] for none."""
-    selection = shown.selection
+def choose_overlaid(selection: Selection, model: AttentionModel) -> list[Head]:
+    """Draw the choice of the heads that are drawn over the chosen one, each in its color."""
     about = f"Counted from 1. They are drawn over the chosen head; at most {len(OVERLAY)} heads in all."
     chosen = _choose_heads("Heads overlaid in color", "overlay", about, selection, model)
     if chosen is None:
@@ -46,7 +43,7 @@ def choose_overlaid(shown: Pane, model: AttentionModel) -> list[dict[str, str]]:
     heads = [head for head in all_heads(*chosen.shape) if chosen[head] and head != selection.head]
     if len(heads) >= len(OVERLAY):
         st.caption(f"The first {len(OVERLAY) - 1} of {len(heads)} heads are drawn over head {selection.label}.")
-    return overlay(shown.attention, [selection.head, *heads], selection.base) if heads else []
+    return heads
 
 
 def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarray | None:

@@ -16,6 +16,7 @@ from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.models.checkpoint import DEMO
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
+from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
 from bertviz_core.viewer import InputAttention, InputView, predictions_frame, shorten
 from bertviz_core.viewer.files import FOLDER, input_html, input_origin, pack, sides
@@ -129,10 +130,11 @@ def claim(shown: Pane, view: InputView, min_weight: float) -> None:
     st.markdown(f"**Head {shown.selection.label} {most}{rest}.**{none}")
 
 
-def lines(shown: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[dict[str, str]] = ()) -> None:
-    """The drawing of one side, whose head's matrix travels, or those of the heads `overlaid` as `overlay` packs them.
-    Pins and masks go to the address: one on one side is on the other too, where it has the same tokens."""
-    attention, layout = shown.attention, shown.original.layout
+def lines(shown: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Head] = ()) -> None:
+    """The drawing of one side: its head, with others `overlaid` each in its color. Pins and masks go to the address:
+    one on one side is on the other too, where it has the same tokens."""
+    attention, layout, base = shown.attention, shown.original.layout, shown.selection.base
+    colors = OVERLAY if overlaid else (None,)
 
     def pinned() -> None:
         pins = st.session_state[key]["pins"]
@@ -149,7 +151,10 @@ def lines(shown: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Se
             viewer_input.toggle_mask(set(unit))
 
     data = sides(attention, shown.masked) | {
-        "heads": overlaid or [{"weights": pack(attention.weights[shown.selection.head])}],
+        "heads": [
+            {"label": f"Head {head.label(base)}", "color": color, "weights": pack(attention.weights[head])}
+            for head, color in zip((shown.selection.head, *overlaid), colors, strict=False)
+        ],
         "minWeight": min_weight,
         "title": shown.title,
         "name": shown.name,
