@@ -159,7 +159,6 @@ def parameters(options: type) -> list[inspect.Parameter]:
             doc = typer.Option(*flags, help=doc.documentation)
         default = inspect.Parameter.empty if default is MISSING else default
         annotation = Annotated[kind, doc]  # type: ignore[valid-type]
-        found.append(
-            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        )
+        own = inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        found.append(own)
     return found

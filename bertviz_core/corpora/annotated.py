@@ -12,7 +12,6 @@ from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 
 FORMAT_SAMPLE = 1000  # lines of words from which the format is recognized
-CONLLU = "CoNLL-U"  # the format of Universal Dependencies
 Kind = Literal["treebank", "coreference"]
 
 
@@ -32,7 +31,7 @@ def _any_line(fits: Callable[[str], bool]) -> Callable[[Sequence[Line]], bool]:
 
 
 FORMATS = (
-    Format("treebank", CONLLU, conll.is_universal, conll.read_universal),
+    Format("treebank", "CoNLL-U", conll.is_universal, conll.read_universal),
     Format("treebank", "CoNLL-X", _any_line(conll.is_row), partial(conll.read_universal, universal=False)),
     Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
     Format("coreference", "CorefUD", formats.is_corefud, formats.corefud_drafts),
@@ -81,10 +80,8 @@ class Treebank(AnnotatedCorpus):
     kind = "treebank"
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
-        """Every sentence that is a tree; the others are counted in `skipped`.
-
-        Raises InputError, naming the line, for a file in which no sentence can be read.
-        """
+        """Every sentence that is a tree; the others are counted in `skipped`. Raises InputError, naming the line, for a
+        file in which no sentence can be read."""
         number, good = 0, False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
@@ -126,10 +123,8 @@ class CoreferenceCorpus(AnnotatedCorpus):
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:
-    """Runs of lines between blank lines; the last one needs none after it.
-
-    Raises InputError for a run that is as long as no sentence is: memory would grow with it.
-    """
+    """Runs of lines between blank lines; the last one needs none after it. Raises InputError for a run that is as long
+    as no sentence is: memory would grow with it."""
     block: list[Line] = []
     length = 0
     for number, text in source.lines():

@@ -1,6 +1,5 @@
 """Files that a user names as one source; the corpora that ship with the project (CC0, written for it); and corpora that
-the caller has in memory, as the files that would hold them: equal content, equal digests.
-"""
+the caller has in memory, as the files that would hold them: equal content, equal digests."""
 
 import glob
 import hashlib
@@ -38,12 +37,11 @@ def find_source(name: str) -> Source:
 
 
 def find_sources(names: Sequence[str]) -> Source:
-    """A sample by its name, a file, or all files that the names stand for as one source: files, folders (all files in
-    them, hidden ones left out), or patterns such as `news/*.txt.gz`.
+    """A sample by its name, a file, or all files that the names stand for as one source, in the order of the names:
+    files, folders (all files in them by their paths, hidden ones left out), or patterns such as `news/*.txt.gz`.
 
-    Files come in the order in which they are named, those of a folder or a pattern by their paths. Each is unpacked on
-    its own; between two files is a blank line, which ends a document. The digest is over theirs. Raises InputError for
-    a name that stands for no file, and for a file that cannot be read."""
+    Each is unpacked on its own, with a blank line after it, which ends a document; the digest is over theirs. Raises
+    InputError for a name that stands for no file, and for a file that cannot be read."""
     paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
     if len(paths) == 1:
         return find_source(str(paths[0]))
@@ -81,10 +79,8 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
     """A corpus in any of the forms that the library takes: a file's path, a sample's name, a Source, or a list of texts
     (each a document; each of its lines a paragraph), of (words, governors, relations), or of dicts (the authors'
     examples for a text, documents with `sentences` and `clusters` for coreference). None is the sample of the kind,
-    which is "text", "treebank" or "coreference", or "random", which takes no corpus.
-
-    Raises InputError for a corpus that is none of these, and for an entry that cannot be written.
-    """
+    which is "text", "treebank" or "coreference", or "random", which takes no corpus. Raises InputError for a corpus
+    that is none of these, and for an entry that cannot be written."""
     if isinstance(corpus, Source):
         return corpus
     if kind == "random" and corpus is not None:

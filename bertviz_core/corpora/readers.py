@@ -1,6 +1,5 @@
 """The corpus that reads a source, by what `recognition` finds in it; texts, line by line; and word vectors from text
-files as GloVe writes them: a word and its values, between spaces, one a line.
-"""
+files as GloVe writes them: a word and its values, between spaces, one a line."""
 
 import re
 from collections import deque

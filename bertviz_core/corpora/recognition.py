@@ -22,7 +22,6 @@ START_LENGTH = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
 UNPACKED = 3  # times its size, about, that a packed text has
-LINE = re.compile(r"^[^#\s]", re.MULTILINE)  # of a word, in columns
 BLANK = re.compile(r"\n\s*\n")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -125,7 +124,7 @@ def _words(text: str, columns: bool) -> int:
     if columns and text.startswith("{"):
         return text.count('"') // 2
     if columns and text.count(" ") < 20:
-        return len(LINE.findall(text))
+        return int(bool(text) and not text[0].isspace())
     return len(text.split()) + len(CJK.findall(text))
 
 

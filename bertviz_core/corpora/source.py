@@ -61,11 +61,8 @@ class Source:
         return InputError(what, where=self.name if line is None else f"{self.name}, line {line}", hint=hint)
 
     def lines(self) -> Iterator[Line]:
-        """(line number from 1, line without its end), decoded strictly; gzip, xz and zip are unpacked on the way.
-
-        Raises InputError naming the line for bytes that are not UTF-8, NUL bytes, broken compression, a line longer
-        than LONGEST_LINE and a file that unpacks to more than it may.
-        """
+        """(line number from 1, line without its end), unpacked. Raises InputError naming the line for bytes that are
+        not UTF-8, NUL bytes, broken compression, a line longer than LONGEST_LINE and a file that unpacks to too much."""
         line, number = "", 1
         for number, piece in self._pieces():
             line += piece

@@ -1,9 +1,8 @@
 """Files that a reader brings are recognized, joined and read to their end before they are stored, within limits of
 time, memory and size, in a process of their own: `python -m bertviz_core.corpora.upload_check FOLDER`.
 
-A task comes in as JSON; the files 0, 1, ... are in the folder. What is to be stored is written there as `out`, and a
-line of JSON says what it is, or which error it has. A process that passes a limit ends without an answer.
-"""
+A task comes in as JSON; the files 0, 1, ... are in the folder. What is to be stored is written there as `out`; a line
+of JSON says what it is, or which error it has. A process that passes a limit ends without an answer."""
 
 import contextlib
 import json
@@ -84,28 +83,24 @@ class UploadCheck:
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
-            answer = self._ask(folder, task | {"names": [name for name, _ in files]})
-            if answer is None:
-                ended = self._ended.is_set()
-                what = "The upload was interrupted." if ended else "It takes too much time or memory to read."
-                raise InputError(what, where=self.name, hint="Unpack or split it, or use the command line.")
+            task |= {"names": [name for name, _ in files]}
+            command, pipe = [*COMMAND, folder], subprocess.PIPE
+            with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+                self._process = process
+                try:
+                    if self._ended.is_set():
+                        process.kill()
+                    output, _ = process.communicate(json.dumps(task).encode(), PATIENCE * task["seconds"])
+                    answer = json.loads(output)
+                except (subprocess.TimeoutExpired, ValueError) as error:
+                    process.kill()
+                    ended = self._ended.is_set()
+                    what = "The upload was interrupted." if ended else "It takes too much time or memory to read."
+                    hint = "Unpack or split it, or use the command line."
+                    raise InputError(what, where=self.name, hint=hint) from error
             if "error" in answer:
                 raise InputError(answer["error"], where=answer["where"], hint=answer["hint"])
             return CheckedFiles(Path(folder, "out").read_bytes(), **answer)
-
-    def _ask(self, folder: str, task: dict[str, Any]) -> dict[str, str] | None:
-        """What the process answers; None where it was ended."""
-        with subprocess.Popen(
-            [*COMMAND, folder], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        ) as self._process:
-            try:
-                if self._ended.is_set():
-                    self._process.kill()
-                output, _ = self._process.communicate(json.dumps(task).encode(), PATIENCE * task["seconds"])
-                return dict(json.loads(output))
-            except (subprocess.TimeoutExpired, ValueError):
-                self._process.kill()
-                return None
 
 
 def bytes_in_memory() -> int:

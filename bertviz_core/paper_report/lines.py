@@ -1,7 +1,5 @@
 """Figures 1 and 5 of a report: the clearest heads on short inputs of their own, as lines between two columns of tokens.
-
-Their attention is stored beside the results, so that a report on stored results runs no model.
-"""
+Their attention is stored beside the results, so that a report on stored results runs no model."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

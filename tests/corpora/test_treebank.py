@@ -9,7 +9,7 @@ import pytest
 
 from bertviz_core import paper
 from bertviz_core.corpora import Skipped
-from bertviz_core.corpora.annotated import CONLLU, Treebank
+from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes, from_path
 from bertviz_core.corpora.treebank import RELATIONS, Sentence, explained, function_heads, meaning
@@ -49,7 +49,7 @@ GOOD = rows("He 2 nsubj", "sat 0 root")
 
 def test_conllu_words_without_ranges_and_empty_nodes():
     name, sentences, skipped = read(CATS + "\n" + TWO)
-    assert (name, skipped) == (CONLLU, [])
+    assert (name, skipped) == ("CoNLL-U", [])
     first, second = sentences
     assert first.to_json() == {
         "words": ["Cats", "ca", "n't", "sleep", "."],
@@ -168,7 +168,7 @@ def test_universal_treebanks_have_the_counts_that_their_publishers_give(path, se
     skipped = Skipped()
     bank = Treebank(from_path(DATA / path))
     read_ones = list(bank.sentences(skipped))
-    assert bank.form.name == CONLLU
+    assert bank.form.name == "CoNLL-U"
     rows = [line.split("\t") for line in lzma.decompress((DATA / path).read_bytes()).decode().splitlines()]
     counted = Counter(row[7] for row in rows if row[0].isdigit() and len(row) == 10)
     assert Counter(relation for sentence in read_ones for relation in sentence.relations) == counted
@@ -186,7 +186,7 @@ def sentences() -> list[Sentence]:
     skipped = Skipped()
     bank = Treebank(sample(next(iter(SAMPLES["treebank"]))))
     read = list(bank.sentences(skipped))
-    assert (bank.form.name, skipped.to_json()) == (CONLLU, [])
+    assert (bank.form.name, skipped.to_json()) == ("CoNLL-U", [])
     return read
 
 
