@@ -62,7 +62,7 @@ class Source:
 
     def lines(self) -> Iterator[Line]:
         """(line number from 1, line without its end), unpacked. Raises InputError naming the line for bytes that are
-        not UTF-8, NUL bytes, broken compression, a line longer than LONGEST_LINE and a file that unpacks to too much."""
+        not UTF-8, NUL bytes, broken compression, a line over LONGEST_LINE and a file that unpacks to too much."""
         line, number = "", 1
         for number, piece in self._pieces():
             line += piece
