@@ -29,12 +29,6 @@ PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 SHOWN = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
-FORMULAS = [  # in the order of DIRECTIONS
-    r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
-    rf"\text{{head}}({query}),\text{{head}}({key})}}"
-    r"\qquad \text{correct if } \hat{a}(m) \text{ heads an antecedent of } m"
-    for query, key in ("mc", "cm")
-]
 
 
 def metrics() -> list[Metric]:
@@ -164,7 +158,9 @@ page.table(memoize(head_frame, shares), TYPE_ROWS, selection, "coreference-table
 page.downloads(result)
 endnotes.ending(
     result,
-    FORMULAS[direction],
+    r"\hat{a}(m) = \operatorname*{argmax}_{c \,\in\, \text{candidates}(m)} \tilde{A}_{"
+    + (r"\text{head}(c),\text{head}(m)}" if direction else r"\text{head}(m),\text{head}(c)}")
+    + r"\qquad \text{correct if } \hat{a}(m) \text{ heads an antecedent of } m",
     f"Section 4.3; shown here: {shown_direction}. The paper's measure is mention → antecedent. Attention to a split "
     "word is summed over its pieces, attention from it is averaged (in the mode “as in the paper” only its first "
     "piece counts). A mention is scored if a mention of its chain precedes it; mentions with the same head word are "

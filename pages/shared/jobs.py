@@ -138,9 +138,9 @@ def offer_download(needed: DownloadNeeded) -> None:
         return
     st.header("Download required")
     st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
-    if st.button(f"Download {needed.size / 1e6:,.0f} MB", type="primary", icon=":material/download:"):
-        submit(key, "Download", lambda: tasks.download(needed.name, None, [], services.store()), services.downloads())
-        st.rerun()
+    job = key, "Download", lambda: tasks.download(needed.name, None, [], services.store()), services.downloads()
+    label, icon = f"Download {needed.size / 1e6:,.0f} MB", ":material/download:"
+    st.button(label, type="primary", icon=icon, on_click=submit, args=job)
 
 
 @st.fragment(run_every=1.0)

@@ -54,7 +54,6 @@ NAMES_HEADS = ("clustering",)  # by what treebank and coreference say of them
 HEAD_PAGES: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
 ENTRIES: tuple[Page, ...] = (*EXPLORE, *BY_SECTION)
 
-
 SHIPPED = [each for each in BY_SECTION if each.name in BUILT_IN]
 SECTIONS: dict[str, list[Page]] = {
     "Explore": [*EXPLORE],

@@ -35,12 +35,10 @@ LATER = (
 )
 
 REMEMBERED = 32  # sessions whose browsers may come back; each takes three file descriptors, and Streamlit keeps 128
+PATIENCE = 2.0  # seconds that a page waits: one before it may be loading a large model
 
 first_page_served = threading.Event()
-
-
 _turns = threading.Semaphore(2)
-PATIENCE = 2.0  # seconds that a page waits: one before it may be loading a large model
 
 
 @contextmanager
@@ -57,12 +55,8 @@ def page_turn() -> Iterator[None]:
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Open a browser, and import what the first page needs while the browser loads Streamlit's own code.
-
-    The frame is to run at every address: a fresh server would run a file of the folder `pages` without it, Streamlit's
-    older way, until the first visit to its start.
-    """
-    PagesManager.uses_pages_directory = False
+    """Open a browser, and import what the first page needs while the browser loads Streamlit's own code."""
+    PagesManager.uses_pages_directory = False  # else files in `pages` run without the frame until a visit to the start
     sessions = cast("WebsocketSessionManager", runtime.get_instance()._session_mgr)
     sessions._session_storage = MemorySessionStorage(REMEMBERED, st.get_option("server.disconnectedSessionTTL"))
     for work in (_get_ready, _import_later):

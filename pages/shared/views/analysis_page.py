@@ -35,11 +35,9 @@ def show(
     figure: Callable[[Any, Selection], FigureSpec] | None = None,
     below: Draw | None = None, after: Draw | None = None, text: str = "",
 ) -> None:  # fmt: skip
-    """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance.
-
-    A page's file may give: `request`, which draws the options of the analysis; `beyond`, which draws a threshold and
-    names the heads beyond it, as `named_over` does; its own key `numbers` and `figure`; what is drawn
-    `below` the key numbers, and `after` the table; what "About" says.
+    """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance. A page's file may give
+    `request`, which draws the options of the analysis; `beyond`, which draws a threshold and names the heads beyond it;
+    its own key `numbers` and `figure`; what is drawn `below` the key numbers and `after` the table; what "About" says.
     """
     selection = header.current()
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")

@@ -32,12 +32,9 @@ def guesses(
     keys: tuple[str, str, str, str], order: str = ORDERS[0],
 ) -> tuple[int, list[Entry], bool]:  # fmt: skip
     """Draw the choice of the guesses that are listed, their order, and a page of `size` entries; returns the number of
-    listed entries, those of the page, and whether the whole corpus is listed.
-
-    The result has the guesses of the first entries, or of all where it `is_whole`; the store has all others' beside it
-    unless its limit has dropped them. `query` takes the fields of a GuessQuery after its head. The `keys` are of the
-    choice between right and wrong guesses, the minimum weight, the search and the page.
-    """
+    listed entries, those of the page, and whether the whole corpus is listed: a result that is not whole has guesses of
+    the first entries, and the store beside it all, unless its limit has dropped them. `query` takes the fields of a
+    GuessQuery after its head. The `keys` are of right or wrong, the minimum weight, the search and the page."""
     which, minimum, searched, page = keys
     parts = None if is_whole else stored_parts(services.store(), request.key(), request.source)
     with st.container(horizontal=True, vertical_alignment="bottom"):
