@@ -10,30 +10,22 @@ import streamlit as st
 
 from bertviz_core import tasks
 from bertviz_core.analyses import chunks, runtime_estimate
-from bertviz_core.analyses.analysis import Kind
 from bertviz_core.analyses.model_pass import can_compute, check_model
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.analyses.requests import passes, shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import UNKNOWN
-from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services
-from pages.shared.frame import Selection, address, links, uploads
+from pages.shared.frame import Selection, address, links
 
 MAX_COST = 20  # forward passes, of what runs with everything else
 UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
 R = TypeVar("R", bound=Result)
-
-
-def names(kind: Kind) -> dict[str, str]:
-    """Digest -> name of the samples and of the uploads that this reader sees; also of uploads that have expired."""
-    visible = {upload.digest: upload.name for upload in reversed(uploads.visible(kind).values())}  # the earliest name
-    return visible | {source.digest: source.name for source in map(sample, SAMPLES[kind])}
 
 
 def results(selection: Selection) -> dict[str, Any]:

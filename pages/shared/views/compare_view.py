@@ -10,6 +10,7 @@ from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result
 from bertviz_core.comparison import Comparison, checkpoint_names, checkpoint_result, compare
 from bertviz_core.comparison.change import differences, worded
+from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.emergence.series import shipped
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models import sources
@@ -17,7 +18,7 @@ from bertviz_core.models.checkpoint import DEMO, Checkpoint, short_names
 from bertviz_core.plotting import DIVERGING, SEQUENTIAL
 from bertviz_core.plotting.head_map import value_map
 from bertviz_core.settings import Settings
-from pages.shared import page, preview, services, stored
+from pages.shared import page, preview, services
 from pages.shared.frame import Selection, choices, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
@@ -81,9 +82,11 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
 
 
 def _corpora(analysis: str) -> dict[str, str]:
-    """Digest -> name of what this reader may see: corpora, and further files."""
-    files = {upload.digest: upload.name for kind in FURTHER_FILES for upload in uploads.visible(kind).values()}
-    return files | stored.names(ANALYSES[analysis].corpus)
+    """Digest -> name of what this reader may see: samples, and uploads by their earliest name, expired ones too."""
+    corpus = ANALYSES[analysis].corpus
+    visible = [upload for kind in (corpus, *FURTHER_FILES) for upload in uploads.visible(kind).values()]
+    own = {upload.digest: upload.name for upload in reversed(visible)}
+    return own | {source.digest: source.name for source in map(sample, SAMPLES[corpus])}
 
 
 def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
