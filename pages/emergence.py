@@ -58,8 +58,7 @@ def computed(training: Training) -> Emergence:
     found, missing = services.emergence(series)
     requests = series.requests()
     key = jobs.everything_key(requests)
-    note = "Results of finished passes are stored."
-    if missing and not jobs.is_running(jobs.last(key), note):
+    if missing and not jobs.is_running(jobs.last(key), "Results of finished passes are stored."):
         st.write(
             f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}. Each is run on "
             f"{plain(f'{text.name} and {treebank.name}')}, on this machine. {len(missing)} of {len(requests)} analyses "
@@ -68,28 +67,12 @@ def computed(training: Training) -> Emergence:
         )
         for reason, entry in training.skipped.reasons.items():
             st.caption(f"{entry['count']} skipped, {plain(reason)}: {plain(', '.join(entry['where']))}")
-        label = f"Analyze ({stored.duration(missing)})"
-        stored.start_button(label, key, "Emergence", requests)
+        stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
     if found is None:
         raise address.PageEnd
     own = memoize(renamed, found, {text.digest: text.name, treebank.digest: treebank.name})
     assert isinstance(own, Emergence)
     return own
-
-
-def describe() -> str:
-    """What the numbers are computed from; a part of it is printed on the figures."""
-    origin = result.provenance
-    treebank, mode = origin["others"]["treebank"], origin["settings"]["mode"]
-    mode = "as in the paper" if mode == "paper" else "corrected"
-    model, text = origin["model"], origin["corpus"]
-    st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
-    st.session_state["files"] = model["name"], text["name"]
-    return plain(
-        f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}. {len(result.steps)} checkpoints of "
-        f"{result.shape[0]} × {result.shape[1]} heads; {origin['segments']:,} segments, {origin['sentences']:,} "
-        f"sentences. {' '.join(result.notes)} Coreference heads are not counted here, unlike on the overview."
-    )
 
 
 @address.fragment
@@ -149,20 +132,6 @@ def relations(result: Emergence, selection: Selection) -> None:
         page.chart(figure, "emergence-relations-figure", alt)
 
 
-def one_head(result: Emergence, selection: Selection) -> None:
-    """The chosen head over the training, or why there is none."""
-    layers, heads = result.shape
-    if selection.head not in all_heads(layers, heads):  # the chosen one is another model's
-        st.caption(
-            f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose "
-            "one of its checkpoints as the model under the title."
-        )
-        return
-    st.markdown(f"**Head {selection.label}** over the training")
-    alt = f"Average attention of head {selection.label} over the training"
-    page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt)
-
-
 def table(result: Emergence) -> None:
     """The emergence as a table, a row for each step, to which a click moves the slider."""
     frame, loss = memoize(Emergence.to_frame, result), result.loss_name
@@ -192,12 +161,28 @@ if training is None:
     result, models = memoize(shipped), {}
 else:
     result, models = computed(training), dict(zip(training.steps, training.checkpoints, strict=True))
-described, labels = describe(), memoize(Emergence.behaviors, result)
+(layers, heads), origin, labels = result.shape, result.provenance, memoize(Emergence.behaviors, result)
+model, text, treebank = origin["model"], origin["corpus"], origin["others"]["treebank"]
+mode = "as in the paper" if origin["settings"]["mode"] == "paper" else "corrected"
+st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
+st.session_state["files"] = model["name"], text["name"]
 st.markdown(f"**{plain(result.headline())}**")
 explore(result, labels, models, selection)
-st.caption(described)
+basis = (
+    f"{model['name']} on {text['name']} and {treebank['name']}, mode: {mode}. {len(result.steps)} checkpoints of "
+    f"{layers} × {heads} heads; {origin['segments']:,} segments, {origin['sentences']:,} sentences."
+)
+st.caption(plain(f"{basis} {' '.join(result.notes)} Coreference heads are not counted here, unlike on the overview."))
 relations(result, selection)
-one_head(result, selection)
+if selection.head in all_heads(layers, heads):
+    st.markdown(f"**Head {selection.label}** over the training")
+    alt = f"Average attention of head {selection.label} over the training"
+    page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt)
+else:
+    st.caption(
+        f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose one of "
+        "its checkpoints as the model under the title."
+    )
 
 st.header("All steps")
 st.caption("Click a row to move the slider to its step.")

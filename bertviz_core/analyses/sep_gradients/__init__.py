@@ -64,13 +64,9 @@ class LossAverages(HeadAverages):
 
 @dataclass(frozen=True)
 class SepGradients(LossAverages):
-    """Gradients for each class of target tokens j (by the original token, before masking), over the segments that have
-    the class; `first` is the first token where it is no special token of another class.
-
-    `to_CLASS`: the mean of G = |dL/dA| over the pairs (i, j) that a mask allows, in nats for a unit of attention.
-    `to_CLASS_times_attention`: the sum over j of A G, mean over i, in nats: the classes' values partition the total.
-    `attention_to_CLASS`: the sum over j of A, mean over i, 0 to 1.
-    """
+    """Gradients by class of target tokens (by the original token, before masking), over the segments that have the
+    class: `to_CLASS` in nats for a unit of attention; `to_CLASS_times_attention` in nats, which partition the total;
+    `attention_to_CLASS`, 0 to 1. `first` is the first token where it is no special token of another class."""
 
     analysis: ClassVar[str] = "sep_gradients"
 

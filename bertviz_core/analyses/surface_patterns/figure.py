@@ -1,10 +1,4 @@
-"""The quantities of surface patterns, their columns, and Figure 2.
-
-Of every head the shares of attention, 0 to 1, for QUANTITIES. Where norms were read, these are shares of norms, and
-NORM_QUANTITIES follow: the mean length |f(x_j)| of what the tokens of each class pass on, and Spearman's correlation,
-over the tokens of a segment, of that length with the mean attention weight that the token receives (docs/methods.md,
-section 11).
-"""
+"""The quantities of surface patterns, shares of attention or of norms from 0 to 1, their columns, and Figure 2."""
 
 import plotly.graph_objects as go
 
