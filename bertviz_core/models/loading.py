@@ -182,18 +182,16 @@ class LoadedModels:
     def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
         """A loaded model."""
         key = (checkpoint.fingerprint(), dtype, device)
-        loaded = self._models.get(key)
-        if loaded is None:
-            with self._loading:
-                loaded = self._models.get(key)  # another thread may have loaded it
-                if loaded is None:
-                    size = checkpoint.parameters() * BYTES[dtype]
-                    while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.room:
-                        self._models.popitem(last=False)
-                    loaded = self._models[key] = load_to_view(checkpoint, device, dtype), size
-        with suppress(KeyError):  # another thread may have dropped it
+        with suppress(KeyError):  # it is not loaded, or another thread drops it
             self._models.move_to_end(key)
-        return loaded[0]
+            return self._models[key][0]
+        with self._loading:
+            if key not in self._models:  # another thread may have loaded it
+                size = checkpoint.parameters() * BYTES[dtype]
+                while self._models and size + sum(taken for _, taken in list(self._models.values())) > self.room:
+                    self._models.popitem(last=False)
+                self._models[key] = load_to_view(checkpoint, device, dtype), size
+            return self._models[key][0]
 
 
 _models = LoadedModels()

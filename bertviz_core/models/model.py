@@ -1,5 +1,4 @@
-"""A model that can be observed, through its attention weights or through norms (docs/methods.md, section 11), and what
-its checkpoint allows: norms and a loss of words are known for some families only."""
+"""A model that can be observed, and what its checkpoint allows: not all have norms (docs/methods.md, section 11)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Corpora as encoded examples, read once, and cut into chunks while they are read. Annotated ones: the sentences of a
-treebank, and documents with coreference in windows (docs/methods.md, sections 1, 5 and 7)."""
+"""Corpora as encoded examples, read once and cut into chunks: the sentences of treebanks, windows of documents."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,5 +1,4 @@
-"""Segments, `[CLS] A [SEP] B [SEP]` from raw text as in BERT's pre-training or as in the release, and the authors'
-examples, as encoded examples (docs/methods.md, section 1); and random tokens in their place."""
+"""Segments of raw text, the authors' examples and random tokens as encoded examples (docs/methods.md, section 1)."""
 
 import random
 import threading
@@ -28,7 +27,7 @@ MAX_TOKENS = 1_000_000  # of the segments among which one is looked for
 
 @dataclass
 class Segments(Examples[Encoded]):
-    """The encoded segments of a text corpus."""
+    """The segments of a text corpus, `[CLS] A [SEP] B [SEP]`, as in BERT's pre-training or as in the release."""
 
     unit = "segments"
 

@@ -1,5 +1,4 @@
-"""Where models come from: the folders that a server allows, in which a name is looked up and never used as a path; and
-the Hugging Face hub: what of it is on this machine, the size of a download, and the download."""
+"""Where models come from: folders that a server allows, by name and never by path, and the Hugging Face hub."""
 
 import os
 import re
@@ -45,25 +44,20 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
     first counts. Nothing below a model or a training is looked at, nor are links to elsewhere."""
     models: dict[str, Path] = {}
     trainings: dict[str, Path] = {}
-
-    def visit(folder: Path, root: Path, depth: int) -> None:
-        if not any(folder.resolve().is_relative_to(each) for each in roots):
-            return
-        name = folder.relative_to(root).as_posix() if folder != root else root.name
-        try:
-            inner = sorted(each for each in folder.iterdir() if each.is_dir())
-        except OSError:
-            inner = []
-        if (folder / "config.json").is_file():
-            models.setdefault(name, folder)
-        elif any(CHECKPOINT.search(each.name) and (each / "config.json").is_file() for each in inner):
-            trainings.setdefault(name, folder)
-        elif depth:
-            for each in inner:
-                visit(each, root, depth - 1)
-
     for root in roots:
-        visit(root, root, DEPTH)
+        for parent, inner, _ in os.walk(root, followlinks=True):
+            folder = Path(parent)
+            name = folder.relative_to(root).as_posix() if folder != root else root.name
+            inner[:] = sorted(
+                each for each in inner if any((folder / each).resolve().is_relative_to(allowed) for allowed in roots)
+            )
+            if (folder / "config.json").is_file():
+                models.setdefault(name, folder)
+            elif any(CHECKPOINT.search(each) and (folder / each / "config.json").is_file() for each in inner):
+                trainings.setdefault(name, folder)
+            elif len(folder.relative_to(root).parts) < DEPTH:
+                continue
+            inner.clear()
     return models, trainings
 
 

@@ -1,5 +1,4 @@
-"""Verification that the maps read from a model are the model's own, done when it is loaded: inside the layers, else as
-the model returns them, else the model is refused (docs/models.md)."""
+"""Verification, when a model is loaded, that the maps read from it are the model's own (docs/models.md)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,9 +21,9 @@ ROUNDED, MOVED = 2.0**-5, 0.05
 
 
 def verify(model: AttentionModel) -> AttentionModel:
-    """The model with the way in which its maps can be read, to which `model.encoder` is set, and with their shape: two
-    short inputs go through it one by one, and in one padded batch, as in an analysis. Raises ModelError where there is
-    none; a model that cannot be run at all raises what it raises."""
+    """The model with the way in which its maps can be read, inside the layers or else as it returns them, to which
+    `model.encoder` is set, and with their shape: two short inputs go through it one by one, and in one padded batch.
+    Raises ModelError where there is none; a model that cannot be run at all raises what it raises."""
     examples = _examples(model)
     model.encoder.set_attn_implementation("eager")
     has_both = model.encoder.config.is_encoder_decoder and hasattr(model.encoder, "decoder")
