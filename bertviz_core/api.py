@@ -22,7 +22,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.exports import check_path, write_bytes
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint, Model, checkpoint_of
-from bertviz_core.models.loading import loaded_model, model_in_memory
+from bertviz_core.models.loading import LoadedModels, model_in_memory
 from bertviz_core.models.model import AttentionModel, no_head
 from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.models.single_input import from_text
@@ -30,6 +30,8 @@ from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import InputAttention, InputView, apply_view
+
+_models = LoadedModels()  # for one input after another
 
 
 def analyze(
@@ -117,7 +119,11 @@ def attention(
     checkpoint = checkpoint_of(model)
     settings = Settings(max_length=min(max_length, checkpoint.max_length or max_length), dtype=dtype)
     settings.check(checkpoint.max_length)
-    loaded, joined = loaded_model(model, checkpoint, device, dtype), text if isinstance(text, str) else " ".join(text)
+    if isinstance(model, str | Path):
+        loaded = _models.get(checkpoint, dtype, device)
+    else:
+        loaded = model_in_memory(model, checkpoint, device, dtype)
+    joined = text if isinstance(text, str) else " ".join(text)
     single = from_text(joined, second, loaded.tokens, settings, pre_split=not isinstance(text, str))
     shown = apply_view(single.layout, maps_of(loaded, single.example), InputView(words=words, special=special))
     first, offered = _heads(shown, head, heads)

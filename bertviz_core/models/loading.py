@@ -7,10 +7,10 @@ from contextlib import contextmanager, suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from bertviz_core.errors import ModelError, SettingsError
-from bertviz_core.models.checkpoint import Checkpoint, Model
+from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import MASKED_WORDS, NEXT_WORDS, AttentionModel, check_head, no_head, predicts_next_words
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import DEVICES
@@ -118,14 +118,14 @@ def prepare(
 
 
 def model_in_memory(
-    pair: Model, checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
+    pair: tuple[Any, Any], checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
     """A model in memory for the analyses: a copy of its modules that shares its weights, so that it stays as it is;
     another dtype, or another device than where it is ("auto"), takes a copy of them. `checkpoint` is what
     `checkpoint_of` gave. Raises ModelError where it has no attention maps, or the tokenizer is of another model."""
     import torch
 
-    model, tokenizer = cast(tuple[Any, Any], pair)
+    model, tokenizer = pair
     predicts = type(model).__name__.endswith((MASKED_WORDS[0], *NEXT_WORDS))
     device = str(next(model.parameters()).device) if device == "auto" else choose_device(device)
     if device == "meta":
@@ -192,13 +192,3 @@ class LoadedModels:
                     self._models.popitem(last=False)
                 self._models[key] = load_to_view(checkpoint, device, dtype), size
             return self._models[key][0]
-
-
-_models = LoadedModels()
-
-
-def loaded_model(model: Model, checkpoint: Checkpoint, device: str, dtype: str) -> AttentionModel:
-    """The model; one from files stays loaded for the next call."""
-    if isinstance(model, str | Path):
-        return _models.get(checkpoint, dtype, device)
-    return model_in_memory(model, checkpoint, device, dtype)
