@@ -1,5 +1,4 @@
-"""The guided tour: the paper in slides, each with a figure and a question, whose answer a reader asks for. Statements
-about a model come from its stored results, statements about BERT-base from the paper."""
+"""The guided tour: the paper in slides, each with a figure and a question, whose answer a reader asks for."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,8 +28,7 @@ class Step:
     asks_for_head: bool = False  # whether the answer is a head, which is not chosen before it is shown
 
     def select(self, results: Results, base: int = 1) -> list[Finding]:
-        """The step's findings in its order, heads and layers counted from `base`; their statements alone where a result
-        is missing."""
+        """The step's findings in its order; their statements alone where a result is missing."""
         by_id = {finding.id: finding for finding in every_finding(results, base)}
         return [by_id[name] for name in self.findings]
 

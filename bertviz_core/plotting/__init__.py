@@ -87,22 +87,20 @@ def percent_decimals(n: int) -> int:
 
 @dataclass(frozen=True)
 class Series:
-    """One quantity of every head: (layer, head) `values`, drawn as dots with a line through the layer means; `name` is
-    for the legend, `label` with its unit for hover texts (the name where it is empty)."""
+    """One quantity of every head, drawn as dots with a line through the layer means."""
 
     key: str
-    values: np.ndarray
-    name: str
+    values: np.ndarray  # (layer, head)
+    name: str  # in the legend
     marker: Marker
-    label: str = ""
+    label: str = ""  # with its unit, in hover texts; the name where it is empty
 
 
 def layer_figure(
     panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
 ) -> go.Figure:
-    """Panels one above another, `gap` between them as a share of the figure, each with a title or none: in each a dot
-    for each head at its layer, and a line for each series' layer means. Of over CROWD heads a band has the middle half
-    of each layer's, and a dot its highest."""
+    """Panels one above another, `gap` between them as a share of the figure: in each a dot for each head at its layer,
+    of over CROWD heads a band for the middle half with its highest, and a line for each series' layer means."""
     rows, (layers, heads) = len(panels), panels[0][0].values.shape
     figure = make_subplots(rows, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
     for row, series in enumerate(panels):
@@ -172,8 +170,7 @@ def add_means(
 
 
 def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], **more: Any) -> go.Scatter:
-    """Dots for scores with their intervals, a line for each name; `columns` of `percent` are the scores, the lower ends
-    and the upper ends."""
+    """A line for each name, with a dot and its interval; `columns` of `percent` are scores, lower and upper ends."""
     score, low, high = (percent[name] for name in columns)
     bars = {"array": high - score, "arrayminus": score - low, "color": BEST, "thickness": 1.2}
     return go.Scatter(x=score, y=names, mode="markers", error_x=bars, **more)

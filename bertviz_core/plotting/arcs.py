@@ -15,27 +15,24 @@ LETTER = 0.56 * SIZE  # pixels, how wide a letter is
 
 @dataclass(frozen=True)
 class Arc:
-    """An arrow to a word from its governor, words counted from 0; governor -1 is the root. The note is shown on hover,
-    `right` is None for gold, and a faint arc only gives context."""
+    """An arrow to a word from its governor, words counted from 0."""
 
     word: int
-    governor: int
+    governor: int  # -1 for the root
     label: str = ""
-    note: str = ""
-    right: bool | None = None
-    faint: bool = False
+    note: str = ""  # shown on hover
+    right: bool | None = None  # None for gold
+    faint: bool = False  # only gives context
 
 
 def gold_arc(words: Sequence[str], word: int, governor: int, relation: str, *, shown: bool = True) -> Arc:
-    """The treebank's arrow to a word, which counts from 0, from its governor, which counts from 1, 0 being the root;
-    one that is not `shown` only gives context."""
+    """The treebank's arrow to a word (from 0) from its governor (from 1, 0 for the root), faint if not `shown`."""
     note = f"{relation}: {isolated(words[word])} ← {isolated(words[governor - 1]) if governor else 'root'}"
     return Arc(word, governor - 1, relation if shown else "", note, faint=not shown)
 
 
 def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Arc], name: str = "") -> str:
-    """The drawing; `name` says in words what it shows. Letters are about half as wide as high, CJK ones as wide; the
-    first word stands at the right where the writing begins there."""
+    """The drawing; `name` says in words what it shows. The first word is at the right where writing begins there."""
     middles, width = [], GAP / 2
     for word in words:
         wide = columns(word) * LETTER

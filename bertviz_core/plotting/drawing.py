@@ -25,12 +25,11 @@ WIDTH, HEIGHT = 900, 450  # pixels, of a figure that has no size of its own
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure as plotly's JSON; shared between readers and never changed. `points`: label of a head, from 1 -> (trace,
-    x, y) wherever `customdata` names it."""
+    """A figure as plotly's JSON; shared between readers and never changed."""
 
     data: tuple[Spec, ...]
     layout: Spec
-    points: Mapping[str, list[tuple[int, Any, Any]]]
+    points: Mapping[str, list[tuple[int, Any, Any]]]  # label of a head -> (trace, x, y) where `customdata` names it
 
     @classmethod
     def of(cls, figure: go.Figure) -> "FigureSpec":
@@ -50,8 +49,7 @@ class FigureSpec:
         return cls(tuple(spec["data"]), look | layout | own, points)
 
     def spec(self, chosen: Head | None = None, origin: str = "") -> Spec:
-        """The figure for one reader: the dots of the chosen head get a circle, and the origin is printed at the bottom,
-        so that a saved picture has it."""
+        """The figure for one reader: circles round the chosen head's dots, at the bottom the origin for saved files."""
         data = list(self.data)
         for index, x, y in self.points.get(chosen.label(), ()) if chosen else ():
             data.append(_circle(data[index], x, y))
@@ -95,8 +93,7 @@ def check_svg() -> None:
 
 
 def to_svg(figure: go.Figure, origin: str = "") -> bytes:
-    """Draw a figure on white, with what it was made from at its foot; raises SettingsError where kaleido is not
-    installed, or finds no browser."""
+    """Draw a figure on white, its origin at its foot; raises SettingsError without kaleido or a browser."""
     check_svg()
     from kaleido import calc_fig_sync
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError

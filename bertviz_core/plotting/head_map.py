@@ -18,15 +18,14 @@ FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are 
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads, by their labels from 1, that share a marker as in `style`, an entry of the legend; a small one stands
-    back behind the others."""
+    """Heads that share a marker, an entry of the legend."""
 
     name: str
     color: str
     symbol: str
     letter: str
-    heads: tuple[str, ...]
-    small: bool = False
+    heads: tuple[str, ...]  # their labels, from 1
+    small: bool = False  # stands back behind the others
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,7 @@ class InputAttention:
         return int(row) + (query or 0), int(column) + (key or 0)
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
-        """The (query, key) of a head's largest weight; special units, and queries that a causal mask leaves a single
-        key, only where there are no others."""
+        """The (query, key) of a head's largest weight, by preference of words, and of queries with several keys."""
         has_choice = (self.weights.max((0, 1)) > 0).sum(1) > 1
         words = np.outer(~self.queries.special & has_choice, ~self.keys.special)
         row, column = np.unravel_index(int((self.weights[head] - 2.0 * ~words).argmax()), words.shape)
@@ -140,14 +139,12 @@ def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttent
 
 
 def moved(before: np.ndarray, after: np.ndarray) -> np.ndarray:
-    """(layer, head) share of attention that went elsewhere, 0 to 1: half the sum of |difference| over keys, mean over
-    queries. Both maps are (layer, head, query, key)."""
+    """(layer, head) share of attention that went elsewhere between two maps (layer, head, query, key), 0 to 1."""
     return np.asarray(np.abs(after - before).sum(-1).mean(-1) / 2)
 
 
 def thumbnails(weights: np.ndarray) -> np.ndarray:
-    """(layer, head, down, across) uint8, 255 for weight 1: the maximum of each patch of the maps (layer, head, query,
-    key). Of many layers each has smaller pictures."""
+    """(layer, head, down, across) uint8, 255 for weight 1: the maximum of each patch; smaller for many layers."""
     maximum = max(MIN_SIZE, min(THUMBNAIL, WIDTH // len(weights)))
     for axis in (2, 3):
         size = weights.shape[axis]
@@ -162,8 +159,7 @@ def shorten(label: str, maximum: int = 24) -> str:
 
 
 def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFrame:
-    """A row for each run, masked word and guess. `by_run` has the predictions by the heads that are switched off, as
-    "3-5 4-1", and empty for the whole model."""
+    """A row for each run, masked word and guess; runs by the heads that are off, as "3-5 4-1", "" for all heads."""
     return pd.DataFrame(
         {
             "heads_off": off,

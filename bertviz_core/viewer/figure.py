@@ -1,5 +1,4 @@
-"""Figures 1 and 5: two columns of tokens, and a line from each token to each, its darkness the weight; and a
-heatmap."""
+"""Attention on one input for files (Figures 1 and 5), as a heatmap, and how a query and the keys make it."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,14 +25,13 @@ LABELS = 45  # most labels along one side of the heatmap; hovering says the othe
 
 @dataclass(frozen=True)
 class Panel:
-    """One head on one input: a title above the drawing, `queries` on the left, `keys` on the right, and between them
-    the `weights` (query, key). Red are the queries `red`, with their lines, and the keys `red_keys`, by index."""
+    """One head on one input: two columns of tokens, and a line from each to each, its darkness the weight."""
 
     title: str
     queries: Units
     keys: Units
-    weights: np.ndarray
-    red: Collection[int] = ()
+    weights: np.ndarray  # (query, key)
+    red: Collection[int] = ()  # queries that are red with their lines, by index
     red_keys: Collection[int] = ()
 
     def __len__(self) -> int:

@@ -87,8 +87,7 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
 
 
 def in_frame(document: str, attention: InputAttention) -> str:
-    """A document inside a frame of its own, for a page whose style and scripts it must not touch; as high as it needs,
-    with rows as attention_lines.js makes them."""
+    """A document in a frame of its own, whose style and scripts touch no page, with rows as attention_lines.js has."""
     count = max(len(attention.queries), len(attention.keys))
     height = 210 + count * (26 if count <= 26 else 21 if count <= 50 else 16)
     return (

@@ -84,10 +84,8 @@ class QueryKey:
 
 
 def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
-    """Run a model on one input, up to a head, and keep what makes the weights of the token at a position, from 0.
-
-    Raises ModelError where the model returns its maps and shows nothing of what is inside its layers.
-    """
+    """Run a model on one input, and keep what makes a head's weights of the token at a position, from 0. Raises
+    ModelError where the model shows nothing of what is inside its layers."""
     if not model.observable:
         raise ModelError(
             "This model returns its attention maps, and does not show the queries and keys that they come from.",

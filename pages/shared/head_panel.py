@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from bertviz_core.analyses.behaviors import LINGUISTIC, linguistic
+from bertviz_core.analyses.behaviors import OTHER, linguistic
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.dependency_heads.guesses import DEFAULT_VIEW
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -32,13 +32,11 @@ def folded(page: str, selection: Selection) -> None:
     results = stored.results(selection)
     if not results:
         return
-    labels = memoize(behavior_labels, results)
-    behavior = "" if labels is None else str(labels[selection.head])
-    named = {"": "no behavior computed yet", "other": NONE}
-    if behavior == LINGUISTIC:
-        label = memoize(linguistic, results)[selection.head.label()]
-    else:
-        label = named.get(behavior) or BEHAVIORS[behavior][-1]
+    labels, label = memoize(behavior_labels, results), "no behavior computed yet"
+    if labels is not None:
+        behavior = str(labels[selection.head])
+        does = NONE if behavior == OTHER else BEHAVIORS[behavior][-1]
+        label = memoize(linguistic, results).get(selection.head.label()) or does
     panel = st.popover(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
     if panel.open:
         with panel:
@@ -76,8 +74,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
 
 
 def attended_words(result: DependencyHeads, view: str, selection: Selection, *, narrow: bool = False) -> None:
-    """How the chosen head's attention to words divides by part of speech and by relation; one table under the other
-    where the room is narrow."""
+    """The head's attention to words by part of speech and by relation; one table under the other where it is narrow."""
     classes = memoize(WordClasses, result)
     by_scheme = {scheme: classes.attended(scheme, selection.head)[:LARGEST] for scheme in classes.schemes(view)}
     by_scheme = {scheme: each for scheme, each in by_scheme.items() if each}

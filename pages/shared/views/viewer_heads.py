@@ -149,8 +149,7 @@ def _choose(label: str, units: Units, key: str, default: int) -> int:
 
 
 def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> QueryKey | None:
-    """Draw the choice of the query token into `controls`, and what makes its weights; None for a model that does not
-    show it."""
+    """Draw the choice of the query token into `controls`, and what makes its weights; None where that is not shown."""
     tokens, selection = shown.shown.layout.tokens, shown.selection
     pinned = dict(pins())  # the last on either side
     opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])

@@ -1,5 +1,4 @@
-"""The input of the attention viewer: an example sentence, the reader's own text, or a segment of the corpus; and which
-of its tokens are masked or pinned."""
+"""The input of the attention viewer, and which of its tokens are masked or pinned."""
 
 import re
 from typing import Any
@@ -127,8 +126,7 @@ def toggle_mask(positions: set[int]) -> None:
 
 
 def pins(key: str = "pin") -> list[tuple[str, int]]:
-    """The pins of the address as sides and positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; what is not a pin
-    is ignored."""
+    """The pins of the address, positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; what is none is ignored."""
     matches = (re.fullmatch(r"(from|to)([1-9]\d{0,4})", part) for part in address.get(key).split(","))
     return [(match[1], int(match[2]) - 1) for match in matches if match]
 

@@ -1,5 +1,4 @@
-"""The attention viewer's drawings: one head on one input as lines or a table, beside it another head, another model, or
-norms, and small pictures of all heads."""
+"""The attention viewer's drawings: one head on one input, beside it another one, and small pictures of all heads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
