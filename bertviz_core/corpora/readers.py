@@ -176,19 +176,15 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
             what = f"The line has {len(fields) - 1} numbers, the first had {dimension}."
             raise source.error(what, EXPECTED, number)
         if fields[0] in forms and fields[0] not in rows:
-            selected.append(_numbers(fields[1:], source, number))
+            try:
+                with np.errstate(over="ignore"):
+                    values = np.array(fields[1:], dtype=np.float32)
+            except ValueError as error:
+                raise source.error(f"This is not a number: {error}.", EXPECTED, number) from error
+            if not np.isfinite(values).all():
+                raise source.error("A value is not a finite number.", EXPECTED, number)
+            selected.append(values)
             rows[fields[0]] = len(selected)
     if not dimension:
         raise source.error("The file is empty.", EXPECTED)
     return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *selected]))
-
-
-def _numbers(fields: list[str], source: Source, line: int) -> np.ndarray:
-    try:
-        with np.errstate(over="ignore"):
-            values = np.array(fields, dtype=np.float32)
-    except ValueError as error:
-        raise source.error(f"This is not a number: {error}.", EXPECTED, line) from error
-    if not np.isfinite(values).all():
-        raise source.error("A value is not a finite number.", EXPECTED, line)
-    return values

@@ -7,8 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
-from itertools import accumulate
+from functools import lru_cache, partial
 from typing import BinaryIO, Literal
 
 from bertviz_core.corpora import annotated
@@ -112,37 +111,32 @@ def estimate_word_count(source: Source) -> int:
     """About how many words a text has, or lines a treebank or a corpus in columns, from its beginning; raises
     InputError for a source that cannot be read."""
     start, columns = _start(source), kinds(source)[0] != "text"
-    words = sum(_words(line, columns) for line in start.splitlines())
+    words = 0
+    for line in start.splitlines():
+        if columns and line.startswith("{"):  # a whole document
+            words += line.count('"') // 2
+        elif not columns or (line.count(" ") >= 20 and not line.startswith("#")):
+            words += len(line.split()) + len(CJK.findall(line))
+        else:
+            words += bool(line) and line[0] != "#" and not line[0].isspace()
     size = source.size * (UNPACKED if source.is_packed else 1)
     return max(1, round(words * max(1.0, size / len(start.encode())) if len(start) > START_LENGTH // 2 else words))
-
-
-def _words(text: str, columns: bool) -> int:
-    """Number of words of a line or a part of one: in columns a line is a word, unless it holds a whole document."""
-    if columns and text.startswith("#"):
-        return 0
-    if columns and text.startswith("{"):
-        return text.count('"') // 2
-    if columns and text.count(" ") < 20:
-        return int(bool(text) and not text[0].isspace())
-    return len(text.split()) + len(CJK.findall(text))
 
 
 def positioned(source: Source) -> tuple[Source, Callable[[], float]]:
     """The same source, and how far its latest reading has come: the share of the bytes, above 0 and up to 1."""
     latest: deque[tuple[int, int, BinaryIO]] = deque([(0, 0, io.BytesIO())], maxlen=1)  # bytes before it, its bytes
 
-    def watched(part: Source, before: int) -> Source:
-        def opener() -> BinaryIO:
-            latest.append((before, part.size, part.opener()))
-            return latest[0][2]
-
-        return replace(part, opener=opener)
+    def opener(part: Source, before: int) -> BinaryIO:
+        latest.append((before, part.size, part.opener()))
+        return latest[0][2]
 
     def share() -> float:
         before, size, stream = latest[0]
         return min(1.0, max(1, before + (size if stream.closed else stream.tell())) / max(1, source.size))
 
-    parts = source.parts or (source,)
-    starts = accumulate((part.size for part in parts), initial=0)
-    return replace(source, parts=tuple(map(watched, parts, starts))), share
+    parts, before = [], 0
+    for part in source.parts or (source,):
+        parts.append(replace(part, opener=partial(opener, part, before)))
+        before += part.size
+    return replace(source, parts=tuple(parts)), share
