@@ -3,10 +3,9 @@
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.comparison import checkpoint_names, compare, figure
+from bertviz_core.comparison import compare, figure
 from bertviz_core.comparison.change import Change
 from bertviz_core.emergence import REQUIRED
-from bertviz_core.emergence.series import shipped
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, header
 from pages.shared.memoize import memoize
@@ -38,7 +37,7 @@ if comparison.changes:
     st.markdown(f"**{plain(comparison.change_sentence(key, selection.base))}**")
     compare_view.maps(comparison, key, selection)
 st.caption(plain(" ".join(comparison.notes)))
-if not checkpoint_names(memoize(shipped), comparison.compared):
+if comparison.compared not in REQUIRED:
     titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
     st.caption(f"Of its checkpoints a training stores only {titles}, so none can be compared here.")
 if comparison.changes:

@@ -95,11 +95,6 @@ def linguistic(results: Results) -> dict[str, str]:
     if "coreference_heads" in results:
         counts = result_of(results, AntecedentCounts)
         pairs += [(counts.best().head.label(), COREFERENCE)] if counts.is_above("nearest") else []
-    return joined(pairs)
-
-
-def joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Label of a head -> all that it is named for."""
     names: dict[str, list[str]] = {}
     for label, name in pairs:
         names.setdefault(label, []).append(name)

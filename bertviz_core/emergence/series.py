@@ -42,10 +42,9 @@ class Training:
 
     def fingerprint(self) -> str:
         """sha256 (hex) over the checkpoints' own fingerprints and steps."""
-        total = hashlib.sha256()
-        for step, checkpoint in zip(self.steps, self.checkpoints, strict=True):
-            total.update(f"{step}:{checkpoint.fingerprint()}\n".encode())
-        return total.hexdigest()
+        pairs = zip(self.steps, self.checkpoints, strict=True)
+        lines = (f"{step}:{checkpoint.fingerprint()}\n" for step, checkpoint in pairs)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
