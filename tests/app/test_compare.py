@@ -86,9 +86,10 @@ def test_runs_with_further_files_are_offered_to_those_who_see_the_files(monkeypa
     from pages.shared import services
 
     stored, real = next(run for run in services.runs() if run.analysis == "probes"), services.run
+    files = [{"digest": sample("treebank").digest, "name": "mine"}, {"digest": "another reader's", "name": "another"}]
     seen, unseen = (
-        replace(stored, key=number * 64, provenance=stored.provenance | {"others": {"dev": {"digest": digest}}})
-        for number, digest in (("0", sample("treebank").digest), ("1", "another reader's"))
+        replace(stored, key=str(number) * 64, provenance=stored.provenance | {"others": {"dev": file}})
+        for number, file in enumerate(files)
     )
     monkeypatch.setattr("pages.shared.services.runs", lambda: (stored, seen, unseen))
     monkeypatch.setattr("pages.shared.services.run", lambda key, *rest: real(stored.key, *rest))
