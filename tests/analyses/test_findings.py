@@ -168,9 +168,9 @@ def test_probes_differ_where_their_intervals_are_apart():
     assert found("probes.words", result).state == ABSENT
 
 
-def clusters(divergence, behaviors, nats="nats"):
+def clusters(divergence, behaviors, summed=False):
     layers = np.indices(behaviors.shape)[0].reshape(-1)
-    result = SimpleNamespace(divergence=divergence, behaviors=behaviors, layers=layers, nats=nats)
+    result = SimpleNamespace(divergence=divergence, behaviors=behaviors, layers=layers, summed=summed)
     result.default_view = lambda: result
     return result
 
@@ -193,7 +193,7 @@ def test_clusters_are_decided_by_permutations_of_the_heads():
     assert found("clustering.layers", apart).state == found("clustering.behaviors", apart).state == NOT_SHOWN
     few = clusters(grouped(2, 2, 1.5), behaviors[:2, :2])
     assert found("clustering.layers", few).state == UNDECIDED  # 4 heads have 3 partitions
-    summed = clusters(grouped(3, 4, 1.5), behaviors, "nats in all")
+    summed = clusters(grouped(3, 4, 1.5), behaviors, summed=True)
     assert all("1.5 nats in all" in found(f"clustering.{name}", summed).sentence for name in ("layers", "behaviors"))
     one = clusters(grouped(3, 4, 1.5), np.full((3, 4), "other"))
     assert found("clustering.behaviors", one).state == ABSENT
