@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads import by_distance, by_gender, direction_finding
+from bertviz_core.analyses.coreference_heads import by_group, direction_finding
 from bertviz_core.analyses.coreference_heads.document_figure import draw
 from bertviz_core.analyses.coreference_heads.guesses import CHANCE, COMPARED, DIRECTIONS, RANDOM, TYPE_ROWS, answers
 from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, PassageQuery
@@ -96,7 +96,7 @@ def documents() -> None:
             text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
             target = links.to_words(guess.window, [guess.head], choice.direction, least="0")
             notes.append({"text": f"{text} {guess.weight:.3f}", "link": target})
-        items.append(Drawing(title, draw(passage.document, passage.drawn, "currentColor"), notes=notes))
+        items.append(Drawing(title, draw(passage.document, passage.drawn), notes=notes))
     page.drawings(items, "passages")
 
 
@@ -126,7 +126,7 @@ with left:
     shown = (choice, *COMPARED)
     st.markdown("**Accuracy by distance**")
     alt = "Accuracy of the chosen head and of the baselines against the distance to the antecedent, with intervals"
-    page.chart(page.drawn(by_distance, result, shown, base), "coreference-distance", alt)
+    page.chart(page.drawn(by_group, result, shown, base), "coreference-distance", alt)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
     st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
@@ -146,7 +146,7 @@ st.caption(
 table_2()
 if result.scores(choice).of("gender").n.any():
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
-    drawing = page.drawn(by_gender, result, shown, base)
+    drawing = page.drawn(by_group, result, shown, base, "gender")
     given = drawing, "coreference-gender", alt
     endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", page.chart, *given)
 

@@ -9,7 +9,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering.figure import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads import by_distance
+from bertviz_core.analyses.coreference_heads import by_group
 from bertviz_core.analyses.coreference_heads.guesses import COMPARED
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
@@ -165,7 +165,7 @@ def chart(name: str) -> FigureSpec:
         return page.drawn(figure, memoize(DependencyHeads.default_view, result), max_relations=14)
     if name == "coreference_heads":
         counts = result_of(results, AntecedentCounts)
-        return page.drawn(by_distance, counts, (DirectedHead(0, selection.head), *COMPARED), base)
+        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *COMPARED), base)
     if name == "clustering":
         labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
         return page.drawn(by_layer, labeled, base)

@@ -1,15 +1,13 @@
 """Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2). Its
 findings, its figures, and its table as LaTeX."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Annotated
 
 import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
-from typing_extensions import Doc
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
@@ -20,14 +18,11 @@ from bertviz_core.analyses.coreference_heads.guesses import (
     DIRECTIONS,
     RANDOM,
     TYPE_ROWS,
-    index_of,
 )
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
+from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
 from bertviz_core.analyses.proportions import MIN_SCORED, share
-from bertviz_core.analyses.request import Request, View
-from bertviz_core.analyses.results import Result
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import finish, tabular
 from bertviz_core.plotting.head_map import accuracy_map, map_figure
@@ -43,6 +38,8 @@ LINES = (
     ("#9c36b5", "dashdot", "triangle-up"),
     ("#8c8c8c", "longdash", "x"),
 )
+AXES = {"distance": "words back to the nearest antecedent", "gender": "gender of the pronoun"}
+MODES = {"distance": "lines+markers", "gender": "markers"}
 HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
@@ -116,35 +113,15 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
         figure.update_xaxes(single.layout.xaxis, title_text="layer" if below else "", **panel)
         figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", **panel)
     figure.data[0].colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
-    return finish(
-        figure,
-        round(1.3 * single.layout.height),
-        showlegend=False,
-        margin={"t": 30, "b": 80},
-        title=None,
-        meta=DIRECTIONS[0],
-    )
+    height, margin = round(1.3 * single.layout.height), {"t": 30, "b": 80}
+    return finish(figure, height, showlegend=False, margin=margin, title=None, meta=DIRECTIONS[0])
 
 
-def by_distance(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
-    """Accuracy against how far back, in words, the nearest antecedent is; bars of 95% intervals over documents, n on
-    hover."""
-    return _lines(result, shown, base, "distance").update_xaxes(title="words back to the nearest antecedent")
-
-
-def by_gender(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1) -> go.Figure:
-    """Accuracy of pronouns that tell a gender, by gender, as `by_distance`."""
-    figure = _lines(result, shown, base, "gender").update_traces(mode="markers", marker_size=10)
-    return figure.update_xaxes(title="gender of the pronoun", range=[-0.5, len(BREAKDOWNS["gender"]) - 0.5])
-
-
-def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
-    """Accuracy by distance of the best head and of the systems it is compared with."""
-    return {"Accuracy by distance": by_distance(result, (result.best(), *COMPARED))}
-
-
-def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int, breakdown: str) -> go.Figure:
-    """A line for each head or system; groups without items are gaps, and lines stand a little apart."""
+def by_group(
+    result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
+) -> go.Figure:
+    """A line for each head or system: accuracy by distance of the nearest antecedent or by gender of the pronoun; bars
+    of 95% intervals over documents, n on hover. Groups without items are gaps, and lines stand a little apart."""
     figure, ticks = go.Figure(), BREAKDOWNS[breakdown]
     for index, (at, (color, dash, symbol)) in enumerate(zip(shown, LINES, strict=False)):
         name = at if isinstance(at, str) else f"head {at.head.label(base)}"
@@ -153,20 +130,20 @@ def _lines(result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: 
         right, total, low, high = result.scores(at).of(breakdown)
         accuracy = share(right, total)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
-        figure.add_scatter(
-            x=np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2),
-            y=accuracy,
-            name=name,
-            mode="lines+markers",
-            line={"color": color, "dash": dash},
-            marker={"symbol": symbol, "size": 8},
-            error_y=None if at == RANDOM else bars,  # it is exact
-            customdata=np.stack([total, right], -1),
-            hovertemplate=f"{name}: {HOVER}",
-        )
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks), showgrid=False)
+        line = {"color": color, "dash": dash}
+        x = np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2)
+        look = {"mode": MODES[breakdown], "marker": {"symbol": symbol, "size": 8}, "line": line}
+        about = {"name": name, "customdata": np.stack([total, right], -1), "hovertemplate": f"{name}: {HOVER}"}
+        figure.add_scatter(x=x, y=accuracy, error_y=None if at == RANDOM else bars, **look, **about)  # RANDOM is exact
+    figure.update_xaxes(title=AXES[breakdown], range=[-0.5, len(ticks) - 0.5], showgrid=False)
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks))
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
     return finish(figure, 340)
+
+
+def more_figures(result: AntecedentCounts) -> dict[str, go.Figure]:
+    """Accuracy by distance of the best head and of the systems it is compared with."""
+    return {"Accuracy by distance": by_group(result, (result.best(), *COMPARED))}
 
 
 def latex(result: AntecedentCounts) -> str:
@@ -175,20 +152,6 @@ def latex(result: AntecedentCounts) -> str:
     counts = {kind: f"{kind.capitalize()} (n = {n:,})" for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
     percents = 100 * table.reindex(columns=list(TYPE_ROWS)).rename(columns=counts)
     return tabular(percents.rename_axis("Model").reset_index())
-
-
-@dataclass(frozen=True)
-class CoreferenceView(View):
-    """Which of the counts are shown."""
-
-    candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
-
-    def check(self) -> None:
-        index_of(self.candidates)
-
-    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
-        assert isinstance(result, CoreferenceHeads)
-        return result.show(self.candidates)
 
 
 def _antecedents(result: CoreferenceHeads) -> np.ndarray:

@@ -49,28 +49,19 @@ class WordBox(NamedTuple):
         return self.x + self.width / 2
 
 
-def draw(document: Mapping[str, Any], guesses: Sequence[Guess], ink: str = "#1f2430") -> str:
+def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
     """`document` as a result stores it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
-
-    ink: the color of the words.   A right guess is a solid green curve with a tick, a wrong one red, dashed, with a
-    cross, at the mention; the fainter, the less attention.
-    """
+    A right guess is a solid green curve with a tick, a wrong one red, dashed, with a cross, at the mention; the
+    fainter, the less attention."""
     words, mentions = document["words"], document["mentions"]
     boxes = _flow(words, set(document["sentences"]))
     feet, curves = _laid_out(boxes, mentions, guesses)
     x, end = (edge((x for curve in curves for x, _ in curve), default=0.0) for edge in (min, max))
     left, height = min(0.0, x - LANE), (feet[-1] if boxes else TEXT) + BELOW
     width = max(COLUMNS * LETTER + BESIDE, end + LANE) - left
-    attributes = {
-        "xmlns": "http://www.w3.org/2000/svg",
-        "viewBox": f"{left:.0f} 0 {width:.0f} {height:.0f}",
-        "width": f"{width:.0f}",
-        "role": "img",
-        "fill": ink,
-        "font-family": "ui-monospace, Menlo, Consolas, monospace",
-        "font-size": "14",
-    }
-    svg = ET.Element("svg", attributes)
+    view = {"viewBox": f"{left:.0f} 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}", "role": "img"}
+    letters = {"fill": "currentColor", "font-family": "ui-monospace, Menlo, Consolas, monospace", "font-size": "14"}
+    svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"} | view | letters)
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
     _add(svg, "title", f"{name}: mentions by chain, and the head's guesses")
     sizes = Counter(mention[2] for mention in mentions)

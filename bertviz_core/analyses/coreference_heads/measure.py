@@ -37,8 +37,7 @@ def count_moments(sums: np.ndarray) -> np.ndarray:
 class AntecedentSums:
     """Counts right guesses, as integers, of heads and baselines, and chance.
 
-    sums: "right" (layer, direction, candidates, head, group), "total" (group,) items, "systems" (system, group),
-        "chance" see `Questions.chance`, "single" items with one candidate.
+    sums: "right" (layer, direction, candidates, head, group), and fields of the result.
     blocks: number of a window's first item -> its items with what every head makes of them, of a chunk; after
         `take_detail` those of the corpus's first MAX_ITEMS, whose `documents` are here by number.
     by_document: the right guesses and items of each document, with the baselines'.
@@ -52,8 +51,8 @@ class AntecedentSums:
         shape = (layers, len(DIRECTIONS), len(CANDIDATES), heads, GROUPS)
         self.sums: dict[str, Any] = {
             "right": torch.zeros(shape, dtype=torch.int64, device=device),
-            "total": np.zeros(GROUPS, dtype=np.int64),
-            "systems": np.zeros((len(BASELINES), GROUPS), dtype=np.int64),
+            "group_n": np.zeros(GROUPS, dtype=np.int64),
+            "system_correct": np.zeros((len(BASELINES), GROUPS), dtype=np.int64),
             "chance": np.zeros((2, len(CANDIDATES), GROUPS)),
             "single": 0,
         }
@@ -100,8 +99,8 @@ class AntecedentSums:
             groups = guesses.groups_of(window)
             others[row, :-1], others[row, -1] = guesses.baselines_right(window).astype(np.int64) @ groups, groups.sum(0)
         self.others = torch.from_numpy(others).to(self.device)
-        self.sums["systems"] += others[:, :-1].sum(0)
-        self.sums["total"] += others[:, -1].sum(0)
+        self.sums["system_correct"] += others[:, :-1].sum(0)
+        self.sums["group_n"] += others[:, -1].sum(0)
 
     def _add(self, window: Window, arrays: Sequence[np.ndarray]) -> None:
         """Take in a window with the arrays for its guesses; the document of one of the first items."""
@@ -161,19 +160,15 @@ def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, 
     items.items[:, 0] = np.searchsorted(numbers, items.items[:, 0])
     moments = accumulator.by_document.whole().transpose(1, 2, 0, 3)  # (4, system, layer, row)
     of_heads = moments[2:, : -len(BASELINES)].reshape(2, len(DIRECTIONS), len(CANDIDATES), -1, *moments.shape[2:])
+    stored = {name: accumulator.sums[name] for name in ("group_n", "system_correct", "chance", "single")}
+    stored |= {"items": items.items, "guess": items.guess, "weight": items.weight}
     return CoreferenceHeads(
         provenance=provenance,
         correct=accumulator.sums["right"].permute(1, 2, 4, 0, 3).cpu().numpy(),
-        group_n=accumulator.sums["total"],
         systems=list(BASELINES),
-        system_correct=accumulator.sums["systems"],
-        chance=accumulator.sums["chance"],
-        single=accumulator.sums["single"],
         moments=of_heads.swapaxes(3, 4),
         system_moments=moments[2:, -len(BASELINES) :, 0],
         item_moments=moments[:2, 0, 0],
         first_documents=[accumulator.documents[number] for number in numbers],
-        items=items.items,
-        guess=items.guess,
-        weight=items.weight,
+        **stored,
     )

@@ -2,16 +2,19 @@
 them; and the tables: Table 2, every head by type, and all by distance and gender.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from typing_extensions import Doc
 
 from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts
 from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, CANDIDATES, DIRECTIONS, TYPE_ROWS, index_of
 from bertviz_core.analyses.findings import SHOWN, decide
 from bertviz_core.analyses.proportions import Estimate, effective_n, share, units_text
+from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result, tidy, to_lists
 from bertviz_core.heads import DirectedHead, all_heads
 
@@ -20,6 +23,20 @@ CAUSAL = (
     "earlier count, and heads, baselines and random candidates alike choose among earlier words; antecedent → mention "
     "is absent. Beside it stands the share of all mentions that have an antecedent."
 )
+
+
+@dataclass(frozen=True)
+class CoreferenceView(View):
+    """Which of the counts are shown."""
+
+    candidates: Annotated[str, Doc("mentions (the preceding ones), or words: any other.")] = "mentions"
+
+    def check(self) -> None:
+        index_of(self.candidates)
+
+    def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
+        assert isinstance(result, CoreferenceHeads)
+        return result.show(self.candidates)
 
 
 @dataclass(frozen=True)
@@ -117,14 +134,8 @@ class AntecedentCounts(ItemCounts):
         }
 
     def arrays(self) -> dict[str, Any]:
-        chance, random = self.systems_accuracy[:2]
-        return {
-            "accuracy": to_lists(self.accuracy),
-            "directions": list(DIRECTIONS),
-            "types": list(TYPE_ROWS),
-            "n": to_lists(self.n),
-            **({"n_of_all_mentions": self.of_all} if self.is_causal else {}),
-            "single_candidate": self.stored.single,
-            "chance": to_lists(chance),
-            "random_candidate": to_lists(random),
-        }
+        chance, random = map(to_lists, self.systems_accuracy[:2])
+        arrays = {"accuracy": to_lists(self.accuracy), "directions": list(DIRECTIONS), "types": list(TYPE_ROWS)}
+        arrays |= {"n_of_all_mentions": self.of_all} if self.is_causal else {}
+        arrays |= {"n": to_lists(self.n), "single_candidate": self.stored.single}
+        return arrays | {"chance": chance, "random_candidate": random}

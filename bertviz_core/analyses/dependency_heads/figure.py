@@ -27,29 +27,16 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
     labels = frame["relation"].map(escape)  # a treebank's, and no markup
-    figure = go.Figure(
-        scores(
-            labels,
-            percent,
-            ("accuracy", "low", "high"),
-            name="best head",
-            marker={"color": BEST, "size": 10},
-            customdata=frame[["head", "direction", "n", "relation"]].assign(direction=frame["direction"].map(arrow)),
-            hovertemplate="%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}"
-            "<extra></extra>",
-        )
-    )
+    dots = frame[["head", "direction", "n", "relation"]].assign(direction=frame["direction"].map(arrow))
+    hover = "%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}<extra></extra>"
+    look = {"name": "best head", "marker": {"color": BEST, "size": 10}, "customdata": dots, "hovertemplate": hover}
+    figure = go.Figure(scores(labels, percent, ("accuracy", "low", "high"), **look))
 
     def mark(name: str, percents: Sequence[float | None], symbol: str, hover: str, color: str = GRAY) -> None:
-        figure.add_scatter(
-            x=percents,
-            y=labels,
-            mode="markers",
-            name=name,
-            marker={"color": color, "size": 8, "symbol": symbol, "line": {"width": 1 if color != GRAY else 2}},
-            customdata=frame["baseline_offset"],
-            hovertemplate=f"%{{y}}: %{{x:.1f}}% {hover}<extra></extra>",
-        )
+        line = {"width": 1 if color != GRAY else 2}
+        marker = {"color": color, "size": 8, "symbol": symbol, "line": line}
+        about = {"customdata": frame["baseline_offset"], "hovertemplate": f"%{{y}}: %{{x:.1f}}% {hover}<extra></extra>"}
+        figure.add_scatter(x=percents, y=labels, mode="markers", name=name, marker=marker, **about)
 
     mark("best fixed offset", percent["baseline_accuracy"], "line-ns-open", "at offset %{customdata:+d}")
     cited = [paper.TABLE_1[name][1] if name in paper.TABLE_1 else None for name in frame["relation"]]
@@ -73,20 +60,13 @@ def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> 
     best = values.argmax()
     heads = result.accuracy[direction, row] if result.is_causal else result.accuracy[:, row]
     best_head = 100 * float(heads.max())
-    figure = go.Figure(
-        go.Bar(
-            x=[f"{offset:+d}" for offset in result.offsets[seen]],
-            y=values,
-            marker={"color": [BEST if index == best else GRAY for index in range(len(values))]},
-            hovertemplate="offset %{x}: %{y:.1f}%<extra></extra>",
-        )
-    )
-    figure.add_hline(
-        y=best_head,
-        line={"dash": "dash", "color": BEST, "width": 1},
-        annotation={"text": f"best head: {best_head:.1f}%", "font_size": 12},
-        annotation_position="top left",
-    )
+    names = [f"{offset:+d}" for offset in result.offsets[seen]]
+    colors = [BEST if index == best else GRAY for index in range(len(values))]
+    hover = "offset %{x}: %{y:.1f}%<extra></extra>"
+    figure = go.Figure(go.Bar(x=names, y=values, marker_color=colors, hovertemplate=hover))
+    label = {"text": f"best head: {best_head:.1f}%", "font_size": 12}
+    line = {"dash": "dash", "color": BEST, "width": 1}
+    figure.add_hline(y=best_head, line=line, annotation=label, annotation_position="top left")
     figure.update_xaxes(title="fixed offset, words to the right (within the sentence)", type="category")
     figure.update_yaxes(title="accuracy, percent", range=[0, 105])
     return finish(figure, 250, margin={"t": 10})

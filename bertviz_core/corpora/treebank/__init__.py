@@ -10,14 +10,8 @@ from bertviz_core.errors import shorten
 
 ALL, UAS = TOTALS = ("all", "UAS")  # rows beside those of relations: every word; every word but punctuation
 POSSESSIVES = ("'s", "s'", "'", "’s", "s’", "’")
-RENAMED = {
-    "obj": "dobj",
-    "compound": "nn",
-    "nmod:poss": "poss",
-    "aux:pass": "auxpass",
-    "nsubj:pass": "nsubjpass",
-    "compound:prt": "prt",
-}
+RENAMED = {"obj": "dobj", "compound": "nn", "nmod:poss": "poss"}
+RENAMED |= {"aux:pass": "auxpass", "nsubj:pass": "nsubjpass", "compound:prt": "prt"}
 
 
 @dataclass(frozen=True)

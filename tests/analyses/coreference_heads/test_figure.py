@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bertviz_core.analyses.coreference_heads import by_distance, by_gender, more_figures, paper_figure
+from bertviz_core.analyses.coreference_heads import by_group, more_figures, paper_figure
 from bertviz_core.analyses.coreference_heads.guesses import BASELINES
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
 from bertviz_core.analyses.registry import ANALYSES
@@ -29,8 +29,8 @@ def test_a_map_for_each_type(result):
 def test_distance_and_gender_show_shares_with_their_counts(result):
     one = DirectedHead(0, Head(5, 3))
     for figure, (right, total, *_) in (
-        (by_distance(result, [one, "nearest"]), result.scores(one).of("distance")),
-        (by_gender(result, [one, "nearest"]), result.scores(one).of("gender")),
+        (by_group(result, [one, "nearest"]), result.scores(one).of("distance")),
+        (by_group(result, [one, "nearest"], breakdown="gender"), result.scores(one).of("gender")),
     ):
         trace = figure.data[0]
         np.testing.assert_allclose(trace.y, right / total)
@@ -43,7 +43,7 @@ def test_the_exported_figure_has_no_two_lines_alike_and_no_interval_for_what_is_
     (figure,) = more_figures(result).values()
     assert len({(line.line.dash, line.marker.symbol) for line in figure.data}) == len(figure.data)
     assert [line.name for line in figure.data if line.error_y.array is None] == ["random candidate"]
-    other = by_distance(result, [DirectedHead(1, Head(5, 3)), "nearest"])
+    other = by_group(result, [DirectedHead(1, Head(5, 3)), "nearest"])
     assert other.data[0].name == "head 6-4, antecedent → mention"
 
 
