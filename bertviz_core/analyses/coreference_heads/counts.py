@@ -32,8 +32,7 @@ def pooled(rows: np.ndarray) -> np.ndarray:
 
 def joint(shared: np.ndarray, own: np.ndarray) -> np.ndarray:
     """(4, ..., column) moments from those of the items (2, column) and those of the right guesses (2, ..., column)."""
-    middle = (1,) * (own.ndim - 2)
-    return np.concatenate([np.broadcast_to(shared.reshape(2, *middle, -1), own.shape), own])
+    return np.stack(np.broadcast_arrays(*shared, *own))
 
 
 def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,11 +88,6 @@ class ItemCounts(Result):
         return [*EXACT, *self.stored.systems]
 
     @property
-    def system_correct(self) -> np.ndarray:
-        """(system, group) right guesses, those of EXACT as means of random draws."""
-        return np.concatenate([self.stored.chance[:, self.index], self.stored.system_correct])
-
-    @property
     def directions(self) -> tuple[str, ...]:
         """Those of DIRECTIONS that have counts: in a causal model earlier words attend to no later ones."""
         return DIRECTIONS[:1] if self.is_causal else DIRECTIONS
@@ -119,7 +113,7 @@ class ItemCounts(Result):
     def systems_accuracy(self) -> np.ndarray:
         """(system, type) accuracy of the systems; of EXACT the mean of 1 / candidates, and of antecedents /
         candidates (docs/methods.md, section 7)."""
-        return share(pooled(by_row(self.system_correct))[:, COLUMNS["type"]], self.n)
+        return np.stack([share(*self.sums_of(name)[:2])[COLUMNS["type"]] for name in self.systems])
 
     def of_system(self, name: str) -> np.ndarray:
         """(type,) accuracy of one of the systems that heads are compared with."""
@@ -130,19 +124,20 @@ class ItemCounts(Result):
         equals."""
         return DirectedHead(direction, highest(self.right[direction, TYPE_ROWS.index(kind)]))
 
-    def sums_of(self, at: DirectedHead | str | int) -> Sums:
-        """The sums (..., column) of a head, of a system, or of all heads of one direction; see `pooled`."""
+    def sums_of(self, at: DirectedHead | str | None = None) -> Sums:
+        """The sums (..., column) of a head, of a system, or of all heads (direction, layer, head); see `pooled`."""
         stored = self.stored
         if isinstance(at, str):
-            correct = by_row(self.system_correct[self.systems.index(at)])
+            every = np.concatenate([stored.chance[:, self.index], stored.system_correct])  # of EXACT means of draws
+            correct = by_row(every[self.systems.index(at)])
             exact = np.full_like(stored.item_moments, np.nan, dtype=float)
             moments = exact if at in EXACT else stored.system_moments[:, stored.systems.index(at)]
         else:
-            index = (at,) if isinstance(at, int) else at.at
+            index = at.at if at else ()
             correct, moments = self.rows[index], stored.moments[:, :, self.index][:, *index]
         return pooled(correct), pooled(by_row(stored.group_n)), joint(pooled(stored.item_moments), pooled(moments))
 
-    def scores(self, at: DirectedHead | str | int) -> Scores:
+    def scores(self, at: DirectedHead | str | None = None) -> Scores:
         correct, n, moments = self.sums_of(at)
         return Scores(correct, n, *interval_by_document(correct, n, moments))
 

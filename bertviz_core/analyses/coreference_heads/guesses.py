@@ -78,15 +78,12 @@ def groups_of(window: Window) -> np.ndarray:
 def earlier_antecedents(window: Window) -> Window:
     """A window as a causal model reads it: what may be guessed for a mention stands before its head word, and mentions
     that then have no antecedent are no items."""
-    heads, items = window.heads, []
-    for item in window.items:
-        earlier = [
-            tuple(other for other in chosen if heads[other] < heads[item.mention])
-            for chosen in (item.candidates, item.antecedents)
-        ]
-        if earlier[1]:
-            items.append(Item(item.mention, *earlier))
-    return replace(window, items=tuple(items))
+
+    def earlier(item: Item) -> Item:
+        own, choices = window.heads[item.mention], (item.candidates, item.antecedents)
+        return Item(item.mention, *(tuple(other for other in each if window.heads[other] < own) for each in choices))
+
+    return replace(window, items=tuple(item for item in map(earlier, window.items) if item.antecedents))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from bertviz_core.analyses.findings import SHOWN, decide
 from bertviz_core.analyses.proportions import Estimate, effective_n, share, units_text
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.heads import DirectedHead, all_heads
+from bertviz_core.heads import DirectedHead, all_labels
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -86,7 +86,7 @@ class AntecedentCounts(ItemCounts):
 
     def estimates(self) -> dict[str, Estimate]:
         """For each type of mention that there is: accuracy from a mention to its antecedent."""
-        size, freedom = effective_n(*(each[..., COLUMNS["type"]] for each in self.sums_of(0)))
+        size, freedom = (each[0] for each in effective_n(*self.sums_of()))  # (layer, head, column)
         counts = zip(TYPE_ROWS, self.n.tolist(), self.documents.tolist(), strict=True)
         return {
             kind: Estimate(self.accuracy[0, row], None, n, size[..., row], freedom[..., row], units, "documents")
@@ -112,21 +112,19 @@ class AntecedentCounts(ItemCounts):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention, with its interval over documents; every head and every system by
         distance and by gender."""
-        labels = [head.label() for head in all_heads(*self.accuracy.shape[2:])]
-        directions = [self.scores(direction) for direction in range(len(DIRECTIONS))]
-        right, n, low, high = (np.stack(parts) for parts in zip(*directions, strict=True))
-        right, low, high = (
-            np.moveaxis(part, -1, 1).reshape(len(n), -1, len(labels)) for part in (right, low, high)
-        )  # (direction, column, head)
-        columns = {"n": np.broadcast_to(n[..., None], right.shape), "right": right}
-        columns |= {"accuracy": share(right, n[..., None]), "low": low, "high": high}
+        labels, (right, n, low, high) = all_labels(*self.accuracy.shape[2:]), self.scores()
+        shape = len(DIRECTIONS), len(n), -1  # (direction, column, head)
+        right, low, high = (np.moveaxis(part, -1, 1).reshape(shape) for part in (right, low, high))
+        columns = {"n": np.broadcast_to(n[:, None], right.shape), "right": right}
+        columns |= {"accuracy": share(right, n[:, None]), "low": low, "high": high}
         typed, groups = {name: each[:, COLUMNS["type"]] for name, each in columns.items()}, []
+        of_systems = np.stack([self.sums_of(system)[0] for system in self.systems])  # (system, column)
         for breakdown, names in BREAKDOWNS.items():
-            systems = [self.scores(system).of(breakdown) for system in self.systems]
-            counts = {name: np.stack([getattr(each, name) for each in systems]) for name in ("n", "right")}
+            own, heads = COLUMNS[breakdown], [f"head {label}" for label in labels]
+            counts = {"n": np.tile(n[own], (len(self.systems), 1)), "right": of_systems[:, own]}
             groups.append(tidy({"system": self.systems, "group": names}, counts))
-            axes = {"direction": DIRECTIONS, "group": names, "system": [f"head {label}" for label in labels]}
-            groups.append(tidy(axes, {name: columns[name][:, COLUMNS[breakdown]] for name in ("n", "right")}))
+            counts = {name: columns[name][:, own] for name in counts}
+            groups.append(tidy({"direction": DIRECTIONS, "group": names, "system": heads}, counts))
         by_group = pd.concat(groups, ignore_index=True)
         return {
             "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": labels}, typed),

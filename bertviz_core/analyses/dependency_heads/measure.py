@@ -164,20 +164,14 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
     sentences, joined = [accumulator.by_sentence[number][0] for number in numbers], accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
-    return DependencyHeads(
-        provenance=provenance,
-        views=[view for view, _ in rows],
-        relations=[relation for _, relation in rows],
-        n=counts["n"],
-        correct=counts["correct"].swapaxes(1, 2),
-        offsets=OFFSETS,
-        offset_correct=counts["offsets"].sum(0).T,
-        sentences=list(map(guesses.sentence_record, sentences)),
-        guesses=joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
-        weights=joined["weights"],
-        **accumulator.classes.values(),
-        random_correct=random if accumulator.causal else None,
-    )
+    joined["guesses"] = joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16)
+    values: dict[str, Any] = {"n": counts["n"], "correct": counts["correct"].swapaxes(1, 2)}
+    values |= {"offsets": OFFSETS, "offset_correct": counts["offsets"].sum(0).T}
+    values |= {"random_correct": random if accumulator.causal else None}
+    values |= joined | accumulator.classes.values()
+    views, relations = map(list, zip(*rows, strict=True))
+    records = list(map(guesses.sentence_record, sentences))
+    return DependencyHeads(provenance, views=views, relations=relations, sentences=records, **values)
 
 
 def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> dict[tuple[str, str], list[int]]:

@@ -164,12 +164,9 @@ class RelationCounts(Result):
 
     def estimates(self) -> dict[str, Estimate]:
         """Accuracy of each head on each relation, in the head's better direction."""
-        (accuracy, counted, _), n = self.better, self.best_n
-        return {
-            name: Estimate(accuracy[row], n=int(n[row]), effective_n=counted[row].astype(float))
-            for row, name in enumerate(self.relations)
-            if n[row]
-        }
+        accuracy, counted, _ = self.better
+        each = zip(self.relations, accuracy, self.best_n.tolist(), counted.astype(float), strict=True)
+        return {name: Estimate(values, n=n, effective_n=size) for name, values, n, size in each if n}
 
     def arrays(self) -> dict[str, Any]:
         counted, n = self.counted.sum(0), self.n.sum(0)

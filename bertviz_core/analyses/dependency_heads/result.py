@@ -44,9 +44,7 @@ class DependencyHeads(Result):
     first sentences, and what words are attended to, see WordClasses. What has no note is as in RelationCounts."""
 
     analysis: ClassVar[str] = "dependency_heads"
-    sentences: list[
-        dict[str, Any]
-    ]  # {"number", "line", "words", "governors", "relations", "tags"}, as the treebank has
+    sentences: list[dict[str, Any]]  # see `guesses.sentence_record`, as the treebank has them
     guesses: np.ndarray  # (direction, layer, head, word) for all their words: the word guessed, from 0 in its sentence
     weights: np.ndarray  # (direction, layer, head, word) the attention to that word, in steps of 1/255
     classes: list[list[str]]
@@ -82,17 +80,12 @@ class DependencyHeads(Result):
             offset_correct = np.stack([by_offset[:, rows] for rows in sides])
             visible = np.stack([self.n[:, rows] for rows in sides], 1) @ member.T
             random = None if self.random_correct is None else self.random_correct[sides] @ member.T
-        return RelationCounts(
-            self.provenance | {"options": self.provenance["options"] | asdict(chosen) | {"min_count": min_count}},
-            relations=[name for name, shown in zip(names, is_shown, strict=True) if shown],
-            n=self.n[:, rows] @ member.T,
-            correct=np.einsum("mr,fdrlh->fdmlh", member, correct),
-            offsets=offsets,
-            offset_correct=offset_correct @ member.T,
-            visible=visible,
-            random_correct=random,
-            stored=self,
-        )
+        options = self.provenance["options"] | asdict(chosen) | {"min_count": min_count}
+        relations = [name for name, shown in zip(names, is_shown, strict=True) if shown]
+        counts: dict[str, Any] = {"n": self.n[:, rows] @ member.T, "visible": visible, "random_correct": random}
+        counts |= {"correct": np.einsum("mr,fdrlh->fdmlh", member, correct)}
+        counts |= {"offsets": offsets, "offset_correct": offset_correct @ member.T}
+        return RelationCounts(self.provenance | {"options": options}, relations, **counts, stored=self)
 
     def _rows(self, view: str) -> list[int]:
         return [row for row, its_view in enumerate(self.views) if its_view == view]

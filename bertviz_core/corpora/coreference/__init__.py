@@ -123,17 +123,12 @@ class Draft:
             what = f"The bracket of chain {chain} that opens here never closes."
             raise self.source.error(what, "Close it at its last word: the chain's name and a closing bracket.", line)
         governors = [g for g in self.governors if g is not None and g < len(self.words)]
-        return CoreferenceDocument(
-            number=number,
-            name=self.name or f"document {number + 1}",
-            where=f"line {self.line}",
-            words=tuple(self.words),
-            sentences=tuple(self.sentences),
-            mentions=tuple(sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))),
-            tags=None if NONE.issuperset(self.tags) else tuple(self.tags),
-            governors=tuple(governors) if governors and len(governors) == len(self.words) else None,
-            parse=tuple(self.parse) if any("(" in piece for piece in self.parse) else None,
-        )
+        whole = tuple(governors) if governors and len(governors) == len(self.words) else None
+        mentions = tuple(sorted(self.mentions, key=lambda mention: (mention.start, -mention.end)))
+        tags = None if NONE.issuperset(self.tags) else tuple(self.tags)
+        parse = tuple(self.parse) if any("(" in piece for piece in self.parse) else None
+        about = number, self.name or f"document {number + 1}", f"line {self.line}"
+        return CoreferenceDocument(*about, tuple(self.words), tuple(self.sentences), mentions, tags, whole, parse)
 
 
 def brackets(cell: str) -> list[Bracket] | None:
