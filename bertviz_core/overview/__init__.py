@@ -139,7 +139,7 @@ def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
         return [[] for _ in heads]
     classes = WordClasses(result)
     preferred = [classes.preferred(scheme, heads) for scheme in classes.schemes(DEFAULT_VIEW)]
-    return [[each.text for each in of_head if each] for of_head in zip(*preferred, strict=True)]
+    return [[text for text in of_head if text] for of_head in zip(*preferred, strict=True)]
 
 
 def nearest(results: Results, head: Head) -> list[tuple[Head, float]]:

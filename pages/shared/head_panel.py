@@ -77,30 +77,22 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
     """The head's attention to words by part of speech and by relation; one table under the other where it is narrow."""
     classes = memoize(WordClasses, result)
     by_scheme = {scheme: classes.attended(scheme, selection.head)[:LARGEST] for scheme in classes.schemes(view)}
-    by_scheme = {scheme: each for scheme, each in by_scheme.items() if each}
+    by_scheme = {scheme: each for scheme, each in by_scheme.items() if len(each)}
     if not by_scheme:
         return
     st.markdown(f"**Words that head {selection.label} attends to** (% of its attention to words)")
     table_columns = [st.container() for _ in by_scheme] if narrow else st.columns(len(by_scheme))
     for column, (scheme, each) in zip(table_columns, by_scheme.items(), strict=True):
         title = "relation" if scheme == view else scheme
-        rows = [
-            {
-                title: f"{attended.name} ({meaning(attended.name)})" if meaning(attended.name) else attended.name,
-                "attention": 100 * attended.share,
-                "of all words": 100 * attended.expected,
-                "times": attended.times,
-            }
-            for attended in each
-        ]
-        largest = 100 * each[0].share
+        names = [f"{name} ({meaning(name)})" if meaning(name) else name for name in each["name"]]
+        shares = {"attention": 100 * each["share"], "of all words": 100 * each["expected"], "times": each["times"]}
+        largest = 100 * each["share"][0]
         bar = st.column_config.ProgressColumn(format="%.0f%%", max_value=largest, width=95)
         alt = f"How the attention of head {selection.label} to words divides by {title}"
         formats = SHARES | {"attention": bar, title: st.column_config.Column(width=190)}
-        column.dataframe(rows, hide_index=True, height="content", column_config=formats, alt=alt)
+        column.dataframe({title: names} | shares, hide_index=True, height="content", column_config=formats, alt=alt)
     to_words = classes.to_words[selection.head]
-    classes_of = [each for scheme in by_scheme for each in classes.preferred(scheme, [selection.head])]
-    preferred = [each.text for each in classes_of if each]
+    preferred = [text for scheme in by_scheme for text in classes.preferred(scheme, [selection.head]) if text]
     beyond = f" Beyond their share it attends most to {' and '.join(preferred)}." if preferred else ""
     st.caption(plain(f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens.{beyond}"))
 

@@ -11,14 +11,7 @@ from plotly.subplots import make_subplots
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.coreference_heads.guesses import (
-    BASELINES,
-    BREAKDOWNS,
-    COMPARED,
-    DIRECTIONS,
-    RANDOM,
-    TYPE_ROWS,
-)
+from bertviz_core.analyses.coreference_heads.guesses import BASELINES, BREAKDOWNS, COMPARED, DIRECTIONS, TYPE_ROWS
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads, CoreferenceView
 from bertviz_core.analyses.findings import HELD_OUT, Answer, Finding, Statement, decide
 from bertviz_core.analyses.head_averages import HeadColumn
@@ -134,7 +127,8 @@ def by_group(
         x = np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2)
         look = {"mode": MODES[breakdown], "marker": {"symbol": symbol, "size": 8}, "line": line}
         about = {"name": name, "customdata": np.stack([total, right], -1), "hovertemplate": f"{name}: {HOVER}"}
-        figure.add_scatter(x=x, y=accuracy, error_y=None if at == RANDOM else bars, **look, **about)  # RANDOM is exact
+        bars = None if np.isnan(low).all() else bars  # what is exact has no interval
+        figure.add_scatter(x=x, y=accuracy, error_y=bars, **look, **about)
     figure.update_xaxes(title=AXES[breakdown], range=[-0.5, len(ticks) - 0.5], showgrid=False)
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks))
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")

@@ -28,10 +28,7 @@ DIRECTIONS = ("dependent->governor", "governor->dependent")
 FOLDS = 2  # by the parity of the sentence's number
 OFFSETS = np.arange(-20, 21)  # every fixed offset that is counted; which of them compete is chosen later
 MAX_SENTENCES = 500  # whose guesses are in the result; those of all are on disk beside it
-VIEWS: dict[str, Callable[[Sentence], Sentence]] = {
-    "as-is": lambda sentence: sentence,
-    "function-heads": function_heads,
-}
+VIEWS: dict[str, Callable[[Sentence], Sentence]] = {"as-is": lambda tree: tree, "function-heads": function_heads}
 VIEW_NAMES = {"function-heads": "function words as governors", "as-is": "as annotated"}
 DEFAULT_VIEW = "function-heads"
 SIDES = ("earlier", "later")  # where a causal model's direction can find a governor, in the order of DIRECTIONS
@@ -131,10 +128,8 @@ class SentenceQuery(GuessQuery[SentenceExample]):
 def trees_of(sentences: Sequence[Sentence], views: Iterable[str]) -> dict[str, Any]:
     """Numbers and lengths (sentence,); under each view, (word,) for all words one after the other, governors, from 1, 0
     being the root, and relations, numbered in the order of `names`."""
-    values: dict[str, Any] = {
-        "number": np.array([sentence.number for sentence in sentences], dtype=np.int64),
-        "length": np.array([len(sentence) for sentence in sentences], dtype=np.int64),
-    }
+    numbers = {"number": [sentence.number for sentence in sentences], "length": list(map(len, sentences))}
+    values: dict[str, Any] = {name: np.array(each, dtype=np.int64) for name, each in numbers.items()}
     for view in views:
         viewed = list(map(VIEWS[view], sentences))
         relations = list(chain.from_iterable(sentence.relations for sentence in viewed))

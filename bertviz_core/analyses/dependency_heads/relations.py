@@ -173,33 +173,24 @@ class RelationCounts(Result):
         arrays: dict[str, Any] = {"accuracy": to_lists(self.accuracy), "directions": list(DIRECTIONS)}
         arrays |= {"relations": self.relations, "n": n.tolist(), "offset_accuracy": to_lists(self.offset_accuracy())}
         if self.is_causal:  # "n" by direction, beside all words, and the offsets' accuracy in both directions
-            arrays |= {
-                "counted": [COUNTED.format(side) for side in SIDES],
-                "n": counted.tolist(),
-                "n_of_all_words": n.tolist(),
-                "accuracy_of_all_words": to_lists(share(self.correct.sum(0), n[:, None, None])),
-                "offset_accuracy": to_lists(share(self.offset_correct, counted[:, None])),
-                "random_accuracy": to_lists(self.random),
-            }
+            arrays |= {"counted": [COUNTED.format(side) for side in SIDES], "n": counted.tolist()}
+            arrays |= {"n_of_all_words": n.tolist(), "random_accuracy": to_lists(self.random)}
+            arrays["accuracy_of_all_words"] = to_lists(share(self.correct.sum(0), n[:, None, None]))
+            arrays["offset_accuracy"] = to_lists(share(self.offset_correct, counted[:, None]))
         return arrays | {"offsets": self.offsets.tolist()}
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
         n, best, (heldout, heldout_n) = self.best_n, self.best(), self.held_out()
         right = counts_of_best(self.correct.sum(0), best)
-        columns = {
-            "relation": self.relations,
-            "n": n,
-            "head": [Head(*each).label() for each in best[:, 1:].tolist()],
-            "direction": [DIRECTIONS[direction] for direction in best[:, 0]],
-            "accuracy": share(right, n),
-            **dict(zip(("low", "high"), wilson(right, n), strict=True)),
-            "heldout_accuracy": heldout,
-            **dict(zip(("heldout_low", "heldout_high"), wilson(heldout * heldout_n, heldout_n), strict=True)),
-            "baseline_offset": self.best_offset,
-            "baseline_accuracy": self.baseline,
-            "above_baseline": self.above(),
-        }
+        columns: dict[str, Any] = {"relation": self.relations, "n": n}
+        columns["head"] = [Head(*each).label() for each in best[:, 1:].tolist()]
+        columns |= {"direction": [DIRECTIONS[direction] for direction in best[:, 0]], "accuracy": share(right, n)}
+        columns["low"], columns["high"] = wilson(right, n)
+        columns["heldout_accuracy"] = heldout
+        columns["heldout_low"], columns["heldout_high"] = wilson(heldout * heldout_n, heldout_n)
+        columns |= {"baseline_offset": self.best_offset, "baseline_accuracy": self.baseline}
+        columns["above_baseline"] = self.above()
         if self.is_causal:
             columns["counted"] = [COUNTED.format(SIDES[direction]) for direction in best[:, 0]]
             columns |= {"random_accuracy": self.random, "n_of_all_words": self.n.sum(0)}

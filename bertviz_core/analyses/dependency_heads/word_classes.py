@@ -2,7 +2,7 @@
 and the share that uniform attention would give them (docs/methods.md, section 6)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -17,23 +17,6 @@ ClassName = tuple[str, str]  # scheme and label; a scheme is a view of the trees
 PART_OF_SPEECH = "part of speech"
 EVERY: ClassName = ("", "")  # the class of every word, the first of all
 MIN_WORDS = 20  # a class of fewer words is not named
-
-
-class Attended(NamedTuple):
-    """A class of words, and the share of one head's attention to words that goes to it."""
-
-    name: str
-    share: float
-    expected: float  # under uniform attention
-
-    @property
-    def times(self) -> float:
-        return self.share / self.expected
-
-    @property
-    def text(self) -> str:
-        """As "det 41% (4.6 times their share)"."""
-        return f"{self.name} {self.share:.0%} ({self.times:.1f} times their share)"
 
 
 def classes_of(sentence: Sentence) -> list[list[ClassName]]:
@@ -126,23 +109,31 @@ class WordClasses:
         """Part of speech, where the treebank has these, and the relations of a view."""
         return [scheme for scheme in (PART_OF_SPEECH, view) if any(scheme == of for of, _ in self.names)]
 
-    def attended(self, scheme: str, head: Head) -> list[Attended]:
-        """The classes of a scheme and what a head gives them, the largest share first; rare classes are left out. Empty
-        for a head that attends to no word."""
-        if not (every := self.sums[0, 0, *head]):
-            return []
-        shares, expected = self.sums[:, 0, *head] / every, self.expected
-        each = [
-            Attended(label, float(shares[row]), float(expected[row]))
-            for (of, label), row in self.names.items()
-            if of == scheme and self.counts[row, 0] >= MIN_WORDS
-        ]
-        return sorted(each, key=lambda attended: -attended.share)
+    def shares(self, scheme: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+        """The classes of a scheme that are not rare; (class, layer, head) their shares of each head's attention, NaN
+        for a head that attends to no word; (class,) their shares under uniform attention."""
+        names = [name for name, row in self.names.items() if name[0] == scheme and self.counts[row, 0] >= MIN_WORDS]
+        rows = [self.names[name] for name in names]
+        return [label for _, label in names], share(self.sums[rows, 0], self.sums[0, 0]), self.expected[rows]
 
-    def preferred(self, scheme: str, heads: Sequence[Head]) -> list[Attended | None]:
-        """For each of some heads the class that gets most beyond its share, None where no class does."""
-        beyond = ([each for each in self.attended(scheme, head) if each.share > each.expected] for head in heads)
-        return [max(each, key=lambda attended: attended.share - attended.expected, default=None) for each in beyond]
+    def attended(self, scheme: str, head: Head) -> pd.DataFrame:
+        """A row for each of these classes, the largest share first; none for a head that attends to no word."""
+        names, shares, expected = self.shares(scheme)
+        own = shares[:, *head]
+        frame = pd.DataFrame({"name": names, "share": own, "expected": expected, "times": own / expected})
+        return frame.dropna().sort_values("share", ascending=False, kind="stable", ignore_index=True)
+
+    def preferred(self, scheme: str, heads: Sequence[Head]) -> list[str]:
+        """For each of some heads the class that gets most beyond its share, as "det 41% (4.6 times their share)"; empty
+        where no class does."""
+        (names, shares, expected), texts = self.shares(scheme), []
+        for head in heads:
+            own, text = shares[:, *head], ""
+            if (own > expected).any():
+                row = int((own - expected).argmax())
+                text = f"{names[row]} {own[row]:.0%} ({own[row] / expected[row]:.1f} times their share)"
+            texts.append(text)
+        return texts
 
     def frame(self, view: str) -> pd.DataFrame:
         """A row for each class and each head, with the half-widths of the shares' 95% intervals over sentences;
