@@ -127,8 +127,7 @@ def by_group(
         x = np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2)
         look = {"mode": MODES[breakdown], "marker": {"symbol": symbol, "size": 8}, "line": line}
         about = {"name": name, "customdata": np.stack([total, right], -1), "hovertemplate": f"{name}: {HOVER}"}
-        bars = None if np.isnan(low).all() else bars  # what is exact has no interval
-        figure.add_scatter(x=x, y=accuracy, error_y=bars, **look, **about)
+        figure.add_scatter(x=x, y=accuracy, error_y=None if np.isnan(low).all() else bars, **look, **about)
     figure.update_xaxes(title=AXES[breakdown], range=[-0.5, len(ticks) - 0.5], showgrid=False)
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks))
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")
