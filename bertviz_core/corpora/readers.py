@@ -140,23 +140,11 @@ class CoreferenceText(TextCorpus):
 EXPECTED = "Give one text file, with a word and its numbers, between spaces, on each line."
 
 
-@dataclass(frozen=True)
-class WordVectors:
-    """Fixed vectors for a corpus's words: the row of each known word in a matrix (row, dimension) of float32, whose row
-    0, zeros, stands for every unknown word."""
-
-    rows: dict[str, int]
-    matrix: np.ndarray
-
-    def row(self, word: str) -> int:
-        """The row of the word as it is written, else in lower case, else 0."""
-        return self.rows.get(word, self.rows.get(word.lower(), 0))
-
-
-def read_vectors(source: Source, words: Set[str]) -> WordVectors:
-    """Read the vectors of these words, or of their lower-case forms, as a stream. Blank lines and a first line of two
-    whole numbers (word2vec's header) are skipped; of a word that occurs twice the first counts. Raises InputError for a
-    line that is not a word and its numbers, and for an archive of several files, which may differ in dimension."""
+def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.ndarray]:
+    """The row of each of these words in a matrix (row, dimension) of float32: of the word as it is written, else in
+    lower case, else row 0, zeros. Read as a stream; blank lines and a first line of two whole numbers (word2vec's
+    header) are skipped; of a word that occurs twice the first counts. Raises InputError for a line that is not a word
+    and its numbers, and for an archive of several files, which may differ in dimension."""
     forms = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
     selected: list[np.ndarray] = []
@@ -187,4 +175,5 @@ def read_vectors(source: Source, words: Set[str]) -> WordVectors:
             rows[fields[0]] = len(selected)
     if not dimension:
         raise source.error("The file is empty.", EXPECTED)
-    return WordVectors(rows, np.stack([np.zeros(dimension, dtype=np.float32), *selected]))
+    matrix = np.stack([np.zeros(dimension, dtype=np.float32), *selected])
+    return {word: rows.get(word, rows.get(word.lower(), 0)) for word in words}, matrix

@@ -148,8 +148,8 @@ def word_vectors(
     from the file, else the model's input embeddings, averaged over a word's pieces. Where `scaled`, their mean square
     is 1, so that one rate serves every model."""
     if source:
-        read = read_vectors(source, set(words))
-        rows, matrix, name = {word: read.row(word) for word in words}, read.matrix, source.name
+        rows, matrix = read_vectors(source, set(words))
+        name = source.name
     else:
         table = model.encoder.get_input_embeddings().weight.detach().float().cpu().numpy()
         pieces = [model.tokens.pieces(word) or [model.tokens.unknown] for word in words]
