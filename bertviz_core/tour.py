@@ -35,9 +35,8 @@ class Step:
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
     """The heads of ROLES with what they do."""
-    by_id = {finding.id: finding for finding in answers(every_finding(results, base))}
-    pairs = ((by_id[name].head, does) for name, does in ROLES.items() if name in by_id)
-    return {head: does for head, does in pairs if head}
+    heads = {finding.id: finding.head for finding in answers(every_finding(results, base)) if finding.head}
+    return {heads[name]: does for name, does in ROLES.items() if name in heads}
 
 
 def answers(findings: list[Finding]) -> list[Finding]:

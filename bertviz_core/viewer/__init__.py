@@ -1,7 +1,7 @@
 """Views of the attention of one input (Figures 1 and 5; methods, section 10), and tables of predictions for it."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -186,9 +186,3 @@ def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> di
     by_layer = {f"layer {number + 1}": layer == number for number in range(layers)}
     single = {each.label(): (layer == each.layer) & (head == each.head) for each in all_heads(layers, heads)}
     return by_behavior | by_layer | single
-
-
-def ablated_heads(chosen: Iterable[str], named: Mapping[str, np.ndarray]) -> np.ndarray | None:
-    """(layer, head) bool of all chosen names of `switches` together; None for no head."""
-    masks = [named[name] for name in chosen if name in named]
-    return np.logical_or.reduce(masks) if masks else None

@@ -17,7 +17,6 @@ from bertviz_core.viewer import (
     THUMBNAIL,
     InputAttention,
     InputView,
-    ablated_heads,
     apply_view,
     moved,
     predictions_frame,
@@ -202,12 +201,9 @@ def test_every_guess_of_every_run_has_a_row_with_the_loss_of_the_masked_word() -
     assert math.isfinite(Prediction(0, "cat", 0.0, 9, ()).loss)
 
 
-def test_behaviors_layers_and_heads_have_names_and_several_are_off_together() -> None:
+def test_behaviors_layers_and_heads_have_names() -> None:
     named = switches(2, 3, BEHAVIORS)
     assert list(named) == ["behavior next token", "behavior [SEP]", "layer 1", "layer 2", *HEADS]
     assert named["behavior [SEP]"].tolist() == [[False, False, True], [True, False, False]]
     assert named["layer 2"].tolist() == [[False] * 3, [True] * 3]
     assert np.argwhere(named["2-3"]).tolist() == [[1, 2]]
-    assert np.argwhere(ablated_heads(["behavior next token", "2-2", "unknown"], named)).tolist() == [[0, 0], [1, 1]]
-    assert ablated_heads([], named) is None
-    assert ablated_heads(["unknown"], switches(2, 3)) is None

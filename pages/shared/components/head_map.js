@@ -108,14 +108,11 @@ class HeadMap {
   }
 
   origin(y) {
-    let line = "";
-    const lines = [];
-    for (const word of this.data.origin.split(" ")) {
-      if (line && 0.92 * this.measure(`${line} ${word}`) > this.width - 8) lines.push(line), (line = word);
-      else line = line ? `${line} ${word}` : word;
-    }
-    for (const part of [...lines, line]) {
-      const text = this.text(part, 4, (y += 1.1 * this.font), "start");
+    const words = this.data.origin.split(" ");
+    while (words.length) {
+      let line = words.shift();
+      while (words.length && 0.92 * this.measure(`${line} ${words[0]}`) <= this.width - 8) line += ` ${words.shift()}`;
+      const text = this.text(line, 4, (y += 1.1 * this.font), "start");
       this.drawn.push(set(text, { "font-size": 0.92 * this.font, opacity: 0.75 }));
     }
     return y + 0.7 * this.font;

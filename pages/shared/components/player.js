@@ -4,9 +4,8 @@ const INTERVAL = 700; // ms that a checkpoint stays
 
 class Player {
   constructor() {
-    this.root = html("div", { class: "player" });
     this.button = button("Play", () => (this.playing ? this.ask(this.data.at, false) : this.play()));
-    this.root.append(this.button);
+    this.root = html("div", { class: "player" }, this.button);
   }
 
   update(data) {

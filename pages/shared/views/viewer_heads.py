@@ -15,7 +15,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.viewer import InputAttention, ablated_heads, shorten, switches
+from bertviz_core.viewer import InputAttention, shorten, switches
 from bertviz_core.viewer.figure import products_figure
 from bertviz_core.viewer.preview import of_input
 from bertviz_core.viewer.query_key import MASKED, TERMS, QueryKey, measure
@@ -62,7 +62,8 @@ def _choose_heads(label: str, key: str, about: str, selection: Selection, model:
     labels = memoize(behavior_labels, stored.results(selection))
     named = memoize(switches, model.layers, model.heads, labels)
     look = {"placeholder": "Heads, layers or behaviors", "help": about}
-    return ablated_heads(choices.multiselect(label, list(named), key=key, default=[], **look), named)
+    masks = [named[name] for name in choices.multiselect(label, list(named), key=key, default=[], **look)]
+    return np.logical_or.reduce(masks) if masks else None
 
 
 def moved_by_masking(difference: np.ndarray, selection: Selection) -> None:
