@@ -1,7 +1,9 @@
 """The end of a page: how its numbers are computed, and from what, in expanders that are drawn when they are opened."""
 
 import inspect
+import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import streamlit as st
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.results import Result, corpus_size
 from pages.shared import messages
+from pages.shared.frame import address, links
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 Source = Callable[..., Any] | property | Analysis
@@ -25,7 +28,7 @@ def folded(label: str, icon: str, key: str, draw: Callable[..., object], *args: 
 
 def about(formula: str, text: str, function: Source) -> None:
     """The expander that explains a page's numbers: a formula in LaTeX or "", a text in Markdown, the source of what
-    computes them, and docs/methods.md, without a network."""
+    computes them, and a button that opens the page's section of docs/methods.md, without a network."""
 
     def draw() -> None:
         if formula:
@@ -33,10 +36,21 @@ def about(formula: str, text: str, function: Source) -> None:
         st.markdown(text)
         work: Any = getattr(function, "fget", function)  # of a property
         st.code(work.source if isinstance(work, Analysis) else inspect.getsource(work), language="python")
-        if st.button("Methods", key="methods", icon=":material/menu_book:"):
-            st.dialog("Methods", width="large")(st.markdown)(METHODS.read_text(encoding="utf-8"))
+        heading, methods = methods_section(links.entry(address.current().page))
+        if st.button(f"Methods, {heading}", key="methods", icon=":material/menu_book:"):
+            st.dialog(heading, width="large")(st.markdown)(methods)
 
     folded("About this figure", ":material/functions:", "about", draw)
+
+
+@cache
+def methods_section(entry: links.Page) -> tuple[str, str]:
+    """The section of docs/methods.md that has a page's name or what stands beside it in its heading, which it begins
+    with: "4. Entropy (3.3; Figure 4)", and its text in Markdown. Else the whole file."""
+    whole = METHODS.read_text(encoding="utf-8")
+    parts = [part.partition("\n") for part in re.split(r"(?m)^## ", whole)[1:]]
+    named = [part for part in parts if any(name in part[0] for name in (entry.title, entry.section))]
+    return (named[0][0], named[0][2].strip()) if named else ("all sections", whole)
 
 
 def ending(result: Result, formula: str, text: str, function: Source, unit: str = "segments") -> None:

@@ -6,9 +6,21 @@ from pathlib import Path
 
 import pytest
 
+from pages.shared.endnotes import methods_section
+from pages.shared.frame import links
 from tests.app.driving import analyze, metrics, open_app, words
 from tests.families import FAMILIES, save
 
+METHODS = {
+    "surface_patterns": "2.",
+    "sep_gradients": "3.",
+    "dependency_heads": "6.",
+    "attention_viewer": "10.",
+    "ablation": "12.",
+    "compare": "13.",
+    "induction": "15.",
+    "emergence": "all",
+}
 pytestmark = pytest.mark.usefixtures("own_store")
 
 
@@ -45,8 +57,21 @@ def test_a_model_of_one_head_has_a_clustering(tmp_path: Path) -> None:
     assert shown["Within / between layers"] == "–" and "nan" not in words(app)
 
 
-def test_an_about_box_opens_the_methods() -> None:
-    app, chapter = open_app("clustering"), "# Methods: what each analysis computes"
-    assert not any(chapter in element.value for element in app._tree.get("markdown"))  # on the page and in its dialog
-    app.button(key="methods").click().run()
-    assert not app.exception and any(chapter in element.value for element in app._tree.get("markdown"))
+def test_an_about_box_opens_its_section_of_the_methods() -> None:
+    app = open_app("clustering")
+    button = app.button(key="methods")
+    assert button.label == "Methods, 9. Clustering (6; Figure 6)"
+
+    def shown() -> list[str]:  # on the page and in its dialog
+        return [element.value for element in app._tree.get("markdown") if "$$" in element.value]
+
+    assert not shown()
+    button.click().run()
+    assert not app.exception
+    [text] = shown()
+    assert "JS(P, Q)" in text and "## " not in text
+
+
+@pytest.mark.parametrize(("page", "heading"), METHODS.items())
+def test_pages_know_their_sections_of_the_methods(page: str, heading: str) -> None:
+    assert methods_section(links.entry(page))[0].startswith(heading)
