@@ -161,14 +161,8 @@ def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, 
     moments = accumulator.by_document.whole().transpose(1, 2, 0, 3)  # (4, system, layer, row)
     of_heads = moments[2:, : -len(BASELINES)].reshape(2, len(DIRECTIONS), len(CANDIDATES), -1, *moments.shape[2:])
     stored = {name: accumulator.sums[name] for name in ("group_n", "system_correct", "chance", "single")}
+    stored |= {"correct": accumulator.sums["right"].permute(1, 2, 4, 0, 3).cpu().numpy(), "systems": list(BASELINES)}
+    stored |= {"moments": of_heads.swapaxes(3, 4), "system_moments": moments[2:, -len(BASELINES) :, 0]}
     stored |= {"items": items.items, "guess": items.guess, "weight": items.weight}
-    return CoreferenceHeads(
-        provenance=provenance,
-        correct=accumulator.sums["right"].permute(1, 2, 4, 0, 3).cpu().numpy(),
-        systems=list(BASELINES),
-        moments=of_heads.swapaxes(3, 4),
-        system_moments=moments[2:, -len(BASELINES) :, 0],
-        item_moments=moments[:2, 0, 0],
-        first_documents=[accumulator.documents[number] for number in numbers],
-        **stored,
-    )
+    documents = [accumulator.documents[number] for number in numbers]
+    return CoreferenceHeads(provenance, first_documents=documents, item_moments=moments[:2, 0, 0], **stored)

@@ -168,8 +168,7 @@ def jsonlines_drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
         draft.sentences = list(accumulate(lengths[:-1], initial=0))
         for label, cluster in enumerate(value.get("clusters") or []):
             for span in cluster:
-                start, end = _span(span, len(draft.words), source, line)
-                draft.add(start, end + 1, str(label), line)
+                draft.add(*_span(span, len(draft.words), source, line), str(label), line)
         yield draft
 
 
@@ -193,11 +192,11 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(part, list) for part in value)
 
 
-def _span(span: Any, words: int, source: Source, line: int) -> tuple[int, int]:
+def _span(span: Any, words: int, source: Source, line: int) -> Span:
     if isinstance(span, list) and len(span) == 2 and all(type(index) is int for index in span):
         start, end = span
         if 0 <= start <= end < words:
-            return start, end
+            return start, end + 1
     what = f"{reprlib.repr(span)} is not a span of the document's {words} words."
     raise source.error(what, "Write [first, last], counted from 0 over all sentences.", line)
 
