@@ -4,7 +4,6 @@ beside the paper's numbers, clearest heads, what was skipped, origin, citation."
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -153,7 +152,7 @@ def _coreference_table(result: AntecedentCounts) -> str:
     """Systems and the best head by type of mention, and the paper's rows."""
     rows = []
     for system, part in result.to_frame().groupby("system", sort=False):
-        cells = {row.type: _share(row) for row in part.rename(columns={"accuracy": "score"}).itertuples()}
+        cells = {row.type: _percent(row.accuracy, row.low, row.high) for row in part.itertuples()}
         rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
     for name, numbers in paper.TABLE_2.items():
         rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
@@ -166,8 +165,9 @@ def _probe_table(result: Probes) -> str:
     rows = []
     for (_, shown), row in zip(table_3(result).iterrows(), result.to_frame().itertuples(), strict=True):
         papers = (f"{score:g}" for score in (shown["paper"], shown["paper_with_punctuation"]) if not np.isnan(score))
-        cells = (_share(row), _percent(row.with_punctuation), next(papers, ABSENT), f"{row.parameters:,}")
-        rows.append([shown["probe"], row.metric, *cells])
+        score = _percent(row.score, row.low, row.high)
+        cells = (_percent(row.with_punctuation), next(papers, ABSENT), f"{row.parameters:,}")
+        rows.append([shown["probe"], row.metric, score, *cells])
     header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
     return table("Table 3: percent with the 95% interval", header, rows)
 
@@ -179,13 +179,10 @@ PAPER_TABLES: dict[str, Callable[..., str]] = {
 }
 
 
-def _share(row: Any) -> str:
-    """The score of a row, with its interval where it has one."""
-    return _percent(row.score) + ("" if np.isnan(row.low) else f" ({100 * row.low:.1f} to {100 * row.high:.1f})")
-
-
-def _percent(value: float) -> str:
-    return ABSENT if np.isnan(value) else f"{100 * value:.1f}"
+def _percent(value: float, low: float = np.nan, high: float = np.nan) -> str:
+    """A share, with its interval where it has one."""
+    interval = "" if np.isnan(low) else f" ({100 * low:.1f} to {100 * high:.1f})"
+    return ABSENT if np.isnan(value) else f"{100 * value:.1f}{interval}"
 
 
 def _clearest(report: Report) -> Iterator[str]:
