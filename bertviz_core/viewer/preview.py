@@ -24,8 +24,7 @@ SENTENCE = "Anna lost her keys, so she asked her brother."
 
 
 def measure(model: AttentionModel, settings: Settings) -> bytes:
-    """Run the model on the sentence: its tokens and (layer, head, query, key) uint8 maps, 255 for weight 1, packed for
-    the store. Raises InputError for a tokenizer that finds nothing in it."""
+    """The model on the sentence, packed for the store; raises InputError if its tokenizer finds nothing in it."""
     single = from_text(SENTENCE, "", model.tokens, settings)
     maps = attention(observing(model, settings.weights), single.example)
     return pack({"tokens": list(single.layout.tokens.labels), "maps": _bytes(maps)}, analysis="preview")
@@ -65,8 +64,8 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
 
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
-    """What the browser draws, as JSON, with a line `about` it; the (layer, head, query, key) uint8 maps as base64. Of
-    many heads it gets the first tokens alone, since all this travels again when a head is chosen."""
+    """What the browser draws, as JSON, with a line `about` it; maps are (layer, head, query, key) uint8, 255 for
+    weight 1. Of many heads it gets the first tokens alone, since all this travels again when a head is chosen."""
     first = slice(_most_tokens(*maps.shape[:2]))
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
     return json.dumps({"preview": {"tokens": [*map(shorten, tokens[first])], "maps": packed, "about": about}}).encode()

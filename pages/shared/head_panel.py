@@ -46,12 +46,10 @@ def folded(page: str, selection: Selection) -> None:
 def card(page: str, results: Results, selection: Selection) -> None:
     """The head's numbers as a table, its best relations, similar heads, and links that keep the head."""
     rows = head_rows(memoize(columns, results), selection.head)
-    if not any(row["baseline"] for row in rows):
-        for row in rows:
-            del row["baseline"]
+    shown = [name for name in WIDTHS if any(row[name] for row in rows)]  # few have a baseline
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
-    st.dataframe(rows, hide_index=True, height="content", column_config=widths, alt=alt)
+    st.dataframe(rows, hide_index=True, height="content", column_config=widths, column_order=shown, alt=alt)
     (best,) = memoize(relations, results, (selection.head,))
     if best:
         st.markdown(f"**Best relations** ({result_of(results, RelationCounts).trees}), with the best fixed offset")

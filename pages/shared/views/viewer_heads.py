@@ -199,6 +199,6 @@ def _terms(products: QueryKey) -> None:
     )
     columns = {"score": products.scores, **dict(zip(TERMS, products.terms.T, strict=True))}
     formats = {name: st.column_config.NumberColumn(format="%.2f") for name in columns}
-    rows = {"key": [shorten(label) for label in products.tokens.labels], **columns}
+    rows = {"key": [shorten(label) for label in products.tokens.labels]} | columns
     alt = "The score of every key, by words and positions"
     st.dataframe(rows, hide_index=True, column_config=formats, height=320, alt=alt)
