@@ -48,7 +48,9 @@ ARCHITECTURES = {  # by model_type
     "electra": Architecture("ELECTRA"),
     "modernbert": Architecture("ModernBERT", note="local and global layers", own={"local_attention": 8}),
     "deberta-v2": Architecture(
-        "DeBERTa-v2 and v3", RETURNED, "relative positions",
+        "DeBERTa-v2 and v3",
+        RETURNED,
+        "relative positions",
         {"relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
     ),
     "mpnet": Architecture("MPNet", RETURNED, "relative positions"),
@@ -76,7 +78,9 @@ ARCHITECTURES = {  # by model_type
     ),
     "deepseek_v3": Architecture("DeepSeek-V3", note="multi-head latent attention"),
     "squeezebert": Architecture(
-        "SqueezeBERT", REFUSED, "it returns scores before the softmax",
+        "SqueezeBERT",
+        REFUSED,
+        "it returns scores before the softmax",
         {"embedding_size": 32}
         | dict.fromkeys(
             ("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups", "output_groups"), 1
@@ -88,7 +92,7 @@ ARCHITECTURES = {  # by model_type
     "longformer": Architecture("Longformer", REFUSED, "it returns windows, no maps of all tokens"),
     "yoso": Architecture("YOSO", REFUSED, "it returns no maps"),
     "bart": Architecture("BART and other pairs of encoder and decoder", REFUSED, "their maps are of two texts"),
-}  # fmt: skip
+}
 
 
 def save(model_type: str, folder: Path) -> Path:

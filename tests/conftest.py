@@ -23,12 +23,24 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 ROOT = Path(__file__).parents[1]
 SLOW = (  # beginnings of the names of tests that are not among the quick ones
-    "app/", "examples/", "training/", "analyses/test_chunks.py", "analyses/test_ray_runner.py", "cli/test_commands.py",
+    "app/",
+    "examples/",
+    "training/",
+    "analyses/test_chunks.py",
+    "analyses/test_ray_runner.py",
+    "cli/test_commands.py",
     "corpora/test_coreference_data.py",
-    "corpora/test_recognition.py::test_articles", "engine/test_store_faults.py", "engine/test_store_kills.py",
-    "library/test_analyze.py", "library/test_docs.py", "tasks/test_workers.py", "test_exports.py::test_every_result",
-    "test_hostile_inputs.py::test_a_sentence_and", "test_hostile_inputs.py::test_no_input_of_50_mb", "test_package.py",
-)  # fmt: skip
+    "corpora/test_recognition.py::test_articles",
+    "engine/test_store_faults.py",
+    "engine/test_store_kills.py",
+    "library/test_analyze.py",
+    "library/test_docs.py",
+    "tasks/test_workers.py",
+    "test_exports.py::test_every_result",
+    "test_hostile_inputs.py::test_a_sentence_and",
+    "test_hostile_inputs.py::test_no_input_of_50_mb",
+    "test_package.py",
+)
 QUICK = "app/test_pages.py"
 
 

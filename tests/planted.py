@@ -22,9 +22,13 @@ def save(folder: Path, heads: Mapping[tuple[int, int], str]) -> Path:
 
     tokenizer = AutoTokenizer.from_pretrained(DEMO_FOLDER)
     config = BertConfig(
-        vocab_size=len(tokenizer), hidden_size=HEADS * 2 * SIZE, num_hidden_layers=LAYERS, num_attention_heads=HEADS,
-        intermediate_size=8, max_position_embeddings=POSITIONS,
-    )  # fmt: skip
+        vocab_size=len(tokenizer),
+        hidden_size=HEADS * 2 * SIZE,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=HEADS,
+        intermediate_size=8,
+        max_position_embeddings=POSITIONS,
+    )
     model = BertForMaskedLM(config).eval()
     frequencies = np.random.default_rng(0).uniform(0, np.pi, SIZE // 2)
     with torch.no_grad():

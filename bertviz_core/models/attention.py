@@ -20,10 +20,21 @@ REGISTERED = "bertviz_observed"
 # Arguments that models pass to attention functions and that change no map: what they say is in the mask already, or is
 # for other kernels or for generation.
 HARMLESS = {
-    "cache_position", "cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "is_causal", "max_length_k", "max_length_q",
-    "output_attentions", "output_hidden_states", "position_embeddings", "position_ids", "return_dict",
-    "sliding_window", "use_cache",
-}  # fmt: skip
+    "cache_position",
+    "cu_seq_lens_k",
+    "cu_seq_lens_q",
+    "deterministic",
+    "is_causal",
+    "max_length_k",
+    "max_length_q",
+    "output_attentions",
+    "output_hidden_states",
+    "position_embeddings",
+    "position_ids",
+    "return_dict",
+    "sliding_window",
+    "use_cache",
+}
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,14 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_TEXT_ENCODING_MAPPI
 from transformers.utils import logging
 
 __all__ = [
-    "MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES", "AutoModel", "AutoModelForCausalLM", "AutoModelForMaskedLM",
-    "AutoModelForTextEncoding", "AutoTokenizer", "huggingface_hub", "logging", "torch", "transformers",
-]  # fmt: skip
+    "MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES",
+    "AutoModel",
+    "AutoModelForCausalLM",
+    "AutoModelForMaskedLM",
+    "AutoModelForTextEncoding",
+    "AutoTokenizer",
+    "huggingface_hub",
+    "logging",
+    "torch",
+    "transformers",
+]

@@ -25,8 +25,15 @@ OTHER = ("vocab_size", "type_vocab_size", "pad_token_id")
 SHARE_LAYERS = ("albert",)  # whose layers have the same weights
 # RoBERTa's family counts positions from the one after the padding index.
 OFFSET = (
-    "roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "mpnet", "longformer", "xmod",
-)  # fmt: skip
+    "roberta",
+    "xlm-roberta",
+    "xlm-roberta-xl",
+    "roberta-prelayernorm",
+    "camembert",
+    "mpnet",
+    "longformer",
+    "xmod",
+)
 PART = re.compile(r"[\w.-]+\.safetensors")  # of weights in several files
 MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB

@@ -196,9 +196,16 @@ class Windows(Examples[Window]):
                 frame = framed([pieces[slice(*span)]], self.tokens.single)
                 where = f"{document.name}, word {span[0] + 1}"
                 yield Window(
-                    next(numbers), where, *frame, document=document, heads=heads, span=span, items=tuple(items),
-                    item_number=reading.counts["items"], document_number=document.number,
-                )  # fmt: skip
+                    next(numbers),
+                    where,
+                    *frame,
+                    document=document,
+                    heads=heads,
+                    span=span,
+                    items=tuple(items),
+                    item_number=reading.counts["items"],
+                    document_number=document.number,
+                )
 
 
 def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:

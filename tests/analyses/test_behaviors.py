@@ -78,11 +78,13 @@ def request_(source) -> Request:
     ("stored", "marked"),
     [
         ({}, {}),
-        ({"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)},
-         {"2-3": "obj, nsubj", "3-4": "coreference"}),
+        (
+            {"dependency_heads": Dependency(), "coreference_heads": coreference(0.4)},
+            {"2-3": "obj, nsubj", "3-4": "coreference"},
+        ),
         ({"coreference_heads": coreference(0.2)}, {}),  # the nearest mention beats the head
     ],
-)  # fmt: skip
+)
 def test_what_is_clear_of_its_baseline_is_marked(request_: Request, stored: dict, marked: dict) -> None:
     assert linguistic_heads(request_, lambda other: stored.get(other.analysis)) == marked
 

@@ -91,13 +91,20 @@ def chains(documents: int, items: int, chance: np.random.Generator, planted: flo
     exact = np.full((2, 1, len(document)), 1 / 3)
     return CoreferenceHeads(
         {"settings": {"mode": "corrected"}, "model": {"causal": False}, "options": {}},
-        correct=np.moveaxis(right.astype(int) @ group, -1, 1)[:, None], group_n=group.sum(0),
-        systems=list(BASELINES), system_correct=systems @ group, chance=exact @ group,
-        moments=moments[0][:, :, None], system_moments=moments[1],
+        correct=np.moveaxis(right.astype(int) @ group, -1, 1)[:, None],
+        group_n=group.sum(0),
+        systems=list(BASELINES),
+        system_correct=systems @ group,
+        chance=exact @ group,
+        moments=moments[0][:, :, None],
+        system_moments=moments[1],
         item_moments=np.stack([(n > 0).sum(-1), (n * n).sum(-1)]),
-        single=0, first_documents=[], items=np.zeros((0, 5), dtype=int),
-        guess=np.zeros((2, LAYERS, HEADS, 0)), weight=np.zeros((2, LAYERS, HEADS, 0)),
-    ).default_view()  # fmt: skip
+        single=0,
+        first_documents=[],
+        items=np.zeros((0, 5), dtype=int),
+        guess=np.zeros((2, LAYERS, HEADS, 0)),
+        weight=np.zeros((2, LAYERS, HEADS, 0)),
+    ).default_view()
 
 
 def by_document(values: np.ndarray, document: np.ndarray) -> np.ndarray:

@@ -21,10 +21,19 @@ def averages(analysis, error=0.005, units=20, **values):
     provenance = {"settings": {"mode": "corrected"}, "model": {"causal": False}}
     more = {"sep_gradients": {"loss": 4.0, "right": 1, "predicted": 2}, "induction": {"length": 10}}.get(analysis, {})
     return ANALYSES[analysis].result_class(
-        provenance, quantities=list(values), mean=arrays, error=np.full_like(arrays, error), top=top, top_values=top,
-        segments=np.full(len(values), units), units=np.full(len(values), units), unit="documents",
-        effective_units=np.full(len(values), float(units)), texts={}, **more,
-    )  # fmt: skip
+        provenance,
+        quantities=list(values),
+        mean=arrays,
+        error=np.full_like(arrays, error),
+        top=top,
+        top_values=top,
+        segments=np.full(len(values), units),
+        units=np.full(len(values), units),
+        unit="documents",
+        effective_units=np.full(len(values), float(units)),
+        texts={},
+        **more,
+    )
 
 
 def found(name, result, base=1):
@@ -113,9 +122,13 @@ def test_the_sink_is_the_token_that_receives_most_whichever_it_is():
 def test_a_no_op_has_a_small_gradient_where_attention_to_the_sink_is_high():
     def gradients(sep):
         values = averages(
-            "sep_gradients", attention_to_sep=[[0.1, 0.1], [0.7, 0.5]], attention_to_cls=[[0.2, 0.2], [0.0, 0.0]],
-            to_sep=sep, to_cls=[[1, 1], [1, 1]], to_other=[[1, 1], [5, 5]],
-        )  # fmt: skip
+            "sep_gradients",
+            attention_to_sep=[[0.1, 0.1], [0.7, 0.5]],
+            attention_to_cls=[[0.2, 0.2], [0.0, 0.0]],
+            to_sep=sep,
+            to_cls=[[1, 1], [1, 1]],
+            to_other=[[1, 1], [5, 5]],
+        )
         return values
 
     finding = found("sep_gradients.no_op", gradients([[9, 9], [1, 2]]))
@@ -246,8 +259,10 @@ def test_an_installed_analysis_without_statements_says_its_columns():
 
 def test_patterns_of_heads_need_enough_units_too():
     values = {"previous": [[0.2, 0.9]], "next": [[0.6, 0.1]]}
-    states = {units: behaviors_finding({"surface_patterns": averages("surface_patterns", units=units, **values)})
-              for units in (4, 20)}  # fmt: skip
+    states = {
+        units: behaviors_finding({"surface_patterns": averages("surface_patterns", units=units, **values)})
+        for units in (4, 20)
+    }
     assert states[4].state == UNDECIDED and states[20].state == SHOWN
     assert states[20].sentence.startswith(
         "2 of 2 heads have a recognizable pattern: 1 attend to the next token, 1 to the"

@@ -134,9 +134,17 @@ def test_a_click_pins_in_red_masks_by_button_and_the_theme_redraws(viewer: Any) 
 
 def test_an_address_restores_the_whole_view(viewer: Any) -> None:
     parameters = {
-        "head": "2-5", "input": "own text", "text": "The cat saw the dog.", "second": "It ran away.", "units": "words",
-        "sides": "B to A", "hide": "true", "least": "0.05", "mask": "3", "pin": "to4",
-    }  # fmt: skip
+        "head": "2-5",
+        "input": "own text",
+        "text": "The cat saw the dog.",
+        "second": "It ran away.",
+        "units": "words",
+        "sides": "B to A",
+        "hide": "true",
+        "least": "0.05",
+        "mask": "3",
+        "pin": "to4",
+    }
     page = viewer(**parameters)
     assert labels(page) == ["it", "ran", "away", "."]
     assert labels(page, "to") == ["the", "[MASK]", "saw", "the", "dog", "."]

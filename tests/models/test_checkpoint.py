@@ -58,17 +58,24 @@ BROKEN = {
     "no weights": ("model.safetensors", [None]),
     "no tokenizer": ("tokenizer.json", [None]),
     r"no readable config\.json": (
-        "config.json", [None, b"{broken", b"\xff", b"[]", b"[" * 100_000, b'{"a": ' + HUGE + b"}"],
+        "config.json",
+        [None, b"{broken", b"\xff", b"[]", b"[" * 100_000, b'{"a": ' + HUGE + b"}"],
     ),
     "damaged or cut off": (
         "model.safetensors",
         [
-            b"", b"\xff" * 100, header(b"{broken.."), header(b"[" * 100_000), header(b'{"a": {"dtype": "F32"}}'),
-            header(b'{"a": {"shape": [-1]}}'), header(b'{"a": {"shape": [' + HUGE + b"]}}"),
-            header(b" " * (5 << 20) + b"{}"), (DEMO_FOLDER / "model.safetensors").read_bytes()[:-100],
+            b"",
+            b"\xff" * 100,
+            header(b"{broken.."),
+            header(b"[" * 100_000),
+            header(b'{"a": {"dtype": "F32"}}'),
+            header(b'{"a": {"shape": [-1]}}'),
+            header(b'{"a": {"shape": [' + HUGE + b"]}}"),
+            header(b" " * (5 << 20) + b"{}"),
+            (DEMO_FOLDER / "model.safetensors").read_bytes()[:-100],
         ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("message", BROKEN)

@@ -28,13 +28,23 @@ CONTROLS = {
 }
 _share = partial(averaged_column, maximum=1.0)
 COLUMNS = (
-    *(_share(name, f"attention {label} ({short})", name=short, marker=marker,
-             overview=name != "previous")  # surface patterns have it on text
-      for name, (label, short, marker) in KINDS.items()),
-    *(_share(CONTROL.format(name), f"without repetition, attention {label}", name=f"{short}, control", marker=marker,
-             overview=False)
-      for name, (label, short, marker) in KINDS.items()),
-)  # fmt: skip
+    *(
+        _share(
+            name, f"attention {label} ({short})", name=short, marker=marker, overview=name != "previous"
+        )  # surface patterns have it on text
+        for name, (label, short, marker) in KINDS.items()
+    ),
+    *(
+        _share(
+            CONTROL.format(name),
+            f"without repetition, attention {label}",
+            name=f"{short}, control",
+            marker=marker,
+            overview=False,
+        )
+        for name, (label, short, marker) in KINDS.items()
+    ),
+)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,23 @@ from bertviz_core.numbers import number
 from bertviz_core.plotting import SEQUENTIAL
 
 GROUPS = [
-    {"name": "to_sep", "heads": ["1-1", "2-2"], "loss_change": 0.5, "interval": 0.1,
-     "random_loss_change": 0.25, "random_draws": [0.1, 0.2, 0.3, 0.3, 0.35]},
-    {"name": "layer 1", "heads": ["1-1", "1-2"], "loss_change": 1.5, "interval": 0.2,
-     "random_loss_change": None, "random_draws": []},
-]  # fmt: skip
+    {
+        "name": "to_sep",
+        "heads": ["1-1", "2-2"],
+        "loss_change": 0.5,
+        "interval": 0.1,
+        "random_loss_change": 0.25,
+        "random_draws": [0.1, 0.2, 0.3, 0.3, 0.35],
+    },
+    {
+        "name": "layer 1",
+        "heads": ["1-1", "1-2"],
+        "loss_change": 1.5,
+        "interval": 0.2,
+        "random_loss_change": None,
+        "random_draws": [],
+    },
+]
 
 
 @pytest.fixture
