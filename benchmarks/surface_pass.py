@@ -28,7 +28,7 @@ from bertviz_core.models.attention import register
 from bertviz_core.models.checkpoint import find
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens, prepare
-from bertviz_core.models.model import observing
+from bertviz_core.models.model import with_weights
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings, Weights
@@ -57,7 +57,7 @@ def one_pass(count: int, weights: Weights = "attention") -> Work:
     """Our side: maps reduced inside the layer, nothing kept."""
     tokens = load_tokens(find("demo"))
     segments = segments_of(tokens, count)
-    model = observing(prepare(_bert(tokens, register()), tokens, find("demo")), weights)
+    model = with_weights(prepare(_bert(tokens, register()), tokens, find("demo")), weights)
 
     def work() -> dict[str, np.ndarray]:
         shape = (model.layers, model.heads, model.device)

@@ -19,7 +19,7 @@ from bertviz_core.engine.jobs import Progress
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import ModelError
 from bertviz_core.models.encoding import Encoded
-from bertviz_core.models.model import AttentionModel, check_head, check_norms, observing
+from bertviz_core.models.model import AttentionModel, check_head, check_norms, with_weights
 from bertviz_core.models.reading import CorpusReading, Reading, cut
 from bertviz_core.paper import CITATION
 from bertviz_core.settings import Execution
@@ -168,7 +168,7 @@ class LocalRunner(ExitStack):
         """Begin a pass; returns its model."""
         progress.start("Loading the model")
         vars(self).pop("model", None)  # never two at once
-        self.model = observing(self._load(together, self.execution), together[0].settings.weights)
+        self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:

@@ -24,7 +24,7 @@ from bertviz_core.errors import BertvizError, ModelError, SettingsError
 from bertviz_core.models import checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import load_tokens
-from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.settings import Execution
 
 ROOT = Path(__file__).parents[2]
@@ -73,7 +73,7 @@ class ChunkWorker:
             where, hint = f"{first.checkpoint.folder}, on {platform.node()}", "Put the same files on each machine."
             raise ModelError("A worker has another model here.", where=where, hint=hint)
         requests = [replace(request, checkpoint=model) for request in task.requests]
-        loaded = observing(self._load_model(requests, task.execution), first.settings.weights)
+        loaded = with_weights(self._load_model(requests, task.execution), first.settings.weights)
         self._model, self._task = ANALYSES[first.analysis].model_of(loaded, requests[0]), task
 
 

@@ -19,7 +19,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import layout_of
 from bertviz_core.models.loading import load, load_tokens
-from bertviz_core.models.model import observing
+from bertviz_core.models.model import with_weights
 from bertviz_core.models.reading import Reading
 from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.models.single_input import OneInput
@@ -76,7 +76,7 @@ def extract(
     if without is not None:
         hint = 'Give JSON objects with "words", or omit --word-level.'
         raise SettingsError("--word-level needs inputs that are given as `words`.", where=without.where, hint=hint)
-    model = observing(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
+    model = with_weights(load(console.checkpoint(), console.device, console.dtype), inputs.settings.weights)
     metadata = {"settings": json.dumps(console.settings().to_json()), "model": model.checkpoint.fingerprint()}
     level = console.mode if word_level else None
     write_maps(model, inputs, out, console.progress(), console.batch_tokens, metadata, level)
@@ -107,7 +107,7 @@ def attention(
     chosen.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
     example = FirstSegments(inputs).pick(item)
-    model = observing(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
+    model = with_weights(load(checkpoint, console.device, console.dtype), inputs.settings.weights)
     single = OneInput(example, layout_of(example, inputs.tokens))
     view = InputView(word_level, not no_special, first_piece=console.mode == "paper")
     shown = apply_view(single.layout, maps_of(model, example), view)

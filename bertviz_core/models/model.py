@@ -83,7 +83,7 @@ def check_norms(checkpoint: Checkpoint, weights: Weights) -> None:
         raise ModelError(what, hint=hint)
 
 
-def observing(model: AttentionModel, weights: Weights) -> AttentionModel:
+def with_weights(model: AttentionModel, weights: Weights) -> AttentionModel:
     """A model that is observed through attention weights or through norms; raises ModelError as `check_norms` does."""
     check_norms(model.checkpoint, weights)
     return replace(model, factors=_output_factors(model) if weights == "norms" else None)

@@ -19,7 +19,7 @@ from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 from bertviz_core.models.checkpoint import Checkpoint
-from bertviz_core.models.model import observing
+from bertviz_core.models.model import with_weights
 from bertviz_core.paper_report.lines import Lines, lines_of
 from bertviz_core.settings import Execution, Settings
 
@@ -91,7 +91,7 @@ class ReportRequest:
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")
             model, results = load(self.requests()[:1], execution), self._results(store)
-            drawn = lines_of(results, observing(model, self.settings.weights), self.settings.paper)
+            drawn = lines_of(results, with_weights(model, self.settings.weights), self.settings.paper)
             about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
             lines = [asdict(line) for line in drawn]
             weights = {f"weights/{number}": line.pop("weights") for number, line in enumerate(lines)}

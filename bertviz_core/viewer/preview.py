@@ -12,7 +12,7 @@ from bertviz_core.analyses.dependency_heads.figure import examples
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.heads import DirectedHead
-from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.single_input import attention, from_text
 from bertviz_core.settings import Settings
 from bertviz_core.viewer import InputAttention, shorten
@@ -26,7 +26,7 @@ SENTENCE = "Anna lost her keys, so she asked her brother."
 def measure(model: AttentionModel, settings: Settings) -> bytes:
     """The model on the sentence, packed for the store; raises InputError if its tokenizer finds nothing in it."""
     single = from_text(SENTENCE, "", model.tokens, settings)
-    maps = attention(observing(model, settings.weights), single.example)
+    maps = attention(with_weights(model, settings.weights), single.example)
     return pack({"tokens": list(single.layout.tokens.labels), "maps": _bytes(maps)}, analysis="preview")
 
 

@@ -120,7 +120,7 @@ def is_running(job: Job | None, stored: str = "No result was stored; finished pa
     return False
 
 
-def beside() -> None:
+def announce() -> None:
     """This reader's jobs, in the sidebar of every page; one that has ended is announced once."""
     mine, before = session().jobs.values(), st.session_state.get("jobs announced", ())
     st.session_state["jobs announced"] = ended = [job for job in mine if job.finished]

@@ -22,7 +22,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import LoadedModels
-from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.segments import FirstSegments, Segments
 from bertviz_core.models.single_input import OneInput
 from bertviz_core.models.single_input import attention as maps_of
@@ -147,7 +147,7 @@ def segments(source: Source, model: AttentionModel, settings: Settings) -> First
 @st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)  # of 512 tokens they may be 400 MB
 def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
     """(layer, head, query, key) of one input."""
-    return maps_of(observing(model, weights), example)
+    return maps_of(with_weights(model, weights), example)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)

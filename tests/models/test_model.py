@@ -21,7 +21,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models import checkpoint, loading
 from bertviz_core.models.attention import forward
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.model import OUTPUTS, norm_logits, observing
+from bertviz_core.models.model import OUTPUTS, norm_logits, with_weights
 from bertviz_core.models.segments import Segments
 from bertviz_core.settings import Settings
 from tests.families import FAMILIES, save
@@ -100,7 +100,7 @@ def test_every_vector_built_gives_the_same(shape, tmp_path, source):
     model, batch = opened(folder, source)
     assert len(batch.examples) == 2 and not batch.mask.all()
     eager = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-    for seen in capture(observing(model, "norms"), batch):
+    for seen in capture(with_weights(model, "norms"), batch):
         weight, bias, value, output_weight, output = matrices_of(eager, seen.layer, model.heads)
         states, blocks = [], []
         value.register_forward_hook(lambda _m, inputs, _o, states=states: states.append(inputs[0]))
@@ -127,7 +127,7 @@ def test_lengths_and_their_correlation_with_the_weights_received(known):
     model, batch = known
     lists = {"cls": [model.tokens.cls], "sep": [model.tokens.sep], "punct": list(model.tokens.punctuation)}
     quantities = QUANTITIES + NORM_QUANTITIES
-    for layer in capture(observing(model, "norms"), batch):
+    for layer in capture(with_weights(model, "norms"), batch):
         values = measure_with_lengths(batch, layer)
         for row, example in enumerate(batch.examples):
             n = len(example)
@@ -173,7 +173,7 @@ def test_vectors_of_length_zero_receive_nothing_and_all_zero_leaves_the_weights(
     lengths = torch.tensor([[[1.0, 0.0, 1.0]]])
     expected = torch.tensor([1, 0, math.e**2]) / (1 + math.e**2)
     assert torch.allclose(norm_logits(logits, lengths).softmax(-1)[0, 0, 0], expected)
-    nothing = observing(model, "norms")
+    nothing = with_weights(model, "norms")
     nothing.factors = tuple(torch.zeros_like(factor) for factor in nothing.factors)
     assert all(torch.allclose(layer.weights, layer.attention) for layer in capture(nothing, batch))
 

@@ -36,7 +36,9 @@ MODES = {"distance": "lines+markers", "gender": "markers"}
 HOVER = "%{y:.1%} (%{customdata[1]:,.1~f} of %{customdata[0]:,})<extra></extra>"
 
 
-def beside(counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0) -> Answer:
+def against_baseline(
+    counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0
+) -> Answer:
     """The best head of one direction beside one system, or the best of the baselines."""
     best, strongest = counts.best(direction=direction), max(BASELINES, key=lambda name: counts.of_system(name)[0])
     row, other = counts.row(best), counts.of_system(system or strongest)[0]
@@ -62,7 +64,7 @@ def beside(counts: AntecedentCounts, base: int, system: str = "", points: float 
 
 def direction_finding(counts: AntecedentCounts, direction: int, base: int = 1) -> Finding:
     """The best head of one direction beside the best baseline."""
-    answer = partial(beside, direction=direction)
+    answer = partial(against_baseline, direction=direction)
     return replace(STATEMENTS[-1], answer=answer).finding("coreference_heads", "", counts, base)
 
 
@@ -73,23 +75,23 @@ STATEMENTS = (
         f"One head finds the antecedents of {HEAD_2}% of the mentions, where the nearest mention is right in "
         f"{paper.TABLE_2['nearest'][0]}%.",
         f"The best head is above the nearest mention, {RULE}",
-        partial(beside, system="nearest"),
+        partial(against_baseline, system="nearest"),
     ),
     Statement(
         "head_match",
         "4.3",
         f"That head is above a match of head words ({paper.TABLE_2['head match'][0]}%).",
         f"The best head is above the match of head words, {RULE}",
-        partial(beside, system="head match"),
+        partial(against_baseline, system="head match"),
     ),
     Statement(
         "rule_based",
         "4.3",
         f"It comes close to a rule-based system ({paper.TABLE_2['rule-based'][0]}%).",
         f"The best head is at most {CLOSE:.0%} below the rule-based system, {RULE}",
-        partial(beside, system="rule-based", points=-CLOSE),
+        partial(against_baseline, system="rule-based", points=-CLOSE),
     ),
-    Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", beside),
+    Statement("best_baseline", "", "", f"The best head is above the best of the baselines, {RULE}", against_baseline),
 )
 
 

@@ -20,7 +20,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention
 from bertviz_core.models.encoding import Batch, Encoded, membership, word_of
 from bertviz_core.models.loading import prepare
-from bertviz_core.models.model import AttentionModel, observing
+from bertviz_core.models.model import AttentionModel, with_weights
 
 IN_MEMORY = 1 << 29  # bytes; more than this goes to disk
 MAX_ON_DISK = 1 << 35  # bytes that may go there
@@ -138,7 +138,7 @@ def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
     encoder.load_state_dict(selected, strict=False)
     encoder = encoder.to(next(model.encoder.parameters()).dtype)
     drawn = prepare(encoder, model.tokens, model.checkpoint, model.device)
-    return observing(drawn, "attention" if model.factors is None else "norms")
+    return with_weights(drawn, "attention" if model.factors is None else "norms")
 
 
 def word_vectors(

@@ -27,7 +27,7 @@ def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> N
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
             st.warning(f"{messages.plain(problem.what)} {messages.plain(problem.hint)}", icon=":material/database_off:")
-        jobs.beside()
+        jobs.announce()
         menu = st.container()
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
     st.session_state["title"], st.session_state["title line"] = line.empty(), line

@@ -24,7 +24,7 @@ from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.encoding import collate
-from bertviz_core.models.model import observing
+from bertviz_core.models.model import with_weights
 from bertviz_core.models.reading import Sentences
 from bertviz_core.settings import Settings
 from tests.oracles import norms, reference
@@ -265,7 +265,7 @@ def fill(features, model, encoded):
 
 @pytest.mark.parametrize("network", ["trained", "random"])
 def test_features_and_scores_are_those_of_norms(network, tiny, source):
-    seen = observing(tiny, "norms")
+    seen = with_weights(tiny, "norms")
     model = reinitialized(seen, 3) if network == "random" else seen
     encoded = list(Sentences(source(TREES, "t.conllu"), model.tokens, Settings(max_length=24)))
     assert any(len(example.words) > len(example.sentence.words) + 2 for example in encoded), "a word in several pieces"
