@@ -22,28 +22,13 @@ from pages.shared import endnotes, page, stored
 from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Drawing, Metric
+from pages.shared.page import Drawing
 from pages.shared.views import lists, opening
 
 PAPER_HEAD = "head 5-4"
 PAPER_SYSTEMS = ("nearest", "head match", "rule-based")
 SHOWN = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
-
-
-def metrics() -> list[Metric]:
-    """Of the best head of one direction, chance, and the paper's baselines."""
-    row = result.row(best)
-    beside = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
-    papers = "" if direction else beside.get(PAPER_HEAD, "")
-    entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), papers)]
-    if result.is_causal:
-        of_all_mentions = percent(row["accuracy_of_all_mentions"], result.of_all)
-        entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
-    for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
-        if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
-            entries.append((name.capitalize(), percent(share, n), beside.get(name, "")))
-    return entries
 
 
 def table_2() -> None:
@@ -137,7 +122,17 @@ with right:
 origin = result.provenance
 is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
 cited: dict[str, tuple[int, ...]] = paper.TABLE_2 if is_comparable else {}  # which is of CoNLL-2012
-page.metrics(metrics())
+row = result.row(best)
+beside = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
+papers = "" if direction else beside.get(PAPER_HEAD, "")
+entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), papers)]
+if result.is_causal:
+    of_all_mentions = percent(row["accuracy_of_all_mentions"], result.of_all)
+    entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
+for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
+    if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
+        entries.append((name.capitalize(), percent(share, n), beside.get(name, "")))
+page.metrics(entries)
 outside = "The paper does not measure this direction. " if direction else ""
 st.caption(
     f"Candidates: {AMONG[result.candidates]}. {outside}{result.stored.single:,} mentions have only one candidate. "

@@ -17,7 +17,7 @@ from pages.shared import endnotes, head_panel, page, stored
 from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Drawing, Metric
+from pages.shared.page import Drawing
 from pages.shared.views import lists, opening
 
 SHOWN = 10  # sentences on one page
@@ -31,29 +31,6 @@ def take(relation: str) -> None:
     """Choose a relation, its best head, and that head's direction, in a callback."""
     best = result.best_choice(relation)
     address.choose(relation=relation, direction=guesses.DIRECTIONS[best.direction], head=best.head.label())
-
-
-def numbers() -> list[Metric]:
-    """The best head, its held-out check, the baseline and the chosen head, beside the paper's or further numbers."""
-    row, own = result.row(relation), int(result.counted.sum(0)[direction, column])
-    n, share = int(row["n"]), float(accuracy[choice.at])
-    low, high = (percent(float(end), own) for end in wilson(share * own, own))
-    offset = guesses.offset_name(row["baseline_offset"])
-    of_best = of_offset = "not in the paper"
-    if result.is_causal:
-        of_best, of_offset = f"of {n:,}", f"random word: {percent(row['random_accuracy'], n)}"
-    elif values := paper.TABLE_1.get(relation):
-        of_best, of_offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
-    entries = [
-        ("Best head", percent(row["accuracy"], n), of_best),
-        ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
-        (f"Best fixed offset, {offset}", percent(row["baseline_accuracy"], n), of_offset),
-        (f"Chosen head {selection.label}", percent(share, own), f"{low} to {high}"),
-    ]
-    if result.is_causal:
-        every = int(row["n_of_all_words"])
-        entries.insert(1, ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"))
-    return entries
 
 
 @address.fragment
@@ -120,7 +97,25 @@ with right:
     drawing = page.drawn(figure.paper_figure, result)
     page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: take(dot[3]))
 
-page.metrics(numbers())
+row, own = result.row(relation), int(result.counted.sum(0)[direction, column])
+n, share = int(row["n"]), float(accuracy[choice.at])
+low, high = (percent(float(end), own) for end in wilson(share * own, own))
+offset = guesses.offset_name(row["baseline_offset"])
+of_best = of_offset = "not in the paper"
+if result.is_causal:
+    of_best, of_offset = f"of {n:,}", f"random word: {percent(row['random_accuracy'], n)}"
+elif values := paper.TABLE_1.get(relation):
+    of_best, of_offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
+entries = [
+    ("Best head", percent(row["accuracy"], n), of_best),
+    ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
+    (f"Best fixed offset, {offset}", percent(row["baseline_accuracy"], n), of_offset),
+    (f"Chosen head {selection.label}", percent(share, own), f"{low} to {high}"),
+]
+if result.is_causal:
+    every = int(row["n_of_all_words"])
+    entries.insert(1, ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"))
+page.metrics(entries)
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
 config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
