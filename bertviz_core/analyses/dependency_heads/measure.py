@@ -64,7 +64,8 @@ class Guesses:
 
     def open(self, batch: Batch) -> None:
         """Prepare for the guesses in a batch, whose layers follow."""
-        self.examples: Any = batch.examples
+        examples: Any = batch.examples
+        self.examples = examples
         self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
         size = self.words.mask.shape[1]
         self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
