@@ -51,9 +51,15 @@ class UploadCheck:
     `max_unpacked`, and take so many seconds of a core to be read."""
 
     def __init__(
-        self, files: Sequence[tuple[str, bytes]], kind: str, *,
-        fixed: bool, max_size: int, max_unpacked: int, seconds: int = 10,
-    ) -> None:  # fmt: skip
+        self,
+        files: Sequence[tuple[str, bytes]],
+        kind: str,
+        *,
+        fixed: bool,
+        max_size: int,
+        max_unpacked: int,
+        seconds: int = 10,
+    ) -> None:
         self.name = files[0][0]
         self._files = files
         self._ended = threading.Event()

@@ -57,9 +57,15 @@ class HeadMap:
 
 
 def value_map(
-    values: np.ndarray, name: str = "", *, base: int = 1, limits: tuple[float, float] = (0.0, 1.0), unit: str = "",
-    scale: Scale = SEQUENTIAL, texts: Iterable[str] = (),
-) -> HeadMap:  # fmt: skip
+    values: np.ndarray,
+    name: str = "",
+    *,
+    base: int = 1,
+    limits: tuple[float, float] = (0.0, 1.0),
+    unit: str = "",
+    scale: Scale = SEQUENTIAL,
+    texts: Iterable[str] = (),
+) -> HeadMap:
     """The map of (layer, head) values; the hover text has the value, its `name` (or the head's text), and its rank."""
     layers, heads = values.shape
     shown = texts or (quantity(name, number(value)) for value in values.flat)
@@ -101,11 +107,18 @@ def map_figure(described: HeadMap) -> go.Figure:
     layers, heads = described.values.shape
     numbers = [[str(at + described.base) for at in range(count)] for count in (layers, heads)]
     squares = go.Heatmap(
-        x=numbers[0], y=numbers[1], z=described.values.T, text=np.reshape(described.hover, (layers, heads)).T,
-        hovertemplate="%{text}<extra></extra>", colorscale=described.scale, xgap=1, ygap=1,
-        zmin=described.limits[0], zmax=described.limits[1],
+        x=numbers[0],
+        y=numbers[1],
+        z=described.values.T,
+        text=np.reshape(described.hover, (layers, heads)).T,
+        hovertemplate="%{text}<extra></extra>",
+        colorscale=described.scale,
+        xgap=1,
+        ygap=1,
+        zmin=described.limits[0],
+        zmax=described.limits[1],
         colorbar=COLORBAR | {"title": {"text": described.unit, "side": "bottom"}},
-    )  # fmt: skip
+    )
     figure = go.Figure(squares).update_xaxes(title="layer").update_yaxes(title="head", autorange="reversed")
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
         axis.update(type="category", showgrid=False, zeroline=False, fixedrange=True, ticks="")

@@ -91,11 +91,18 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     gap = 1 if maximum <= 40 else 0
     figure = go.Figure(
         go.Heatmap(
-            x=keys, y=queries, z=attention.weights[head], colorscale=SEQUENTIAL, zmin=0, zmax=1, xgap=gap, ygap=gap,
+            x=keys,
+            y=queries,
+            z=attention.weights[head],
+            colorscale=SEQUENTIAL,
+            zmin=0,
+            zmax=1,
+            xgap=gap,
+            ygap=gap,
             hovertemplate="%{y} → %{x}: %{z:.3f}<extra></extra>",
             colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
         )
-    )  # fmt: skip
+    )
     size, every = (12 if maximum <= 30 else 11), -(-maximum // LABELS)
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         ticks = [label.partition(" ")[2] for label in labels[::every]]
@@ -113,23 +120,44 @@ def products_figure(products: QueryKey) -> go.Figure:
     names, gap = _axis_labels(products.tokens), 1 if len(products.tokens) <= 40 else 0
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
     figure = make_subplots(
-        1, 3, column_widths=[0.36, 0.36, 0.28], shared_yaxes=True, horizontal_spacing=0.015,
+        1,
+        3,
+        column_widths=[0.36, 0.36, 0.28],
+        shared_yaxes=True,
+        horizontal_spacing=0.015,
         subplot_titles=["query, and keys", "query × keys", sums],
-    )  # fmt: skip
+    )
     no_query = np.full_like(products.query, np.nan)  # so that the rows of both are level
     panels = ("", products.query, products.keys), ("query × key ", no_query, products.products)
     for column, (name, top, below) in enumerate(panels, start=1):
         values = np.vstack([top, below])
         largest = max(np.nanmax(np.abs(values)), 1e-9)
         figure.add_heatmap(
-            z=values, y=["query", *names], x0=1, dx=1, colorscale=DIVERGING, zmin=-largest, zmax=largest, ygap=gap,
-            showscale=False, row=1, col=column,
+            z=values,
+            y=["query", *names],
+            x0=1,
+            dx=1,
+            colorscale=DIVERGING,
+            zmin=-largest,
+            zmax=largest,
+            ygap=gap,
+            showscale=False,
+            row=1,
+            col=column,
             hovertemplate=f"dimension %{{x}}: {name}%{{z:.3f}}<extra>%{{y}}</extra>",
-        )  # fmt: skip
+        )
     figure.add_bar(
-        x=products.weights, y=names, orientation="h", marker={"color": BEST}, text=_sums(products), row=1, col=3,
-        textposition="outside", hovertemplate="%{text}<extra>%{y}</extra>", cliponaxis=False,
-    )  # fmt: skip
+        x=products.weights,
+        y=names,
+        orientation="h",
+        marker={"color": BEST},
+        text=_sums(products),
+        row=1,
+        col=3,
+        textposition="outside",
+        hovertemplate="%{text}<extra>%{y}</extra>",
+        cliponaxis=False,
+    )
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
     figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
     asked = isolated(escape(shorten(products.tokens.labels[products.position], 16)))
