@@ -22,9 +22,18 @@ from pages.shared.views import lists, opening
 
 SHOWN = 10  # sentences on one page
 WIDTHS = {  # pixels, so that the paper's columns are in sight
-    "relation": 62, "meaning": 146, "n": 44, "head": 46, "direction": 142, "accuracy": 68, "interval": 72,
-    "held out": 64, "by offset": 68, "paper": 50, "its head": 60,
-}  # fmt: skip
+    "relation": 62,
+    "meaning": 146,
+    "n": 44,
+    "head": 46,
+    "direction": 142,
+    "accuracy": 68,
+    "interval": 72,
+    "held out": 64,
+    "by offset": 68,
+    "paper": 50,
+    "its head": 60,
+}
 
 
 def take(relation: str) -> None:
@@ -40,9 +49,13 @@ def sentences() -> None:
     st.header(f"Head {selection.label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
     every, first = result.provenance["sentences"], len(result.stored.sentences)
     query = partial(
-        guesses.SentenceQuery, choice, relation=relation, view=shown.view, merge_subtypes=shown.merge_subtypes,
+        guesses.SentenceQuery,
+        choice,
+        relation=relation,
+        view=shown.view,
+        merge_subtypes=shown.merge_subtypes,
         causal=bool(result.provenance["model"]["causal"]),
-    )  # fmt: skip
+    )
     keys = ("which", "weight", "search", "sentence_page")
     total, listed, is_all = lists.guesses(result, request, first == every, query, SHOWN, keys)
     searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
@@ -122,10 +135,14 @@ config = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS
 config["n"] = st.column_config.NumberColumn(format="localized", width=WIDTHS["n"])
 config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
 page.clickable_table(
-    figure.relation_table(result, base), "relations", lambda row: take(result.relations[row]),
+    figure.relation_table(result, base),
+    "relations",
+    lambda row: take(result.relations[row]),
     "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
-    column_config=config, height=min(420, 37 + 35 * len(result.relations)), placeholder="",
-)  # fmt: skip
+    column_config=config,
+    height=min(420, 37 + 35 * len(result.relations)),
+    placeholder="",
+)
 st.caption(
     "*all* is UAS with punctuation, as in the paper's Table 1; *UAS* excludes it, as in Table 3. Fixed offsets "
     "stay within the sentence: offset +1 attaches the last word to itself, while the probes' right-branching "

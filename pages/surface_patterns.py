@@ -83,6 +83,11 @@ TEXT = (
     "twice in 128 would get about 1/64 of the attention by chance."
 )
 analysis_page.show(
-    ANALYSES["surface_patterns"], beyond=heads_over, numbers=numbers, figure=figure, below=change, after=lengths,
+    ANALYSES["surface_patterns"],
+    beyond=heads_over,
+    numbers=numbers,
+    figure=figure,
+    below=change,
+    after=lengths,
     text=TEXT,
-)  # fmt: skip
+)

@@ -89,9 +89,14 @@ def choose_head(data: Sequence[Any]) -> None:
 
 
 def chart(
-    figure: go.Figure | FigureSpec, key: str, alt: str, *, head: Head | None = None,
-    choose: Callable[[Sequence[Any]], None] | None = None, height: int | None = None,
-) -> None:  # fmt: skip
+    figure: go.Figure | FigureSpec,
+    key: str,
+    alt: str,
+    *,
+    head: Head | None = None,
+    choose: Callable[[Sequence[Any]], None] | None = None,
+    height: int | None = None,
+) -> None:
     """A figure, whose camera saves SVG; `alt` says what it shows. The `head` is ringed, and a click on another chooses
     it; `choose` takes what a clicked dot has as `customdata`, where a click does anything else. `height` is in pixels.
     """
@@ -113,9 +118,16 @@ def chart(
 
 
 def head_map(
-    described: HeadMap, key: str, alt: str, selection: Selection, *, lines: bytes | None = None, cards: bytes = b"",
-    link: str = "", height: int | None = None,
-) -> None:  # fmt: skip
+    described: HeadMap,
+    key: str,
+    alt: str,
+    selection: Selection,
+    *,
+    lines: bytes | None = None,
+    cards: bytes = b"",
+    link: str = "",
+    height: int | None = None,
+) -> None:
     """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one.
     `lines`: what pointing at a head previews, as `preview` gives it; without, the short sentence. `cards`: what stands
     beside the map, as `encoded_cards` gives it, with a `link` into the viewer. `height`: pixels that it may take."""
@@ -143,9 +155,13 @@ def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: st
 
 
 def table(
-    frame: pd.DataFrame, columns: Sequence[str], selection: Selection, key: str,
-    decimals: Mapping[str, int] | None = None, titles: Mapping[str, str] | None = None,
-) -> None:  # fmt: skip
+    frame: pd.DataFrame,
+    columns: Sequence[str],
+    selection: Selection,
+    key: str,
+    decimals: Mapping[str, int] | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> None:
     """All heads, sortable; a click on a row chooses the head. `frame` is from `memoize`: so the table is made once.
     `columns` are shown besides layer and head, some with `decimals` and `titles` of their own."""
     arrow, formats, labels = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
@@ -154,9 +170,13 @@ def table(
         name: st.column_config.NumberColumn(named[name], format=formats[name]) for name in columns if name in formats
     }
     clickable_table(
-        arrow, key, lambda row: address.choose(head=labels[row]), "A row for each head, with every quantity",
-        column_config=named | numbers, height=320,
-    )  # fmt: skip
+        arrow,
+        key,
+        lambda row: address.choose(head=labels[row]),
+        "A row for each head, with every quantity",
+        column_config=named | numbers,
+        height=320,
+    )
 
 
 def _head_table(

@@ -72,9 +72,17 @@ def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequen
 
 
 def _choice(
-    draw: Callable[..., Any], label: str, *arguments: Any, key: str, default: T, read: Read | None = None,
-    valid: Any = None, follows: bool = False, maximum: int | None = None, **more: Any,
-) -> T:  # fmt: skip
+    draw: Callable[..., Any],
+    label: str,
+    *arguments: Any,
+    key: str,
+    default: T,
+    read: Read | None = None,
+    valid: Any = None,
+    follows: bool = False,
+    maximum: int | None = None,
+    **more: Any,
+) -> T:
     """Draw a choice with its value from the address, and note it for the address, of a text up to `maximum` characters.
 
     `read` takes the parameter's text, and raises ValueError or KeyError; without it one of the `valid` values is read,

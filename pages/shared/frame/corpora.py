@@ -105,10 +105,14 @@ def _select(kind: Kind) -> None:
         _chosen()[kind] = st.session_state[key] or missing()
 
     st.selectbox(
-        key.capitalize(), [*SAMPLES[kind], *visible], index=0 if isinstance(chosen, str) else None, key=key,
+        key.capitalize(),
+        [*SAMPLES[kind], *visible],
+        index=0 if isinstance(chosen, str) else None,
+        key=key,
         format_func=lambda option: visible[option].name if option in visible else option,
-        placeholder="Choose a corpus", on_change=take,
-    )  # fmt: skip
+        placeholder="Choose a corpus",
+        on_change=take,
+    )
 
 
 def _add_corpus(kinds: Sequence[Kind]) -> None:

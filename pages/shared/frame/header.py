@@ -111,10 +111,15 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
     named = ("a local folder (written by save_pretrained)", "a hub name")
     others = "".join(f", or enter {each}" for each, can in zip(named, can_name, strict=True) if can)
     name = choices.selectbox(
-        label, known, key=key, default=default, accept_new_options=any(can_name),
+        label,
+        known,
+        key=key,
+        default=default,
+        accept_new_options=any(can_name),
         format_func=lambda name: names.get(name, name),
-        help=f"`demo` ships with the project. Choose from the list{others}.{at}", **more,
-    )  # fmt: skip
+        help=f"`demo` ships with the project. Choose from the list{others}.{at}",
+        **more,
+    )
     checkpoint = find(name or DEMO, access=access)
     return ChosenModel(checkpoint.name, checkpoint.folder, checkpoint.revision, checkpoint.config), name
 
@@ -124,10 +129,15 @@ def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]
     explained = "`paper` follows the authors' code: all token types zero, smoothed entropies."
     mode = choices.selectbox("Mode", MODES, default=MODES[0], key="mode", width=118, help=explained)
     weights = choices.selectbox(
-        "Weights", WEIGHTS, default=WEIGHTS[0], key="weights", width=118, disabled=not entry.reads_maps,
+        "Weights",
+        WEIGHTS,
+        default=WEIGHTS[0],
+        key="weights",
+        width=118,
+        disabled=not entry.reads_maps,
         help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
         "(Kobayashi et al. 2020). It does not affect sink gradients and ablation.",
-    )  # fmt: skip
+    )
     panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
     with panel:
         longest = checkpoint.max_length or 512
@@ -154,9 +164,15 @@ def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
     with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
         before = st.container(width="content")
         label = choices.selectbox(
-            "Head", options, key="head", default=default.label(), follows=True,
-            format_func=lambda option: f"Head {labels[option]}", label_visibility="collapsed", width=131,
-        )  # fmt: skip
+            "Head",
+            options,
+            key="head",
+            default=default.label(),
+            follows=True,
+            format_func=lambda option: f"Head {labels[option]}",
+            label_visibility="collapsed",
+            width=131,
+        )
         after = st.container(width="content")
         before.button("Previous head", key="step-previous", on_click=_step, args=(options, -1))
         after.button("Next head", key="step-next", on_click=_step, args=(options, 1))

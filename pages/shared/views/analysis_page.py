@@ -29,12 +29,16 @@ Draw = Callable[[Any, Selection], None]
 
 
 def show(
-    analysis: Analysis, *, request: Callable[[Selection], Request] | None = None,
+    analysis: Analysis,
+    *,
+    request: Callable[[Selection], Request] | None = None,
     beyond: Callable[[Any, HeadColumn, Selection], str] | None = None,
     numbers: Callable[[Any, Selection], list[Metric]] | None = None,
     figure: Callable[[Any, Selection], FigureSpec] | None = None,
-    below: Draw | None = None, after: Draw | None = None, text: str = "",
-) -> None:  # fmt: skip
+    below: Draw | None = None,
+    after: Draw | None = None,
+    text: str = "",
+) -> None:
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance. A page's file may give
     `request`, which draws the options of the analysis; `beyond`, which draws a threshold and names the heads beyond it;
     its own key `numbers` and `figure`; what is drawn `below` the key numbers and `after` the table; what "About" says.
@@ -103,9 +107,12 @@ def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn])
 
 
 def _pictures(
-    analysis: Analysis, result: Result, shown: HeadColumn, selection: Selection,
+    analysis: Analysis,
+    result: Result,
+    shown: HeadColumn,
+    selection: Selection,
     figure: Callable[[Any, Selection], FigureSpec] | None,
-) -> DeltaGenerator:  # fmt: skip
+) -> DeltaGenerator:
     """The figure, where there is one, beside the map of the shown column; the room for the chosen head's numbers."""
     left, right = st.columns([3, 2], gap="medium")
     room, beside = right, left

@@ -28,9 +28,14 @@ def search_box(key: str) -> str:
 
 
 def guesses(
-    result: Any, request: Request, is_whole: bool, query: Callable[..., GuessQuery[Entry]], size: int,
-    keys: tuple[str, str, str, str], order: str = ORDERS[0],
-) -> tuple[int, list[Entry], bool]:  # fmt: skip
+    result: Any,
+    request: Request,
+    is_whole: bool,
+    query: Callable[..., GuessQuery[Entry]],
+    size: int,
+    keys: tuple[str, str, str, str],
+    order: str = ORDERS[0],
+) -> tuple[int, list[Entry], bool]:
     """Draw the choice of the guesses that are listed, their order, and a page of `size` entries; returns the number of
     listed entries, those of the page, and whether the whole corpus is listed: a result that is not whole has guesses of
     the first entries, and the store beside it all, unless its limit has dropped them. `query` takes the fields of a

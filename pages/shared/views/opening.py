@@ -51,15 +51,26 @@ def choose_counts(stored: DependencyHeads, selection: Selection) -> RelationFilt
 def choose_relation(result: RelationCounts) -> tuple[str, int]:
     """Draw the choice of relation and direction. A relation brings its best head's direction along."""
     relation = choices.selectbox(
-        "Relation", result.relations, key="relation", default=result.clearest_relation(), follows=True, width=240,
+        "Relation",
+        result.relations,
+        key="relation",
+        default=result.clearest_relation(),
+        follows=True,
+        width=240,
         format_func=lambda name: f"{name}: {meaning(name)}" if meaning(name) else name,
-        on_change=lambda: address.release("direction"), label_visibility="collapsed",
-    )  # fmt: skip
+        on_change=lambda: address.release("direction"),
+        label_visibility="collapsed",
+    )
     best = DIRECTIONS[result.best_choice(relation).direction]
     direction = choices.segmented(
-        "Direction", DIRECTIONS, key="direction", default=best, follows=True, format_func=arrow,
+        "Direction",
+        DIRECTIONS,
+        key="direction",
+        default=best,
+        follows=True,
+        format_func=arrow,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
     return relation, DIRECTIONS.index(direction)
 
 

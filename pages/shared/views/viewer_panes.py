@@ -56,9 +56,14 @@ class Pane:
 
 
 def pane(
-    selection: Selection, model: AttentionModel, view: InputView, original: OneInput,
-    masked: Sequence[int] = (), *, before: bool = False,
-) -> Pane:  # fmt: skip
+    selection: Selection,
+    model: AttentionModel,
+    view: InputView,
+    original: OneInput,
+    masked: Sequence[int] = (),
+    *,
+    before: bool = False,
+) -> Pane:
     """The chosen head on one input, the tokens at `masked` positions masked or, where `before`, marked alone."""
     shown = mask(original, masked, model.tokens) if masked and not before else original
     attention = services.viewed(model, shown, selection.settings.weights, view)
@@ -186,9 +191,15 @@ def pictures(shown: Pane) -> None:
 
 
 def downloads(
-    shown: Pane, pair: tuple[int, int], whole: Sequence[Prediction], without: Sequence[Prediction],
-    off: np.ndarray | None, products: QueryKey | None, *, as_lines: bool,
-) -> None:  # fmt: skip
+    shown: Pane,
+    pair: tuple[int, int],
+    whole: Sequence[Prediction],
+    without: Sequence[Prediction],
+    off: np.ndarray | None,
+    products: QueryKey | None,
+    *,
+    as_lines: bool,
+) -> None:
     """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
     (query, key), the guesses for masked words and the `products` as CSV; lines have buttons of their own."""
     attention, selection, digest = shown.attention, shown.selection, shown.shown.digest()
