@@ -119,13 +119,9 @@ def products_figure(products: QueryKey) -> go.Figure:
     key's products becomes its weight."""
     names, gap = _axis_labels(products.tokens), 1 if len(products.tokens) <= 40 else 0
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
+    titles, widths = ["query, and keys", "query × keys", sums], [0.36, 0.36, 0.28]
     figure = make_subplots(
-        1,
-        3,
-        column_widths=[0.36, 0.36, 0.28],
-        shared_yaxes=True,
-        horizontal_spacing=0.015,
-        subplot_titles=["query, and keys", "query × keys", sums],
+        1, 3, column_widths=widths, shared_yaxes=True, horizontal_spacing=0.015, subplot_titles=titles
     )
     no_query = np.full_like(products.query, np.nan)  # so that the rows of both are level
     panels = ("", products.query, products.keys), ("query × key ", no_query, products.products)

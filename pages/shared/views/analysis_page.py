@@ -41,8 +41,7 @@ def show(
 ) -> None:
     """Finding, figure, map, chosen head, top segments, table, downloads, About and provenance. A page's file may give
     `request`, which draws the options of the analysis; `beyond`, which draws a threshold and names the heads beyond it;
-    its own key `numbers` and `figure`; what is drawn `below` the key numbers and `after` the table; what "About" says.
-    """
+    key `numbers`, `figure` and `text` of its own; what is drawn `below` the key numbers and `after` the table."""
     selection = header.current()
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
     with line:
@@ -77,8 +76,8 @@ def show(
     if after:
         after(result, selection)
     page.downloads(result)
-    unit = EXAMPLES[analysis.corpus].unit
-    endnotes.ending(result, analysis.formula, text or plain(analysis.summary), analysis, unit)
+    about = text or plain(analysis.summary)
+    endnotes.ending(result, analysis.formula, about, analysis, EXAMPLES[analysis.corpus].unit)
 
 
 def named_over(values: np.ndarray, threshold: float, base: int, what: str) -> str:
