@@ -55,7 +55,7 @@ def computed(training: Training) -> Emergence:
     to compute what is missing, or the running job."""
     text, treebank = selection.corpora["text"], selection.corpora["treebank"]
     series = Series(training, text, treebank, selection.settings)
-    found, missing = services.emergence(series)
+    stored_result, missing = services.emergence(series)
     requests = series.requests()
     key = jobs.everything_key(requests)
     if missing and not jobs.is_running(jobs.last(key), "Results of finished passes are stored."):
@@ -68,9 +68,9 @@ def computed(training: Training) -> Emergence:
         for reason, entry in training.skipped.reasons.items():
             st.caption(f"{entry['count']} skipped, {plain(reason)}: {plain(', '.join(entry['where']))}")
         stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
-    if found is None:
+    if stored_result is None:
         raise address.PageEnd
-    own = memoize(renamed, found, {text.digest: text.name, treebank.digest: treebank.name})
+    own = memoize(renamed, stored_result, {text.digest: text.name, treebank.digest: treebank.name})
     assert isinstance(own, Emergence)
     return own
 

@@ -160,16 +160,16 @@ def sentences() -> None:
         look = {"format_func": partial(title, result=result), "width": 320}
         probe = choices.selectbox("Probe", result.probes, key="probe", default=result.probes[first], **look)
         words = searched_words(lists.search_box("probe_search"))
-        found = [sentence for sentence in result.sentences if has(sentence["words"], words)]
-        number = choices.page_of(len(found), SHOWN, key="probe_page")
+        matching = [sentence for sentence in result.sentences if has(sentence["words"], words)]
+        number = choices.page_of(len(matching), SHOWN, key="probe_page")
     tested = result.about["sentences"]["test"]
     of = "all" if len(result.sentences) == tested else f"the first {len(result.sentences):,} of"
     st.caption(
-        f"{len(found):,} of {of} {tested:,} sentences. Above, the gold arcs; below, the guesses: "
+        f"{len(matching):,} of {of} {tested:,} sentences. Above, the gold arcs; below, the guesses: "
         "correct ones solid with a check mark, wrong ones dashed with a cross."
     )
     items = []
-    for sentence in found[SHOWN * (number - 1) : SHOWN * number]:
+    for sentence in matching[SHOWN * (number - 1) : SHOWN * number]:
         text, svg = sentence_drawing(sentence, probe)
         items.append(page.Drawing(f"{sentence['where']}: {text}", svg, links.to_words(sentence["words"])))
     page.drawings(items, "probe-sentences")

@@ -40,8 +40,8 @@ def numbers(result: HeadAverages, selection: Selection) -> list[Metric]:
 def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages | None:
     """The stored result of norms for a result of attention weights, and vice versa."""
     other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
-    found = services.find(selection.of_weights(other).request(result.analysis))
-    return found if isinstance(found, HeadAverages) else None
+    stored = services.find(selection.of_weights(other).request(result.analysis))
+    return stored if isinstance(stored, HeadAverages) else None
 
 
 def change(result: HeadAverages, selection: Selection) -> None:

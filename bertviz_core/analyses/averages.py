@@ -30,7 +30,7 @@ class DocumentSums:
     def __init__(self, moments: Callable[[np.ndarray], np.ndarray], layers: int, *shape: int) -> None:
         self.moments = moments
         self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
-        self.sums = np.zeros((0, layers, *shape))  # theirs
+        self.sums = np.zeros((0, layers, *shape))  # of these documents
         self.total = np.stack([self.moments(self.sums[:, 0])] * layers)  # (layer, ...) moments of the complete ones
         # Of each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
@@ -111,7 +111,7 @@ class SegmentAverages:
     """Accumulates the count and the sums of x, x^2 and x^3 for every (layer, head, quantity), and what the error by
     document needs. Sums are float64 on the device; per-segment values are float32."""
 
-    summed: tuple[str, ...] = ("sums",)  # what a merge adds up; subclasses add theirs
+    summed: tuple[str, ...] = ("sums",)  # what a merge adds up; subclasses add to it
 
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
         self.quantities, self.measure, self.device = tuple(quantities), measure, device

@@ -66,11 +66,11 @@ ANALYSES = _all()
 
 def label(quantity: str) -> str:
     """Name on the screen of a quantity of surface patterns or entropy, which several analyses show."""
-    found = (ANALYSES[name].label(quantity) for name in ("surface_patterns", "entropy"))
-    return next((text for text in found if text != quantity), quantity)
+    labels = (ANALYSES[name].label(quantity) for name in ("surface_patterns", "entropy"))
+    return next((text for text in labels if text != quantity), quantity)
 
 
 def findings(results: Results, base: int = 1) -> list[Finding]:
     """Every finding on one model's results, also on those that are missing, by section of the paper, others last."""
-    found = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
-    return sorted(found, key=lambda finding: finding.section or "beyond")
+    listed = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
+    return sorted(listed, key=lambda finding: finding.section or "beyond")

@@ -148,7 +148,7 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
 def parameters(options: type) -> list[inspect.Parameter]:
     """Typer's parameters for the fields of a dataclass: Console has typer's own annotations, an analysis documents its
     options with Doc. A tuple of strings is one option with commas between."""
-    hints, found = get_type_hints(options, include_extras=True), []
+    hints, listed = get_type_hints(options, include_extras=True), []
     for each in fields(options):
         kind, doc = get_args(hints[each.name])
         default = each.default if each.default_factory is MISSING else each.default_factory()
@@ -160,5 +160,5 @@ def parameters(options: type) -> list[inspect.Parameter]:
         default = inspect.Parameter.empty if default is MISSING else default
         annotation = Annotated[kind, doc]  # type: ignore[valid-type]
         own = inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        found.append(own)
-    return found
+        listed.append(own)
+    return listed

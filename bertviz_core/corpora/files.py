@@ -40,7 +40,7 @@ def find_sources(names: Sequence[str]) -> Source:
     """A sample by its name, a file, or all files that the names stand for as one source, in the order of the names:
     files, folders (all files in them by their paths, hidden ones left out), or patterns such as `news/*.txt.gz`.
 
-    Each is unpacked on its own, with a blank line after it, which ends a document; the digest is over theirs. Raises
+    Each is unpacked on its own, with a blank line after it, which ends a document; the digest is over all. Raises
     InputError for a name that stands for no file, and for a file that cannot be read."""
     paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
     if len(paths) == 1:

@@ -181,9 +181,9 @@ class Emergence(Result):
         loss = ""
         if not np.isnan(self.loss[[0, -1]]).any():
             loss = f"the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats, "
-        seen = " of the arcs that it sees" if self.visible is not None else ""
+        arcs = " of the arcs that it sees" if self.visible is not None else ""
         return (
-            f"Steps {self.steps[0]:,} to {self.steps[-1]:,}: {loss}the best head's UAS{seen} from {self.uas(0)} to "
+            f"Steps {self.steps[0]:,} to {self.steps[-1]:,}: {loss}the best head's UAS{arcs} from {self.uas(0)} to "
             f"{self.uas(-1)} (fixed offset: {self.uas()})."
         )
 

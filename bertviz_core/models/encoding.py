@@ -24,7 +24,7 @@ WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever t
 class Encoded:
     """One input of the model, special tokens included, padding not. The arrays are (token,) int64."""
 
-    number: int  # its place in the corpus, from 0
+    number: int  # its index in the corpus
     where: str  # "line 12", for people
     ids: np.ndarray
     types: np.ndarray

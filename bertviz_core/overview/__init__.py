@@ -61,7 +61,7 @@ class Relation:
 def columns(results: Results) -> list[Column]:
     """Every quantity of every head that the results have, in the order of the analyses; not that of a first token that
     is [CLS], which has a column by that name."""
-    found = []
+    described = []
     for name, analysis in ANALYSES.items():
         if (result := results.get(name)) is None:
             continue
@@ -70,8 +70,8 @@ def columns(results: Results) -> list[Column]:
             values = column.read(result) if column.overview else None
             if values is not None and not (is_cls and column.quantity == "to_first"):
                 baseline = column.baseline(result) if column.baseline else ()
-                found.append(Column(name, column.quantity, values, *baseline))
-    return found
+                described.append(Column(name, column.quantity, values, *baseline))
+    return described
 
 
 def behavior_labels(results: Results) -> np.ndarray | None:

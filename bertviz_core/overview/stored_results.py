@@ -49,8 +49,8 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
         plain = not about["options"] and "others" not in about and about["model"]["fingerprint"] == fingerprint
         expected = ANALYSES[analysis].relevant(settings).to_json()
         if plain and all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
-            found = int(about["tokens"]), stored.key
-            best[analysis] = max(found, best.get(analysis, found))
+            entry = int(about["tokens"]), stored.key
+            best[analysis] = max(entry, best.get(analysis, entry))
     results = {name: requests.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
 

@@ -100,8 +100,8 @@ def _findings(report: Report) -> Iterator[str]:
 def _section(analysis: Analysis, result: Result) -> Iterator[str]:
     """One analysis; all of it follows from the analysis itself, but for the paper's tables."""
     yield element("h2", f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
-    found = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
-    yield bullets(found or [analysis.summary])
+    findings = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
+    yield bullets(findings or [analysis.summary])
     for title, figure in analysis.figures(result).items():
         caption = f"{title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
         drawn = figure_html(figure.update_layout(width=WIDTH))

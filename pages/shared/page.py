@@ -36,15 +36,15 @@ def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
     return often, line.popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
 
 
-def finding(found: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
+def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
     """The sentence of a finding, its rule and the paper's statement on pointing; `with_statement` under it too."""
-    sentence = f"**{plain(found.sentence)}**" if bold else plain(found.sentence)
+    sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
     if with_statement:
-        beside = f"The paper, section {found.section}: {found.statement}" if found.statement else "Beyond the paper."
+        beside = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
         sentence += f"  \n:gray[{plain(beside)}]"
-    paper = f"\n\nThe paper: {plain(found.statement)}" if found.statement else ""
-    rule = f"**{found.state.capitalize()}.** Rule: {plain(found.rule)}{paper}"
-    st.markdown(f"{ICONS.get(found.state, ':gray[:material/pending:]')} {sentence}", help=rule)
+    paper = f"\n\nThe paper: {plain(shown.statement)}" if shown.statement else ""
+    rule = f"**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
+    st.markdown(f"{ICONS.get(shown.state, ':gray[:material/pending:]')} {sentence}", help=rule)
 
 
 def restriction(result: Result) -> None:

@@ -174,9 +174,9 @@ def emergence(series: Series) -> tuple[Emergence | None, list[Request]]:
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _assembled(key: tuple[tuple[str, ...], str], _series: Series) -> tuple[Emergence | None, list[Request]]:
-    found = {request.key(): requests.find(store(), request) for request in _series.requests()}
+    stored = {request.key(): requests.find(store(), request) for request in _series.requests()}
     try:
-        result = _series.assemble(lambda request: found.get(request.key()))
+        result = _series.assemble(lambda request: stored.get(request.key()))
     except ModelError:
         result = None
-    return result, [request for request in _series.requests() if found[request.key()] is None]
+    return result, [request for request in _series.requests() if stored[request.key()] is None]

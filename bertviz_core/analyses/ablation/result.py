@@ -48,7 +48,7 @@ class Ablation(LossAverages):
     groups: list[dict[str, Any]]
     removed: np.ndarray  # (point,) how many heads, the least important first
     removed_loss: np.ndarray  # (point,) nats
-    # (layer, head, rank) segments of the words whose loss rises most, -1 for none, and their places in these
+    # (layer, head, rank) segments of the words whose loss rises most, -1 for none, and their positions in these
     word_numbers: np.ndarray
     word_positions: np.ndarray
     word_ids: np.ndarray  # (layer, head, rank, 3) tokens: the original, the guess before and that after
@@ -80,8 +80,8 @@ class Ablation(LossAverages):
         for number, position, ids, (loss, worse) in zip(*(each[head].tolist() for each in fields), strict=True):
             if number >= 0 and worse > loss:
                 guesses = {name: self.names[str(token)] for name, token in zip(GUESSES, ids, strict=True)}
-                place = {"number": number, "position": position} | self.contexts[f"{number}:{position}"]
-                yield place | guesses | {"loss_before": loss, "loss_after": worse}
+                where = {"number": number, "position": position} | self.contexts[f"{number}:{position}"]
+                yield where | guesses | {"loss_before": loss, "loss_after": worse}
 
     def arrays(self) -> dict[str, Any]:
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}

@@ -54,7 +54,7 @@ class CoreferenceHeads(Result):
     item_moments: np.ndarray  # (2, row) how many documents have items, and of n^2
     single: int  # number of items with exactly one candidate
     first_documents: list[dict[str, Any]]  # see `passages.document_record`
-    items: np.ndarray  # (item, 5) their items, see `passages.ItemGuesses`, the document by its place in that list
+    items: np.ndarray  # (item, 5) their items, see `passages.ItemGuesses`, the document by its index in that list
     guess: np.ndarray  # (direction, layer, head, item) the mention guessed
     weight: np.ndarray  # (direction, layer, head, item) the attention that it has
     chance: np.ndarray  # (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates

@@ -55,12 +55,12 @@ def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> 
     """Accuracy of every fixed offset for one relation, percent, and the line of its best head; of a causal model among
     the words that a direction counts, on the side that it sees."""
     row = result.relations.index(relation)
-    seen = result.offsets * (2 * direction - 1) > 0 if result.is_causal else slice(None)
-    values = 100 * result.offset_accuracy(direction)[seen, row]
+    visible = result.offsets * (2 * direction - 1) > 0 if result.is_causal else slice(None)
+    values = 100 * result.offset_accuracy(direction)[visible, row]
     best = values.argmax()
     heads = result.accuracy[direction, row] if result.is_causal else result.accuracy[:, row]
     best_head = 100 * float(heads.max())
-    names = [f"{offset:+d}" for offset in result.offsets[seen]]
+    names = [f"{offset:+d}" for offset in result.offsets[visible]]
     colors = [BEST if index == best else GRAY for index in range(len(values))]
     hover = "offset %{x}: %{y:.1f}%<extra></extra>"
     figure = go.Figure(go.Bar(x=names, y=values, marker_color=colors, hovertemplate=hover))

@@ -50,7 +50,7 @@ def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndar
 class Group:
     """Sentences of exactly n words, so that nothing is padded."""
 
-    indices: np.ndarray  # (sentence,) their places among all sentences, in order
+    indices: np.ndarray  # (sentence,) indices among all sentences, in order
     maps: np.ndarray  # (sentence, query, key, head) float16, heads of all layers
     root: np.ndarray  # (sentence, 4, n, head) float16, see ROOT_ROWS
     governors: np.ndarray  # (sentence, n) int64, 0 is ROOT

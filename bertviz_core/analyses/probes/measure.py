@@ -172,9 +172,9 @@ class ProbeRun:
         chosen_on = validation if len(validation) else train
         tried = structural.right_edges(structural.spanning_trees(probe, states, chosen_on, counted), self.sentences)
         best = int(tried[:, GoldWords(self.sentences, chosen_on).edge].mean(1).argmax())
-        found, edge = structural.spanning_trees(probe, states, test, counted), self.gold.edge
-        right = structural.right_edges(found, self.sentences)
-        guessed = {i: by_layer[best] for i, by_layer in found.items()}
+        by_number, edge = structural.spanning_trees(probe, states, test, counted), self.gold.edge
+        right = structural.right_edges(by_number, self.sentences)
+        guessed = {i: by_layer[best] for i, by_layer in by_number.items()}
         self.outcomes.append(Outcome("structural", "UUAS", right[best], edge, guessed, dimension * rank, seconds))
         self.about["structural"] = {"layer": best, "rank": rank}
         self.weights["layers"] = right[:, edge].mean(1)

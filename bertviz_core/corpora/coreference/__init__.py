@@ -33,7 +33,7 @@ class Mention:
 class CoreferenceDocument:
     """One document. Mentions are ordered by (start, -end): what stands earlier precedes."""
 
-    number: int  # its place in the corpus, from 0
+    number: int  # its index in the corpus
     name: str
     where: str  # "line 12", for people
     words: tuple[str, ...]

@@ -18,7 +18,7 @@ RENAMED |= {"aux:pass": "auxpass", "nsubj:pass": "nsubjpass", "compound:prt": "p
 class Sentence:
     """One sentence of a treebank."""
 
-    number: int  # its place in the file, from 0, broken sentences counted
+    number: int  # its index in the file, broken sentences counted
     line: int  # where its first word stands, from 1
     words: tuple[str, ...]
     governors: tuple[int, ...]  # for each word the word that governs it, counted from 1; 0 is the root
