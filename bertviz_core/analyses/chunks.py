@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 from bertviz_core.analyses.details import COUNT
 from bertviz_core.analyses.registry import ANALYSES
@@ -20,6 +21,7 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import CorpusReading, cut
 
+WORK = "work/chunks/"  # and the keys of requests, a + between them: the sums of a pass, in the store
 WORK_DAYS = 30  # for which unfinished sums are kept
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
@@ -51,6 +53,7 @@ class ChunkedPass:
         self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
     ) -> None:
         self.requests, self.corpus, self.store = requests, corpus, store
+        self._name = WORK + "+".join(sorted(request.key() for request in requests))
         self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
         shapes = model if model.encoder is not None else replace(model, device="cpu")
         self.totals: list[Accumulator] = [ANALYSES[each.analysis].accumulator(shapes, each) for each in requests]
@@ -97,10 +100,12 @@ class ChunkedPass:
         started = time.monotonic()
         computed = sum(size for number, size in enumerate(self.sizes) if not self._needs(number))
         share = f"{computed / self.corpus.expected:.3f}"
-        for index, request in enumerate(self.requests):
-            waiting = {str(number): sums[index].to_bytes() for number, sums in self.waiting.items()}
-            state = {"done": self.done, "total": self.totals[index].to_bytes(), **waiting}
-            self._write(work_name(request), pack(state, share=share, work=self.work), WORK_DAYS * DAY)
+        state: dict[str, Any] = {"done": self.done, "waiting": [*self.waiting]}
+        for name, sums in [("total", self.totals), *self.waiting.items()]:
+            for request, each in zip(self.requests, sums, strict=True):
+                state[f"{name}/{request.key()}"] = each.to_bytes()
+        # One entry, which is there or not: a job may be killed at any moment.
+        self._write(self._name, pack(state, share=share, work=self.work), WORK_DAYS * DAY)
         self._saved, self._is_changed = time.monotonic(), False
         self._cost = self._saved - started
 
@@ -111,7 +116,7 @@ class ChunkedPass:
                 self._write(f"detail/{request.key()}/{COUNT}", str(len(self.sizes)).encode())
         if self.store is not None:
             with suppress(StoreError):
-                self.store.delete(*map(work_name, self.requests))
+                self.store.delete(self._name)
 
     def _write(self, name: str, data: bytes, expire: float | None = None) -> None:
         with suppress(StoreError):  # the result may still find room
@@ -122,27 +127,29 @@ class ChunkedPass:
         return number >= self.done and number not in self.waiting
 
     def _resume(self) -> None:
-        """Go on from the sums that an earlier job saved, where all requests have those of the same chunks."""
-        saved = [self.store.read(work_name(request)) or b"" for request in self.requests] if self.store else []
-        states = [unpack(data) for data in saved if metadata_of(data)["work"] == self.work]
-        if len(states) < len(self.requests) or len({(state["done"], *sorted(state)) for state in states}) > 1:
+        """Go on from the sums that an earlier job saved, of these requests and perhaps others."""
+        data = self.store and self.store.read(_saved(self.store, self.requests))
+        if not data or metadata_of(data)["work"] != self.work:
             return
+        state, keys = unpack(data), [request.key() for request in self.requests]
         sums = {
-            name: [total.from_bytes(state[name]) for total, state in zip(self.totals, states, strict=True)]
-            for name in states[0].keys() - {"done"}
+            name: [each.from_bytes(state[f"{name}/{key}"]) for each, key in zip(self.totals, keys, strict=True)]
+            for name in ("total", *state["waiting"])
         }
-        self.totals, self.done = sums.pop("total"), states[0]["done"]
-        self.waiting = {int(number): parts for number, parts in sums.items()}
+        self.totals, self.done, self.waiting = sums.pop("total"), state["done"], sums
 
 
 def share_done(store: Store, request: Request) -> float | None:
     """Share of a request that an earlier job has computed, from 0 to 1; None if there is nothing to resume."""
     with suppress(*DAMAGED):
-        if header := store.header(work_name(request)):
+        if header := store.header(_saved(store, [request])):
             return float(json.loads(header)["__metadata__"]["share"])
     return None
 
 
-def work_name(request: Request) -> str:
-    """Name in the store of the sums of an unfinished request."""
-    return f"work/chunks/{request.key()}"
+def _saved(store: Store, requests: Sequence[Request]) -> str:
+    """Name of an entry with the sums of unfinished requests, the one with the fewest others; "" where there is none."""
+    keys = {request.key() for request in requests}
+    names = sorted((f"{entry.kind}/{entry.key}" for entry in store.entries()), key=len)
+    works = (name for name in names if name.startswith(WORK))
+    return next((name for name in works if keys <= set(name.removeprefix(WORK).split("+"))), "")

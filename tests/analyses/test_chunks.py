@@ -93,7 +93,8 @@ def test_analyses_that_stopped_together_go_on_together_and_others_begin_anew(mas
     with pytest.raises(Cancelled):
         compute(entropy, store, model=masked, progress=Stops(after=0.5))
     for stop, is_resumed in ((0.25, False), (None, True)):
-        assert bool(chunked_pass([entropy, clustering], masked, store).done) == is_resumed
+        for requests in ([entropy, clustering], [clustering]):
+            assert bool(chunked_pass(requests, masked, store).done) == is_resumed
         with suppress(Cancelled):
             compute_all([entropy, clustering], store, progress=stop and Stops(after=stop), load=lambda *_: masked)
     assert [store.get(one.key()) for one in (entropy, clustering)] == both
