@@ -7,7 +7,7 @@ from typing import Literal
 import streamlit as st
 
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
-from bertviz_core.analyses.clustering.figure import by_layer
+from bertviz_core.analyses.clustering import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
 from bertviz_core.analyses.coreference_heads import by_group
 from bertviz_core.analyses.coreference_heads.guesses import COMPARED

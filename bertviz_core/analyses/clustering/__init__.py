@@ -1,42 +1,176 @@
-"""Clustering: which heads attend alike (section 6; Figure 6)."""
+"""Clustering: which heads attend alike (section 6), drawn in the plane (Figure 6) and as a matrix of all pairs."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
 from typing_extensions import Doc
 
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.behaviors import OTHER, Thresholds, linguistic_heads
-from bertviz_core.analyses.clustering.figure import matrix, paper_figure
-from bertviz_core.analyses.clustering.result import Clustering, within_and_between
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide
+from bertviz_core.analyses.behaviors import Thresholds, linguistic_heads
+from bertviz_core.analyses.clustering.result import PERMUTATIONS, Clustering, alike
+from bertviz_core.analyses.findings import Statement
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result
+from bertviz_core.heads import Head, all_heads, all_labels
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.plotting import BEHAVIORS, COLORBAR, SEQUENTIAL, finish
 
-PERMUTATIONS = 199
+LAYERS = [[0.0, "#dbe4ff"], [0.5, "#748ffc"], [1.0, "#2b3a9e"]]  # light = early
+NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturated = alike, as it is high elsewhere
+OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
+SIZE = 11  # pixels, of a marker
+LAYER = "layer"
+CLEAR = 0.08  # of the height, of the lines that say what a figure was made from
+TICKED = 56  # heads whose labels still fit beside the matrix
+MAX_ROWS = 150  # of the matrix, four pixels each; of more heads, a row is the mean of neighbors under the dendrogram
+MAX_BRACKETS = 1000  # of the dendrogram, the highest
+CLICKABLE: dict[str, Any] = {  # markers of heads, which a click leaves as they are
+    "mode": "markers",
+    "hovertemplate": "%{customdata[1]}<extra></extra>",
+    "selected": {"marker": {"opacity": 1}},
+    "unselected": {"marker": {"opacity": 1}},
+}
 
 
-def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> Answer:
-    """How much closer two heads with the same label are than others, less what 95% of the permutations of the labels
-    give; heads labeled OTHER are left out."""
-    chosen = labels != OTHER
-    divergence, labels = result.divergence[np.ix_(chosen, chosen)], labels[chosen]
-    within, between = within_and_between(divergence, labels)
-    if np.isnan([within, between]).any():
-        raise KeyError(same)
-    chance, gains = np.random.default_rng(0), []
-    for _ in range(PERMUTATIONS):
-        permuted = within_and_between(divergence, chance.permutation(labels))
-        gains.append(permuted[1] - permuted[0])
-    low, high = np.quantile(gains, (0.025, 0.975))
-    return Answer(
-        decide(Interval(between - within - high, between - within - low)),
-        f"Two heads {same} differ by {within:.3g} nats{' in all' if result.summed else ''} on average, two heads "
-        f"{different} by {between:.3g}.",
+def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
+    """Figure 6: by behavior, and beside it by layer."""
+    figure = make_subplots(1, 2, horizontal_spacing=0.08, subplot_titles=("By behavior", "By layer"))
+    figure.add_traces(by_behavior(result, base).data, rows=1, cols=1)
+    figure.add_traces(by_layer(result, base).data, rows=1, cols=2)
+    upright = {"orientation": "v", "yref": "paper", "y": 0.5, "yanchor": "middle", "len": 0.8, "x": 1.01}
+    figure.update_traces(marker_colorbar=upright | {"title_side": "top"}, selector={"name": LAYER})
+    figure.update_annotations(xanchor="left", x=0)
+    figure.layout.annotations[1].x = figure.layout.xaxis2.domain[0]
+    return _plane(figure, result).update_layout(height=640, margin={"t": 90, "r": 60})
+
+
+def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
+    """One point for each head, with the marker, letter or name of its behavior; the legend hides behaviors."""
+    figure, labels, data = go.Figure(), result.behaviors.reshape(-1), hover_data(result, base)
+    for behavior in (name for name in BEHAVIORS if (labels == name).any()):
+        chosen = labels == behavior
+        x, y = result.embedding[chosen].T
+        color, symbol, letter, name = BEHAVIORS[behavior]
+        outline = OUTLINE if behavior == "linguistic" else {"width": 0}
+        marker = {"color": color, "symbol": symbol, "size": SIZE + 4 * bool(letter), "line": outline}
+        own = {"x": x, "y": y, "legendgroup": behavior}
+        figure.add_scatter(**own, **CLICKABLE, customdata=data[chosen], name=name, marker=marker)
+        texts = own | {"mode": "text", "hoverinfo": "skip", "showlegend": False, "textfont_size": 11}
+        if letter:
+            figure.add_scatter(**texts, text=[letter] * len(x), textfont_color="#ffffff")
+        if behavior == "linguistic":
+            names = [f"{Head.parse(key).label(base)} {result.named[key]}" for key in data[chosen, 0]]
+            figure.add_scatter(**texts, text=names, textposition="top center", cliponaxis=False)
+    return _plane(figure, result)
+
+
+def by_layer(result: Clustering, base: int = 1) -> go.Figure:
+    """One point for each head, darker in later layers."""
+    bar = {"title": {"text": LAYER, "side": "bottom"}, "len": 0.4, "x": 0.5, "y": CLEAR}
+    marker = {
+        "color": result.layers + base,
+        "colorscale": LAYERS,
+        "size": SIZE,
+        "line": OUTLINE,
+        "colorbar": COLORBAR | bar | {"tick0": base, "dtick": -(-result.shape[0] // 6)},
+    }
+    (x, y), data = result.embedding.T, hover_data(result, base)
+    figure = go.Figure().add_scatter(
+        x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False
     )
+    return _plane(figure, result)
+
+
+def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
+    """Both axes of one scale: distances in the picture stand for divergences."""
+    unit = f"√({result.unit})" if result.root else result.unit
+    figure.update_xaxes(title=unit, zeroline=False, constrain="domain")
+    figure.update_yaxes(zeroline=False)
+    for axis in figure.select_yaxes():
+        axis.update(scaleanchor=axis.anchor, scaleratio=1)
+    return finish(figure, 500, margin={"t": 30, "b": 130}, legend={"yref": "container", "y": CLEAR})
+
+
+def matrix(result: Clustering, base: int = 1) -> go.Figure:
+    """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, which readers click
+    (plotly reports no clicks on a heatmap), and the divergences; of over MAX_ROWS heads the means over neighbors."""
+    figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
+    count, labels = len(result.order), [all_labels(*result.shape, base)[i] for i in result.order]
+    squares = {
+        "symbol": "square",
+        "size": max(4, min(14, 800 // count)),
+        "color": [BEHAVIORS[name][0] for name in result.behaviors.reshape(-1)[result.order]],
+        "line": OUTLINE,
+    }
+    data = hover_data(result, base)[result.order]
+    leaves = go.Scatter(x=np.arange(count), y=np.zeros(count), **CLICKABLE, customdata=data, marker=squares)
+    figure.add_traces([_tree(result), leaves, _cells(result, labels)], rows=[1, 2, 3], cols=[1, 1, 1])
+    bare: dict[str, Any] = {"showticklabels": False, "showgrid": False, "zeroline": False, "fixedrange": True}
+    figure.update_xaxes(**bare, range=[-0.5, count - 0.5])
+    figure.update_yaxes(**bare)
+    figure.update_yaxes(range=[-1, 1], row=2, col=1)
+    figure.update_yaxes(range=[count - 0.5, -0.5], row=3, col=1)
+    if count <= TICKED:
+        ticks = {"tickvals": list(range(count)), "ticktext": labels, "tickfont": {"size": 11}}
+        figure.update_yaxes(**ticks, showticklabels=True, row=3, col=1)
+    return finish(figure, 860, margin={"l": 40, "t": 10, "b": 80}, showlegend=False)
+
+
+def _tree(result: Clustering) -> go.Scatter:
+    """The dendrogram's highest brackets; leaves stand at 0, 1, 2 and so on."""
+    places = np.argsort(result.order).tolist()  # of leaves, and then of brackets, in the order of the linkage
+    heights = [0.0] * len(places)
+    brackets = []
+    for first, second, height, _ in result.linkage.tolist():
+        (left, low), (right, lower) = ((places[int(i)], heights[int(i)]) for i in (first, second))
+        brackets.append((height, [left, left, right, right, None], [low, height, height, lower, None]))
+        places.append((left + right) / 2)
+        heights.append(height)
+    brackets.sort(key=lambda bracket: -bracket[0])
+    x, y = ([value for bracket in brackets[:MAX_BRACKETS] for value in bracket[axis]] for axis in (1, 2))
+    return go.Scatter(x=x, y=y, mode="lines", line={"color": "#8c8c8c", "width": 1}, hoverinfo="skip")
+
+
+def _cells(result: Clustering, labels: list[str]) -> go.Heatmap:
+    """The divergences of heads, or the means of neighbors, in the order of the dendrogram, as are their `labels`."""
+    count = len(labels)
+    edges = np.unique(np.linspace(0, count, min(count, MAX_ROWS) + 1).astype(int))
+    starts, sizes = edges[:-1], np.diff(edges)
+    ordered = result.divergence[np.ix_(result.order, result.order)]
+    sums = np.add.reduceat(np.add.reduceat(ordered, starts, axis=0), starts, axis=1)
+    names = [labels[a] if n == 1 else f"{labels[a]} … {labels[a + n - 1]}" for a, n in zip(starts, sizes, strict=True)]
+    return go.Heatmap(
+        x=edges - 0.5,
+        y=edges - 0.5,
+        z=sums / np.outer(sizes, sizes),
+        customdata=np.array([[f"{a} and {b}" for b in names] for a in names]),
+        hovertemplate=f"%{{customdata}}: %{{z:.3g}} {result.unit}<extra></extra>",
+        colorscale=NEAR,
+        zmin=0,
+        zmax=None if result.summed else math.log(2),
+        colorbar=COLORBAR | {"title": {"text": f"{result.unit}; blue = alike", "side": "bottom"}, "len": 0.4, "x": 0.5},
+    )
+
+
+def hover_data(result: Clustering, base: int) -> np.ndarray:
+    """(head, 2): the label counted from 1, for clicks, and the hover text."""
+    rows = []
+    for head, behavior in zip(all_heads(*result.shape), result.behaviors.reshape(-1).tolist(), strict=True):
+        name = BEHAVIORS[behavior][-1]
+        if behavior == "linguistic":
+            text = f"{name}: {result.named[head.label()]}"
+        elif behavior in ("broad", "other"):
+            text = f"{name}, entropy {result['entropy'][head]:.2f} nats"
+        else:
+            text = f"{result[behavior][head]:.2f} to {name}"
+        near = ", ".join(f"{other.label(base)} at {value:.3g}" for other, value in result.nearest(head, 2))
+        rows.append([head.label(), f"{head.label(base)}: {text}<br>nearest: {near or 'none'}"])
+    return np.array(rows)
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,15 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from bertviz_core.analyses.behaviors import QUANTITIES, Thresholds, behaviors, present
+from bertviz_core.analyses.behaviors import OTHER, QUANTITIES, Thresholds, behaviors, present
+from bertviz_core.analyses.findings import Answer, Interval, decide
 from bertviz_core.analyses.proportions import Estimate, share
 from bertviz_core.analyses.results import Result, head_frame, to_lists
 from bertviz_core.heads import Head, all_heads, all_labels
 
 STARTS = {"classical_mds": 1, "random": 4}
 NEAREST = 5
+PERMUTATIONS = 199
 MANY_HEADS = 1024  # beyond, more starts and the best order of leaves would take minutes
 
 
@@ -173,3 +175,23 @@ class Clustering(Result):
             "nearest": np.array(near).reshape(self.shape),
         }
         return head_frame(columns | {name: self[name] for name in self.present})
+
+
+def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> Answer:
+    """How much closer two heads with the same label are than others, less what 95% of the permutations of the labels
+    give; heads labeled OTHER are left out."""
+    chosen = labels != OTHER
+    divergence, labels = result.divergence[np.ix_(chosen, chosen)], labels[chosen]
+    within, between = within_and_between(divergence, labels)
+    if np.isnan([within, between]).any():
+        raise KeyError(same)
+    chance, gains = np.random.default_rng(0), []
+    for _ in range(PERMUTATIONS):
+        permuted = within_and_between(divergence, chance.permutation(labels))
+        gains.append(permuted[1] - permuted[0])
+    low, high = np.quantile(gains, (0.025, 0.975))
+    return Answer(
+        decide(Interval(between - within - high, between - within - low)),
+        f"Two heads {same} differ by {within:.3g} nats{' in all' if result.summed else ''} on average, two heads "
+        f"{different} by {between:.3g}.",
+    )

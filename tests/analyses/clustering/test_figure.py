@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bertviz_core.analyses.behaviors import Thresholds
-from bertviz_core.analyses.clustering.figure import by_behavior, by_layer, matrix
+from bertviz_core.analyses.clustering import by_behavior, by_layer, matrix
 from bertviz_core.analyses.clustering.result import Clustering, dendrogram, embed
 from bertviz_core.analyses.findings import ABSENT, NOT_SHOWN
 from bertviz_core.analyses.registry import ANALYSES
@@ -86,7 +86,7 @@ def test_labels_may_count_from_0_but_clicks_never_do(result: Clustering) -> None
 
 
 def test_of_many_heads_the_matrix_has_means_of_neighbors(result: Clustering, monkeypatch) -> None:
-    monkeypatch.setattr("bertviz_core.analyses.clustering.figure.MAX_ROWS", 3)
+    monkeypatch.setattr("bertviz_core.analyses.clustering.MAX_ROWS", 3)
     cells = next(t for t in matrix(result).data if t.type == "heatmap")
     ordered = result.divergence[np.ix_(result.order, result.order)]
     assert list(cells.x) == list(cells.y) == [-0.5, 1.5, 3.5, 5.5]
