@@ -141,10 +141,10 @@ def token_pair(shown: Pane) -> tuple[int, int]:
     return query, key
 
 
-def _choose(label: str, units: Units, key: str, default: int) -> int:
+def _choose(label: str, units: Units, key: str, default: int, prefix: str = "") -> int:
     """The index of the chosen unit; the address has the position of its first token, from 1."""
     starts = [int(start) + 1 for start in units.start]
-    names = {start: f"{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
+    names = {start: f"{prefix}{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
     look = {"follows": True, "format_func": names.__getitem__, "width": 220}
     return starts.index(choices.selectbox(label, starts, key=key, default=starts[default], **look))
 
@@ -155,7 +155,8 @@ def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> Q
     pinned = dict(pins())  # the last on either side
     opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])
     with controls:
-        query = _choose("Query token", tokens, "query", min(pinned.get("from", opening), len(tokens) - 1))
+        opening = min(pinned.get("from", opening), len(tokens) - 1)
+        query = _choose("Query token", tokens, "query", opening, prefix="query ")
     try:
         products = measure(model, shown.shown, selection.head, query)
     except ModelError as problem:
