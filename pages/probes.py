@@ -79,7 +79,9 @@ def chosen_file(role: str) -> Source | None:
 def numbers() -> list[Metric]:
     """Beside the paper's, and what says how far to trust them."""
     entries = []
-    for probe, score, printed in zip(result.probes, result.score, table_3(result)["paper"].fillna(0), strict=True):
+    for probe, score, printed in zip(
+        result.probes, result.score, memoize(table_3, result)["paper"].fillna(0), strict=True
+    ):
         if probe.startswith("attention") and printed:
             text = "as released; " if probe.endswith(AS_RELEASED) else ""
             entries.append((title(probe.removesuffix(AS_RELEASED)), f"{score:.1%}", f"{text}paper: {printed:g}%"))
@@ -98,7 +100,7 @@ def table() -> None:
         st.caption(
             "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
         )
-    frame = table_3(result).round(1)
+    frame = memoize(table_3, result).round(1)
     frame["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(frame["low"], frame["high"], strict=True)]
     names = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
     order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "seconds"]
@@ -180,7 +182,7 @@ request = choose()
 result = stored.result_or_stop(request, Probes)
 
 page.restriction(result)
-page.finding(ANALYSES["probes"].findings(result, selection.base)[0], bold=True)
+page.finding(memoize(ANALYSES["probes"].findings, result, selection.base)[0], bold=True)
 parts = result.about["sentences"]
 st.caption(f"Trained on {parts['train']:,} sentences, scored on {parts['test']:,} others.")
 left, right = st.columns(2, gap="medium")

@@ -23,7 +23,16 @@ from pages.shared.frame import links
 from pages.shared.frame.gate import Gate
 
 # What the first page imports; torch and transformers are none of it.
-FIRST_PAGE = ("plotly.graph_objects", "pages.shared.page", "pages.shared.head_panel", "bertviz_core.paper_report.pages")
+FIRST_PAGE = (
+    "plotly.graph_objects",
+    "pages.shared.frame.header",
+    "pages.shared.views.compare_view",
+    "pages.shared.views.viewer_input",
+    "pages.shared.views.opening",
+    "pages.shared.head_panel",
+    "pages.shared.endnotes",
+    "bertviz_core.paper_report.pages",
+)
 # What pages import when they need it; a reader who opens the viewer would wait three seconds for the first two.
 LATER = (
     "bertviz_core.models.libraries",

@@ -54,7 +54,7 @@ def show(
         with line:
             shown = choose_column(analysis, result, list(values))
             named = beyond(result, shown, selection) if beyond else ""
-        page.finding(analysis.column_finding(shown, result, selection.base), bold=True)
+        page.finding(memoize(analysis.column_finding, shown, result, selection.base), bold=True)
         if isinstance(result, HeadAverages) and result.absence:
             st.caption(plain(result.absence))
         with _pictures(analysis, result, shown, selection, figure):
