@@ -75,7 +75,8 @@ def analyze(
     model_pass.check_model(request)
     result = requests.find(opened, request)
     if result is None:
-        load, execution = _load_from_memory(model, request.checkpoint), Execution(device, batch_tokens)
+        load = _load_from_memory(model, request.checkpoint)
+        execution = Execution(device, batch_tokens)
         result = requests.compute(request, opened, execution, model=load([request], execution) if load else None)
     return AnalysisResult(view.show(result, request, partial(requests.find, opened)))
 
@@ -181,11 +182,13 @@ def _request(analysis: Analysis, model: Model, corpus: Corpus | None, options: d
         raise SettingsError(f"There is no option {unknown[0]!r}.", hint=f"Choose from {', '.join(owners)}.")
     general, own, shown = ({n: v for n, v in options.items() if owners[n] is owner} for owner in classes)
     given = {name: own.pop(name) for name in analysis.options.files() & own.keys()}
-    chosen, view = analysis.options(**own), analysis.view(**shown)
+    chosen = analysis.options(**own)
+    view = analysis.view(**shown)
     chosen.check()
     view.check()
     others = {name: source_of(file, analysis.corpus) for name, file in given.items() if file is not None}
-    settings, source = analysis.relevant(Settings(**general)), source_of(corpus, analysis.corpus)
+    settings = analysis.relevant(Settings(**general))
+    source = source_of(corpus, analysis.corpus)
     return Request(analysis.name, checkpoint_of(model), source, settings, chosen.to_json(), others), view
 
 

@@ -19,7 +19,9 @@ class BertvizError(Exception):
     """
 
     def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
-        self.what, self.where, self.hint = shorten(what), shorten(where), shorten(hint)
+        self.what = shorten(what)
+        self.where = shorten(where)
+        self.hint = shorten(hint)
         super().__init__(self.what)
 
     def __str__(self) -> str:
@@ -70,7 +72,8 @@ class Unexpected(BertvizError):
     """One line for an exception that is not one of these, and that the user cannot fix; the caller logs the details."""
 
     def __init__(self, error: BaseException) -> None:
-        what, hint = "The job ran out of memory.", SMALLER
+        what = "The job ran out of memory."
+        hint = SMALLER
         if not isinstance(error, MemoryError):
             what = f"The job failed unexpectedly ({type(error).__name__}: {str(error)[:200]})."
             hint = "Earlier results are kept. The server's log has the details."

@@ -86,7 +86,8 @@ def title_of(result: Result) -> str:
 
 def to_html(result: Result) -> bytes:
     """Title, findings, figures, table and origin as one self-contained page; texts of files are escaped."""
-    analysis, title = ANALYSES.get(result.analysis), title_of(result)
+    analysis = ANALYSES.get(result.analysis)
+    title = title_of(result)
     figures = analysis.figures(result) if analysis else {result.analysis.capitalize(): paper_figure(result)}
     skipped = [f"{entry['count']:,} × {entry['reason']}" for entry in result.provenance["skipped"]]
     parts = [element("h1", title), bullets(sentences(result)), bullets(result.notes)]

@@ -16,7 +16,8 @@ WEIGHTS: tuple[Weights, ...] = ("attention", "norms")
 DTYPES = ("float32", "bfloat16")
 DEVICES = ("auto", "cpu", "cuda")
 T = TypeVar("T")
-YES, NO = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
+YES = ("1", "true", "yes", "on")
+NO = ("", "0", "false", "no", "off")
 
 
 @dataclass(frozen=True)

@@ -65,10 +65,12 @@ def report(request: ReportRequest, store: Store) -> Task:
 
 def perform(task: Task, progress: Progress, load: Load) -> None:
     """Perform a task with models from `load`; raises BertvizError that the user can fix, Cancelled by `progress`."""
-    store, execution = Store(Path(task["store"])), app_execution()
+    store = Store(Path(task["store"]))
+    execution = app_execution()
     if fields := task.get("report"):
         corpora = {kind: _open_source(source, store) for kind, source in fields["corpora"].items()}
-        model, settings = checkpoint.reopen(**fields["checkpoint"]), Settings(**fields["settings"])
+        model = checkpoint.reopen(**fields["checkpoint"])
+        settings = Settings(**fields["settings"])
         request = ReportRequest(model, corpora, settings, fields["max_cost"])
         if failed := request.compute(store, execution, progress, load):
             names = ", ".join(ANALYSES[name].title for name in failed)
@@ -117,7 +119,8 @@ def _as_json(part: Any) -> Any:
 
 
 def _open_request(fields: Mapping[str, Any], store: Store) -> Request:
-    model, source = checkpoint.reopen(**fields["checkpoint"]), _open_source(fields["source"], store)
+    model = checkpoint.reopen(**fields["checkpoint"])
+    source = _open_source(fields["source"], store)
     others = {role: _open_source(each, store) for role, each in fields["others"].items()}
     return Request(fields["analysis"], model, source, Settings(**fields["settings"]), fields["options"], others)
 
@@ -148,7 +151,8 @@ class Worker:
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
             self._link, other = Pipe()
             with other:
-                handle, is_windows = other.fileno(), sys.platform == "win32"
+                handle = other.fileno()
+                is_windows = sys.platform == "win32"
                 if sys.platform == "win32":
                     os.set_handle_inheritable(handle, True)
                 self._process = subprocess.Popen(
@@ -213,7 +217,8 @@ def main(link: Connection) -> None:
     with suppress(AttributeError, OSError):  # on systems that lack them
         os.nice(NICE)
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
-    pool, perform_task = ThreadPoolExecutor(1), partial(perform, load=model_pass.last_model_loader())
+    pool = ThreadPoolExecutor(1)
+    perform_task = partial(perform, load=model_pass.last_model_loader())
     with suppress(EOFError, OSError):
         while True:
             message = json.loads(link.recv_bytes())

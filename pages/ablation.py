@@ -24,14 +24,16 @@ def request(selection: Selection) -> Request:
 
 
 def numbers(result: Ablation, selection: Selection) -> list[Metric]:
-    change, worse = result["loss_change"], int(result.matters.sum())
+    change = result["loss_change"]
+    worse = int(result.matters.sum())
     entries = [
         ("Loss of the full model", f"{result.loss:.2f} nats", f"in {int(result.segments.max()):,} segments"),
         ("Heads that matter", f"{worse} of {change.size}", "a corrected interval above 0"),
     ]
     if "to_sink_loss_change" in result.present:
         at = result.largest("to_sink_loss_change")
-        to_sink, label = result["to_sink_loss_change"][at], at.label(selection.base)
+        to_sink = result["to_sink_loss_change"][at]
+        label = at.label(selection.base)
         name = TOKENS[result.sink][0]
         entries.append((f"Largest, {name} only, nats", number(to_sink, "+"), f"head {label}; a no-op: 0"))
     return [*entries, ("Gradient estimate", f"{result.correlation():.2f}", "Spearman's correlation")]

@@ -39,7 +39,8 @@ with often.container(horizontal=True, vertical_alignment="bottom", key="input-ch
             together = choices.selectbox("Side by side", viewer_panes.KINDS, key="beside", default=together, width=180)
         off = viewer_heads.choose_switched_off(selection, model)
 
-summary, alone = st.container(), together == viewer_panes.ONE
+summary = st.container()
+alone = together == viewer_panes.ONE
 left, right = (st.container(), st.container()) if wide else st.columns([3, 2] if alone else 2, gap="medium")
 notes = right if alone else st.container()  # what is said of the input stands beside the drawing, not above it
 before = False

@@ -33,7 +33,8 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 def table_2() -> None:
     """This corpus beside the paper's Table 2, percent, and the chosen head; intervals are in the downloads."""
-    best, accuracy = result.best(), result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
+    best = result.best()
+    accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
     shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
     best_name = f"best head, {best.head.label(base)}"
     shares[best_name] = accuracy[best.at]
@@ -63,7 +64,8 @@ def documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
     query = partial(PassageQuery, choice)
-    keys, is_whole = ("guesses", "over", "document_search", "passage_page"), len(result.stored.items) == n
+    keys = ("guesses", "over", "document_search", "passage_page")
+    is_whole = len(result.stored.items) == n
     total, passages, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
     part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {n:,} mentions"
     st.caption(
@@ -92,9 +94,11 @@ computed = stored.result_or_stop(request, CoreferenceHeads)
 
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
     result, kind, direction = opening.choose_antecedents(computed)
-choice, shown_direction = DirectedHead(direction, selection.head), arrow(DIRECTIONS[direction])
+choice = DirectedHead(direction, selection.head)
+shown_direction = arrow(DIRECTIONS[direction])
 page.restriction(result)
-best, n = result.best(direction=direction), int(result.n[0])
+best = result.best(direction=direction)
+n = int(result.n[0])
 page.finding(memoize(direction_finding, result, direction, base), bold=True)
 if result.candidates == "mentions" and 2 * result.stored.single > n:
     st.info(
@@ -103,7 +107,8 @@ if result.candidates == "mentions" and 2 * result.stored.single > n:
         icon=":material/info:",
     )
 if best.head != selection.head:
-    chosen, icon = {"head": best.head.label(), "direction": DIRECTIONS[direction]}, ":material/visibility:"
+    chosen = {"head": best.head.label(), "direction": DIRECTIONS[direction]}
+    icon = ":material/visibility:"
     st.button(f"Choose head {best.head.label(base)}", icon=icon, on_click=address.choose, kwargs=chosen, key="look")
 
 left, right = st.columns([3, 2], gap="medium")

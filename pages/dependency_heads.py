@@ -47,7 +47,8 @@ def sentences() -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)
     st.header(f"Head {selection.label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
-    every, first = result.provenance["sentences"], len(result.stored.sentences)
+    every = result.provenance["sentences"]
+    first = len(result.stored.sentences)
     query = partial(
         guesses.SentenceQuery,
         choice,
@@ -83,7 +84,8 @@ result = memoize(DependencyHeads.show, computed, shown)
 page.restriction(result)
 with often:
     relation, direction = opening.choose_relation(result)
-choice, best = DirectedHead(direction, selection.head), result.best_choice(relation)
+choice = DirectedHead(direction, selection.head)
+best = result.best_choice(relation)
 column = result.relations.index(relation)
 accuracy = result.accuracy[:, column]  # (direction, layer, head)
 page.finding(memoize(relation_finding, result, relation, base), bold=True)
@@ -110,15 +112,19 @@ with right:
     drawing = page.drawn(figure.paper_figure, result)
     page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: take(dot[3]))
 
-row, own = result.row(relation), int(result.counted.sum(0)[direction, column])
-n, share = int(row["n"]), float(accuracy[choice.at])
+row = result.row(relation)
+own = int(result.counted.sum(0)[direction, column])
+n = int(row["n"])
+share = float(accuracy[choice.at])
 low, high = (percent(float(end), own) for end in wilson(share * own, own))
 offset = guesses.offset_name(row["baseline_offset"])
 of_best = of_offset = "not in the paper"
 if result.is_causal:
-    of_best, of_offset = f"of {n:,}", f"random word: {percent(row['random_accuracy'], n)}"
+    of_best = f"of {n:,}"
+    of_offset = f"random word: {percent(row['random_accuracy'], n)}"
 elif values := paper.TABLE_1.get(relation):
-    of_best, of_offset = f"paper: {values[1]} ({values[0]})", f"paper: {values[2]} ({values[3]:+d})"
+    of_best = f"paper: {values[1]} ({values[0]})"
+    of_offset = f"paper: {values[2]} ({values[3]:+d})"
 entries = [
     ("Best head", percent(row["accuracy"], n), of_best),
     ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),

@@ -24,7 +24,9 @@ from pages.shared.messages import plain
 
 SHIPPED = "small-bert"
 HOW_TO_NAME = "Enter a local folder of checkpoint folders whose names end in their step: step-0000500, checkpoint-500. "
-PLAYER, PLAYING = "emergence-player", "emergence plays"  # of the session
+# Names in the session.
+PLAYER = "emergence-player"
+PLAYING = "emergence plays"
 STEP = "at_step"  # of the address and of the session; `step` is the tour's
 MAX_RELATIONS = 6
 
@@ -53,7 +55,8 @@ def choose_training() -> Training | None:
 def computed(training: Training) -> Emergence:
     """The emergence of a training, as far as it is stored, with this reader's names of its corpora; above it the offer
     to compute what is missing, or the running job."""
-    text, treebank = selection.corpora["text"], selection.corpora["treebank"]
+    text = selection.corpora["text"]
+    treebank = selection.corpora["treebank"]
     series = Series(training, text, treebank, selection.settings)
     stored_result, missing = services.emergence(series)
     requests = series.requests()
@@ -85,7 +88,8 @@ def explore(result: Emergence, labels: Any, models: Mapping[int, Checkpoint], se
     left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
         st.markdown("**Head map**: what each head does")
-        model, alt = models.get(int(result.steps[index])), "Map of all heads, layer by head: what each head does"
+        model = models.get(int(result.steps[index]))
+        alt = "Map of all heads, layer by head: what each head does"
         lines = preview.of(replace(selection, checkpoint=model)) if model else b""
         drawing = memoize(map_at, result, labels, index, selection.base)
         page.head_map(drawing, "emergence-map", alt, selection, lines=lines, height=370)
@@ -104,7 +108,8 @@ def choose_step(result: Emergence) -> int:
     def play() -> None:
         at = st.session_state[PLAYER]["at"]
         if at is not None:
-            st.session_state[STEP], st.session_state[PLAYING] = steps[at["index"]], at["playing"]
+            st.session_state[STEP] = steps[at["index"]]
+            st.session_state[PLAYING] = at["playing"]
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1], format_func="{:,}".format)
@@ -134,7 +139,8 @@ def relations(result: Emergence, selection: Selection) -> None:
 
 def table(result: Emergence) -> None:
     """The emergence as a table, a row for each step, to which a click moves the slider."""
-    frame, loss = memoize(Emergence.to_frame, result), result.loss_name
+    frame = memoize(Emergence.to_frame, result)
+    loss = result.loss_name
     titles = {"loss": f"{loss}, nats", "masked_right": loss.replace("-word loss", " words right")}
     titles |= {name: f"mean {label(name)}" for name in result.quantities}
     titles |= {f"{name}_heads": f"{behavior[-1]}, heads" for name, behavior in BEHAVIORS.items()}
@@ -160,9 +166,14 @@ if training is None:
     st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
     result, models = memoize(shipped), {}
 else:
-    result, models = computed(training), dict(zip(training.steps, training.checkpoints, strict=True))
-(layers, heads), origin, labels = result.shape, result.provenance, memoize(Emergence.behaviors, result)
-model, text, treebank = origin["model"], origin["corpus"], origin["others"]["treebank"]
+    result = computed(training)
+    models = dict(zip(training.steps, training.checkpoints, strict=True))
+layers, heads = result.shape
+origin = result.provenance
+labels = memoize(Emergence.behaviors, result)
+model = origin["model"]
+text = origin["corpus"]
+treebank = origin["others"]["treebank"]
 mode = "as in the paper" if origin["settings"]["mode"] == "paper" else "corrected"
 st.session_state["origin"] = f"training {model['name']} ({model['fingerprint'][:8]}), {text['name']}, {mode}"
 st.session_state["files"] = model["name"], text["name"]

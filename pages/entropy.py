@@ -16,7 +16,8 @@ def focused(result: Entropy, _: HeadColumn, selection: Selection) -> str:
 
 
 def numbers(result: Entropy, _: Selection) -> list[Metric]:
-    means, printed = result["entropy"].mean(1), paper.LAYER_MEANS["entropy"]
+    means = result["entropy"].mean(1)
+    printed = paper.LAYER_MEANS["entropy"]
     entries = [
         ("Mean entropy, first layer", f"{means[0]:.2f} nats", f"paper: {printed[0]:.1f}"),
         ("Mean entropy, last layer", f"{means[-1]:.2f} nats", f"paper: {printed[-1]:.1f}"),

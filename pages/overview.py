@@ -40,7 +40,9 @@ CLEAREST = (  # findings of single heads, for the overview
     "dependency_heads.relation",
     "coreference_heads.nearest",
 )
-BESIDE, SEGMENTS, LONGEST = 3, 2, 34  # strongest heads in a row, segments of each, tokens of a segment
+BESIDE = 3  # strongest heads in a row
+SEGMENTS = 2  # of each head
+LONGEST = 34  # tokens of a segment
 
 
 def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: int) -> list[Metric]:
@@ -49,7 +51,8 @@ def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: i
     entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
     if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
         head = highest(patterns["previous"])
-        clear, over = f"{head.label(base)}: {patterns['previous'][head]:.2f}", paper.HEADS_OVER_HALF["previous"]
+        clear = f"{head.label(base)}: {patterns['previous'][head]:.2f}"
+        over = paper.HEADS_OVER_HALF["previous"]
         entries.append(("Previous token, clearest", clear, f"paper: {over} heads over 0.5"))
         for quantity in sinks(patterns)[:1]:
             most = f"{patterns[quantity].mean(1).max():.2f}"
@@ -165,7 +168,8 @@ if not {"surface_patterns", "entropy"} & results.keys():
     stored.offer_papers_model(selection)
     raise address.PageEnd
 
-labels, named = memoize(behavior_labels, results), memoize(linguistic, results)
+labels = memoize(behavior_labels, results)
+named = memoize(linguistic, results)
 page.finding(memoize(behaviors_finding, results), bold=True)
 drawing = memoize(head_panel.map_of, results, selection.base)
 cards = memoize(encoded_cards, results, selection.base)

@@ -44,7 +44,8 @@ def choose() -> Request:
 def chosen_file(role: str) -> Source | None:
     """The file that this reader gave for a role, with a button that takes it away; stored once, when it is checked."""
     kind, label = FILES[role]
-    state, key = st.session_state, f"{role}-upload"
+    state = st.session_state
+    key = f"{role}-upload"
 
     def begin() -> None:
         if file := state[role]:  # an emptied uploader changes nothing
@@ -144,12 +145,14 @@ def relations() -> None:
         "words as governors, with the paper's labels: obj is dobj there, and case is prep."
     )
     rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
-    n, names = result.relation_n[:, rows], [result.relations[row] for row in rows]
+    n = result.relation_n[:, rows]
+    names = [result.relations[row] for row in rows]
     accuracy = 100 * share(result.relation_right[:, rows], n)
     titles = [title(probe, result).partition(" (")[0] for probe in result.probes]
     columns = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles}
-    shown, alt = columns | dict(zip(titles, accuracy, strict=True)), "A row for each relation"
+    shown = columns | dict(zip(titles, accuracy, strict=True))
+    alt = "A row for each relation"
     st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
 
 

@@ -19,7 +19,8 @@ def numbers(result: SepGradients, selection: Selection) -> list[Metric]:
         ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
     ]
     if peak := sink(result):
-        name, highest = TOKENS[peak.token][0], max(paper.LAYER_MEANS["to_sep"])
+        name = TOKENS[peak.token][0]
+        highest = max(paper.LAYER_MEANS["to_sep"])
         where = f"Attention to {name}, layer {peak.layer + selection.base}, {result.input_name}"
         entries.append((where, f"{peak.attention:.2f}", f"paper: [SEP], {highest:.2f}"))
         entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))

@@ -30,7 +30,8 @@ def numbers(result: HeadAverages, selection: Selection) -> list[Metric]:
         if name in result.present
     ]
     for name in sinks(result)[:1]:
-        means, printed = result[name].mean(1), max(paper.LAYER_MEANS["to_sep"])
+        means = result[name].mean(1)
+        printed = max(paper.LAYER_MEANS["to_sep"])
         title = f"To {BY_QUANTITY[name].short}, max: layer {int(means.argmax()) + selection.base}"
         token = "" if name == "to_sep" else "[SEP], "
         entries.append((title, f"{means.max():.2f}", f"unmasked text; paper: {token}{printed:.2f}"))
@@ -46,7 +47,8 @@ def in_other_weights(result: HeadAverages, selection: Selection) -> HeadAverages
 
 def change(result: HeadAverages, selection: Selection) -> None:
     """What norms change if both results are stored, and the switch that adds both to the figure above."""
-    norms, other = selection.settings.weights == "norms", in_other_weights(result, selection)
+    norms = selection.settings.weights == "norms"
+    other = in_other_weights(result, selection)
     if other is None:
         if norms:
             st.caption("To see what norms change, choose the weights `attention` above and analyze.")

@@ -77,7 +77,8 @@ def slide(step: Step, number: int) -> None:
     decided = answers(findings)
     shown = bool(decided) and address.get("answer") == "shown"
     if step.page in ANALYSES:  # figures name what this slide alone was computed from; the others have room for all
-        model, source = selection.checkpoint, selection.request(step.page).source
+        model = selection.checkpoint
+        source = selection.request(step.page).source
         basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
         st.session_state["origin"] = f"{basis}, {selection.settings.mode}; after Clark et al. 2019"
     text, figure = st.columns([2, 3], gap="medium")
@@ -93,7 +94,8 @@ def slide(step: Step, number: int) -> None:
             st.button("Show answer", shortcut="A", on_click=address.put, args=("answer", "shown"), key="show-answer")
         head = first_head(findings) if shown or not step.asks_for_head else None
         at = f" at head {head.label(selection.base)}" if head else ""
-        entry, quantity = links.entry(step.page), decided[0].quantity if decided else ""
+        entry = links.entry(step.page)
+        quantity = decided[0].quantity if decided else ""
         settings = {ANALYSES[step.page].control_key: quantity} if step.page in ANALYSES and quantity else {}
         links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
         if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
@@ -149,7 +151,8 @@ def maps(findings: list[Finding], key: str) -> None:
     quantities = list(named)[:2]
     columns = st.columns(len(quantities), vertical_alignment="bottom")
     for panel, (analysis, quantity) in zip(columns, quantities, strict=True):
-        column, result = ANALYSES[analysis].column(quantity), results[analysis]
+        column = ANALYSES[analysis].column(quantity)
+        result = results[analysis]
         with panel:
             st.markdown(f"**{plain(column.label)}**")
             alt = f"Map of all heads, layer by head, colored by {column.label}"
@@ -159,7 +162,9 @@ def maps(findings: list[Finding], key: str) -> None:
 
 def chart(name: str) -> FigureSpec:
     """The figure of a page, as its page draws it."""
-    figure, result, base = ANALYSES[name].main_figure, results[name], selection.base
+    figure = ANALYSES[name].main_figure
+    result = results[name]
+    base = selection.base
     assert figure is not None, "every step's analysis has one"
     if name == "dependency_heads":
         return page.drawn(figure, memoize(DependencyHeads.default_view, result), max_relations=14)

@@ -88,7 +88,8 @@ class DocumentSums:
         numbers, sums = _summed(numbers, sums)
         if len(numbers) > 2:
             self.total = self.total + np.stack([self.moments(each) for each in sums[1:-1].swapaxes(0, 1)])
-            numbers, sums = numbers[[0, -1]], sums[[0, -1]]
+            numbers = numbers[[0, -1]]
+            sums = sums[[0, -1]]
         self.numbers, self.sums = numbers, sums
 
 
@@ -103,7 +104,8 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
     """(8, head, quantity): sums over documents of 1 (where n > 0), n^2, n s, s^2, n^3, n^2 s, n s^2 and s^3, from the
     number n and the sum s of a document's values, (document, 2, head, quantity)."""
     n, s = sums[:, 0], sums[:, 1]
-    squares, cubes = (n * n, n * s, s * s), (n**3, n * n * s, n * s * s, s**3)
+    squares = (n * n, n * s, s * s)
+    cubes = (n**3, n * n * s, n * s * s, s**3)
     return np.stack([each.sum(0) for each in (n > 0, *squares, *cubes)])
 
 
@@ -114,7 +116,9 @@ class SegmentAverages:
     summed: tuple[str, ...] = ("sums",)  # what a merge adds up; subclasses add to it
 
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
-        self.quantities, self.measure, self.device = tuple(quantities), measure, device
+        self.quantities = tuple(quantities)
+        self.measure = measure
+        self.device = device
         shape = (layers, heads, len(self.quantities))
         self.sums = torch.zeros((4, *shape), dtype=torch.float64, device=device)  # of 1, x, x^2 and x^3
         self.documents = DocumentSums(average_moments, layers, 2, heads, len(self.quantities))
@@ -134,7 +138,8 @@ class SegmentAverages:
 
     def add(self, layer: int, values: Tensor, numbers: Tensor, documents: np.ndarray) -> None:
         """Add values (batch, head, quantity) of a layer, NaN where absent; `numbers` and `documents` are (batch,)."""
-        present, known = ~values.isnan(), values.nan_to_num(nan=0.0)
+        present = ~values.isnan()
+        known = values.nan_to_num(nan=0.0)
         self.documents.add(layer, documents, torch.stack([present, known], 1))
         known = known.double()
         for power, each in enumerate((present, known, known.square(), known.pow(3))):
@@ -180,7 +185,8 @@ class SegmentAverages:
         values = torch.cat([self.top_values[layers], values], -1)
         numbers = torch.cat([self.top[layers], numbers], -1)
         by_number = numbers.argsort(-1)
-        values, numbers = values.gather(-1, by_number), numbers.gather(-1, by_number)
+        values = values.gather(-1, by_number)
+        numbers = numbers.gather(-1, by_number)
         values, order = values.sort(dim=-1, descending=True, stable=True)
         self.top_values[layers] = values[..., :TOP]
         self.top[layers] = numbers.gather(-1, order)[..., :TOP]
@@ -197,9 +203,11 @@ class SegmentAverages:
     def result(self) -> dict[str, Any]:
         """The fields of HeadAverages, quantity axis first."""
         count, total, square, cube = self.sums.cpu().numpy()
-        moments, unit = self.documents.whole().swapaxes(0, 1), "documents"
+        moments = self.documents.whole().swapaxes(0, 1)
+        unit = "documents"
         if moments[0].max(initial=0) <= 1:  # the text has no blank line: each segment stands for itself
-            moments, unit = np.stack([count, count, total, square, count, total, square, cube]), "segments"
+            moments = np.stack([count, count, total, square, count, total, square, cube])
+            unit = "segments"
         error, effective = error_of_average(count, total, moments)
         with np.errstate(invalid="ignore"):
             mean = total / count  # 0 / 0 is NaN: absent

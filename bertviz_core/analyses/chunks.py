@@ -34,7 +34,8 @@ def compute_chunk(
     chunk: Chunk, model: AttentionModel, requests: Sequence[Request], progress: Progress, batch_tokens: int | None
 ) -> tuple[int, list[Accumulator]]:
     """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
-    (number, examples), analyses = chunk, [ANALYSES[request.analysis] for request in requests]
+    number, examples = chunk
+    analyses = [ANALYSES[request.analysis] for request in requests]
     accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
     if analyses[0].has_own_pass:
         analyses[0].run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
@@ -52,7 +53,9 @@ class ChunkedPass:
     def __init__(
         self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
     ) -> None:
-        self.requests, self.corpus, self.store = requests, corpus, store
+        self.requests = requests
+        self.corpus = corpus
+        self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
         self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
         shapes = model if model.encoder is not None else replace(model, device="cpu")
@@ -60,7 +63,9 @@ class ChunkedPass:
         self.done = 0
         self.waiting: dict[int, list[Accumulator]] = {}
         self.sizes: list[int] = []  # of the chunks that have been read, in examples
-        self._saved, self._cost, self._is_changed = time.monotonic(), 0.0, False
+        self._saved = time.monotonic()
+        self._cost = 0.0
+        self._is_changed = False
         with suppress(*DAMAGED):
             self._resume()
 
@@ -106,7 +111,8 @@ class ChunkedPass:
                 state[f"{name}/{request.key()}"] = each.to_bytes()
         # One entry, which is there or not: a job may be killed at any moment.
         self._write(self._name, pack(state, share=share, work=self.work), WORK_DAYS * DAY)
-        self._saved, self._is_changed = time.monotonic(), False
+        self._saved = time.monotonic()
+        self._is_changed = False
         self._cost = self._saved - started
 
     def finish(self) -> None:
@@ -131,12 +137,15 @@ class ChunkedPass:
         data = self.store and self.store.read(_saved(self.store, self.requests))
         if not data or metadata_of(data)["work"] != self.work:
             return
-        state, keys = unpack(data), [request.key() for request in self.requests]
+        state = unpack(data)
+        keys = [request.key() for request in self.requests]
         sums = {
             name: [each.from_bytes(state[f"{name}/{key}"]) for each, key in zip(self.totals, keys, strict=True)]
             for name in ("total", *state["waiting"])
         }
-        self.totals, self.done, self.waiting = sums.pop("total"), state["done"], sums
+        self.totals = sums.pop("total")
+        self.done = state["done"]
+        self.waiting = sums
 
 
 def share_done(store: Store, request: Request) -> float | None:

@@ -14,7 +14,11 @@ from bertviz_core.analyses.results import Result
 from bertviz_core.heads import Head, highest
 from bertviz_core.numbers import NATS
 
-SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED = "shown", "not shown", "undecided", "absent", "not computed"
+SHOWN = "shown"
+NOT_SHOWN = "not shown"
+UNDECIDED = "undecided"
+ABSENT = "absent"
+NOT_COMPUTED = "not computed"
 STATES = (SHOWN, NOT_SHOWN, UNDECIDED, ABSENT, NOT_COMPUTED)
 DECIDED = (SHOWN, NOT_SHOWN, UNDECIDED)  # states of findings with numbers
 MARKS = {SHOWN: "✓", NOT_SHOWN: "✗", UNDECIDED: "?", ABSENT: "–", NOT_COMPUTED: "–"}
@@ -42,14 +46,16 @@ class Interval(NamedTuple):
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
     """Decide whether numbers are above a threshold: SHOWN where the whole interval is, NOT_SHOWN where none of it is,
     and UNDECIDED where it contains the threshold, is unknown (NaN), or rests on too few units."""
-    low, high = np.asarray(interval.low), np.asarray(interval.high)
+    low = np.asarray(interval.low)
+    high = np.asarray(interval.high)
     states = np.where(low > threshold, SHOWN, np.where(high <= threshold, NOT_SHOWN, UNDECIDED))
     return np.where(interval.enough, states, UNDECIDED)
 
 
 def head_intervals(result: HeadAverages, quantity: str, comparisons: int | None = None) -> Interval:
     """(layer, head) intervals of averages, corrected for the number of heads unless `comparisons` says another."""
-    values, units = result[quantity], result.units[result.quantities.index(quantity)]
+    values = result[quantity]
+    units = result.units[result.quantities.index(quantity)]
     half = result.interval(quantity, comparisons or values.size)
     return Interval(values - half, values + half, bool(units >= MIN_UNITS))
 
@@ -138,14 +144,18 @@ class Statement:
         if isinstance(result, HeadAverages) and quantity:
             units = int(result.units[result.quantities.index(quantity)])
             sentence += f" Only {units_text(units, result.unit)}." if units < MIN_UNITS else ""
-        name, of_paper = f"{analysis}.{self.name}", (self.section, self.statement, self.rule)
+        name = f"{analysis}.{self.name}"
+        of_paper = (self.section, self.statement, self.rule)
         return Finding(name, analysis, *of_paper, str(state), sentence, head, quantity)
 
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
     """The head with the highest value of a column, for analyses and quantities that no statement is about."""
-    values, state, beside = column.values(result), np.array(UNDECIDED), ""
-    head, rule = highest(values), "Without a baseline nothing is decided."
+    values = column.values(result)
+    state = np.array(UNDECIDED)
+    beside = ""
+    head = highest(values)
+    rule = "Without a baseline nothing is decided."
     if column.baseline:
         baseline, name = column.baseline(result)
         rule = f"The highest head is above {name}, with an interval corrected for the number of heads."
@@ -153,7 +163,8 @@ def column_finding(analysis: str, column: HeadColumn, result: Result, base: int 
         if isinstance(result, HeadAverages):
             state = decide(head_intervals(result, column.quantity).at(head), baseline)
     value = column.with_interval(result, head)
-    name, unit = column.label.removesuffix(NATS), " nats" if column.label.endswith(NATS) else ""
+    name = column.label.removesuffix(NATS)
+    unit = " nats" if column.label.endswith(NATS) else ""
     sentence = f"Head {head.label(base)} has the highest {name}: {value}{unit}{beside}."
     identity = f"{analysis}.{column.quantity}"
     return Finding(identity, analysis, "", "", rule, str(state), sentence, head, column.quantity)

@@ -73,8 +73,10 @@ class HeadAverages(Result):
         estimates = {}
         for name in self.present:
             index = self.quantities.index(name)
-            freedom, units = float(self.effective_units[index] - 1), int(self.units[index])
-            mean, error = self.mean[index], self.error[index]
+            freedom = float(self.effective_units[index] - 1)
+            units = int(self.units[index])
+            mean = self.mean[index]
+            error = self.error[index]
             estimates[name] = Estimate(mean, error, freedom=freedom, units=units, unit=self.unit)
         return estimates
 
@@ -133,12 +135,15 @@ class HeadColumn:
 
     def map(self, result: Result, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the maximum, or from either side of 0."""
-        values, scale = self.values(result), SEQUENTIAL
+        values = self.values(result)
+        scale = SEQUENTIAL
         limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))
         texts = [self.text(value) for value in values.flat]
         if self.signed and isinstance(result, HeadAverages):
-            maximum, scale = float(np.nanmax(np.abs(values))) or 1.0, DIVERGING
-            limits, halves = (-maximum, maximum), result.interval(self.quantity).flat
+            maximum = float(np.nanmax(np.abs(values))) or 1.0
+            scale = DIVERGING
+            limits = (-maximum, maximum)
+            halves = result.interval(self.quantity).flat
             texts = [f"{text} ± {self._half(half)}" for text, half in zip(texts, halves, strict=True)]
         unit = "nats" if self.label.endswith(NATS) else ""
         hover = [quantity(self.label, text) for text in texts]

@@ -52,7 +52,8 @@ def compute_pass(
     for request in together:
         check_model(request)
     model = runner.start(together, progress)  # its description if workers hold it
-    loaded, resumed = time.monotonic(), store is not None and share_done(store, first)
+    loaded = time.monotonic()
+    resumed = store is not None and share_done(store, first)
     examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
     corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
@@ -85,7 +86,8 @@ def _run_whole(
     request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
 ) -> Any:
     """The accumulator of an analysis that is no sum over chunks: it gets all inputs, and passes over them in parts."""
-    analysis, inputs = ANALYSES[request.analysis], []
+    analysis = ANALYSES[request.analysis]
+    inputs = []
     for example in corpus:
         inputs.append(example)
         progress.advance(1)
@@ -146,7 +148,9 @@ def last_model_loader() -> Load:
     def load(together: Sequence[Request], execution: Execution) -> AttentionModel:
         from bertviz_core.models import loading
 
-        model, dtype, with_head = together[0].checkpoint, together[0].settings.dtype, needs_language_model(together)
+        model = together[0].checkpoint
+        dtype = together[0].settings.dtype
+        with_head = needs_language_model(together)
         key = (model.fingerprint(), execution.device, dtype)
         if key not in last or (with_head and not last[key].language_model):
             last.clear()
@@ -162,7 +166,8 @@ class LocalRunner(ExitStack):
 
     def __init__(self, execution: Execution, load: Load | None = None) -> None:
         super().__init__()
-        self.execution, self._load = execution, load or last_model_loader()
+        self.execution = execution
+        self._load = load or last_model_loader()
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
         """Begin a pass; returns its model."""

@@ -76,7 +76,8 @@ def error_by_document(n: np.ndarray, s: np.ndarray, moments: np.ndarray) -> tupl
     """
     documents, nn, ns, ss = moments
     known = np.where(documents > 1, n, np.nan)
-    mean, effective = s / known, known**2 / np.where(nn > 0, nn, np.nan)
+    mean = s / known
+    effective = known**2 / np.where(nn > 0, nn, np.nan)
     squares = ss - 2 * mean * ns + mean**2 * nn
     squares = np.where(squares <= ROUNDING * ss, 0.0, squares)  # NaN stays: not known
     return np.sqrt(squares * effective / (effective - 1)) / known, effective
@@ -131,7 +132,9 @@ class Estimate:
         def one(part: ArrayLike) -> np.ndarray:
             return np.broadcast_to(part, self.values.shape)[head].reshape(1, 1)
 
-        error, size, freedom = one(self.standard_error), one(self.size), one(self.freedom)
+        error = one(self.standard_error)
+        size = one(self.size)
+        freedom = one(self.freedom)
         return replace(self, values=one(self.values), error=error, effective_n=size, freedom=freedom)
 
     @property

@@ -59,7 +59,8 @@ class ChunkWorker:
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
         """The number of a chunk, and what each request sums over its examples."""
         self._load(task)
-        chunk, batch_tokens = (number, examples), task.execution.batch_tokens
+        chunk = (number, examples)
+        batch_tokens = task.execution.batch_tokens
         _, sums = compute_chunk(chunk, self._model, task.requests, Progress(), batch_tokens)
         return number, [each.to_bytes() for each in sums]
 
@@ -70,11 +71,13 @@ class ChunkWorker:
         first, self._task = task.requests[0], None
         model = checkpoint.reopen(first.checkpoint.name, first.checkpoint.folder, first.checkpoint.revision)
         if model.fingerprint() != task.fingerprint:
-            where, hint = f"{first.checkpoint.folder}, on {platform.node()}", "Put the same files on each machine."
+            where = f"{first.checkpoint.folder}, on {platform.node()}"
+            hint = "Put the same files on each machine."
             raise ModelError("A worker has another model here.", where=where, hint=hint)
         requests = [replace(request, checkpoint=model) for request in task.requests]
         loaded = with_weights(self._load_model(requests, task.execution), first.settings.weights)
-        self._model, self._task = ANALYSES[first.analysis].model_of(loaded, requests[0]), task
+        self._model = ANALYSES[first.analysis].model_of(loaded, requests[0])
+        self._task = task
 
 
 class RayRunner(LocalRunner):
@@ -124,7 +127,8 @@ class RayRunner(LocalRunner):
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
         """Compute chunks in the order in which workers become free. None that has been read is more than BACKLOG for
         each worker ahead of the first that is missing: memory is bounded."""
-        pool, task = ActorPool(self.workers), self._task(requests)
+        pool = ActorPool(self.workers)
+        task = self._task(requests)
         sizes: dict[int, int] = {}  # of the chunks under way, by number, in their order
         try:
             for number, examples in chunks:

@@ -89,7 +89,8 @@ def compute_all(
     BertvizError goes into `failed`, or the first one is raised at the end, a ModelError only where there is no other;
     StoreError and Cancelled are raised at once. Without `load` the last model stays in memory.
     """
-    progress, failures = progress or Progress(), dict[Any, Failure]()
+    progress = progress or Progress()
+    failures = dict[Any, Failure]()
     store.check()
     with runner_of(execution, load) as runner:
         groups = passes(request for request in requests if find(store, request) is None)

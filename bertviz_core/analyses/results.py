@@ -131,7 +131,8 @@ def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str 
     if changed == before:
         return result
     changes: dict[str, Any] = {"provenance": changed}
-    about, others = getattr(result, "about", {}), changed.get("others", {})
+    about = getattr(result, "about", {})
+    others = changed.get("others", {})
     if "vectors" in about and "vectors" in others:  # the probes' names their file of vectors once more
         changes["about"] = about | {"vectors": about["vectors"] | {"name": others["vectors"]["name"]}}
     return replace(result, **changes)
@@ -150,7 +151,8 @@ def corpus_size(provenance: dict[str, Any]) -> str:
 
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:
     """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
-    settings, others = provenance["settings"], dict[str, Any]()
+    settings = provenance["settings"]
+    others = dict[str, Any]()
     for role, about in provenance.get("others", {}).items():
         others |= {role: about["name"], f"{role}_digest": about["digest"][:16]}
     return {

@@ -31,7 +31,8 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
     """Estimated seconds of all passes together, each a group of requests; None where a corpus cannot be read."""
     total = 0.0
     for number, together in enumerate(groups):
-        loading, rate = LOADING_NEXT if number else LOADING, 1 / (SPEED * multiplications())
+        loading = LOADING_NEXT if number else LOADING
+        rate = 1 / (SPEED * multiplications())
         with suppress(StoreError, ValueError, TypeError):
             if store and (data := store.read(_name(together))):
                 loading, rate = json.loads(data)
@@ -63,7 +64,8 @@ def record(store: Store, together: Sequence[Request], loading: float, running: f
 
 def _work(together: Sequence[Request]) -> tuple[float, float]:
     """Seconds of a pass that do not depend on the corpus, and its operations."""
-    request, analyses = together[0], [ANALYSES[each.analysis] for each in together]
+    request = together[0]
+    analyses = [ANALYSES[each.analysis] for each in together]
     tokens = estimate_word_count(request.source) * PIECES[analyses[0].corpus]
     if request.settings.limit is not None:
         tokens = max(1.0, min(tokens, request.settings.limit * _length(request)))
@@ -74,7 +76,8 @@ def _work(together: Sequence[Request]) -> tuple[float, float]:
 def operations(request: Request) -> float:
     """Of a token's forward pass: two for each weight of a layer, and two products of attention; then the statistics,
     which take some for each head and key. The narrower a model, the more of its time is spent on other things."""
-    checkpoint, length = request.checkpoint, _length(request)
+    checkpoint = request.checkpoint
+    length = _length(request)
     width = next((int(checkpoint.config[name]) for name in WIDTHS if name in checkpoint.config), 0)
     weights = 12 * checkpoint.layers * width**2 if width else checkpoint.parameters()
     attention = 4 * checkpoint.layers * width * length
@@ -98,7 +101,8 @@ def _name(together: Sequence[Request]) -> str:
 @cache
 def multiplications() -> float:
     """Operations a second of a product of two matrices on this machine, measured once, in hundredths of a second."""
-    matrix, times = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32), []
+    matrix = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32)
+    times = []
     for _ in range(4):  # the first one starts the threads
         start = time.perf_counter()
         matrix @ matrix

@@ -139,7 +139,8 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
         console = Console(**{"input": []} | {p.name: values.pop(p.name) for p in shared})
         function(console, **values)
 
-    command.__name__, command.__doc__ = function.__name__, function.__doc__
+    command.__name__ = function.__name__
+    command.__doc__ = function.__doc__
     command.__signature__ = inspect.Signature([*first, *own, *shared[len(first) :]])  # type: ignore[attr-defined]
     command.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
     return command
@@ -148,7 +149,8 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
 def parameters(options: type) -> list[inspect.Parameter]:
     """Typer's parameters for the fields of a dataclass: Console has typer's own annotations, an analysis documents its
     options with Doc. A tuple of strings is one option with commas between."""
-    hints, listed = get_type_hints(options, include_extras=True), []
+    hints = get_type_hints(options, include_extras=True)
+    listed = []
     for each in fields(options):
         kind, doc = get_args(hints[each.name])
         default = each.default if each.default_factory is MISSING else each.default_factory()

@@ -57,7 +57,8 @@ def add_analysis(analysis: Analysis) -> None:
             result = console.computed(request, store)
             console.write_result(view.show(result, request, partial(requests.find, store)))
 
-    command.__name__, command.__doc__ = analysis.name, analysis.summary
+    command.__name__ = analysis.name
+    command.__doc__ = analysis.summary
     own = [*parameters(analysis.options), *parameters(analysis.view)]
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     without = ("input",) if analysis.corpus == "random" else ()
@@ -97,7 +98,8 @@ def emergence(
 ) -> None:
     """How the heads' behaviors develop during training: every checkpoint of a folder, side by side."""
     console.check_out(exports.suffixes(Emergence.analysis))
-    texts, trees = find_sources(text or ["encyclopedia"]), find_sources(treebank or ["treebank"])
+    texts = find_sources(text or ["encyclopedia"])
+    trees = find_sources(treebank or ["treebank"])
     series = Series(find_training(folder), texts, trees, console.settings())
     with console.working_store() as store:
         try:

@@ -103,7 +103,8 @@ def attention(
 ) -> None:
     """One head on one input: .svg of its lines, .csv of its weights, .safetensors of all heads (Figures 1 and 5)."""
     console.check_out(SUFFIXES)
-    chosen, checkpoint = Head.parse(head), console.checkpoint()
+    chosen = Head.parse(head)
+    checkpoint = console.checkpoint()
     chosen.check(checkpoint.layers, checkpoint.heads)
     inputs = segments_of(console)
     example = FirstSegments(inputs).pick(item)

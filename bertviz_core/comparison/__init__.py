@@ -131,7 +131,8 @@ class Comparison(Result):
         return ANALYSES[self.compared].label(key)
 
     def change_sentence(self, key: str, base: int = 1) -> str:
-        change, name = self.changes[key], self.label(key)
+        change = self.changes[key]
+        name = self.label(key)
         head = change.by_size()[0]
         if change.difference[head] == 0:
             return f"No head differs in {name}."
@@ -144,8 +145,10 @@ class Comparison(Result):
 
 def compare(a: Result, b: Result) -> Comparison:
     """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
-    first, second = a.default_view(), b.default_view()
-    estimates, others = _estimates(first), _estimates(second)
+    first = a.default_view()
+    second = b.default_view()
+    estimates = _estimates(first)
+    others = _estimates(second)
     shared = [key for key in estimates if key in others]
     if a.analysis != b.analysis or not shared:
         raise SettingsError(

@@ -32,14 +32,17 @@ class Change:
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> "Change":
-        difference, freedom = b.values - a.values, welch(a, b)
+        difference = b.values - a.values
+        freedom = welch(a, b)
         quantile = t_quantile(freedom)
         if a.n and b.n:
-            z, (low, high) = newcombe_errors(a, b), newcombe(a, b, quantile)
+            z = newcombe_errors(a, b)
+            low, high = newcombe(a, b, quantile)
         else:
             error = np.hypot(a.standard_error, b.standard_error)
             z = np.divide(np.abs(difference), error, out=np.full_like(difference, np.inf), where=error != 0)
-            low, high = difference - quantile * error, difference + quantile * error
+            low = difference - quantile * error
+            high = difference + quantile * error
         z = np.where((difference == 0) & ~np.isnan(z), 0.0, z)
         p = np.asarray(2 * stdtr(freedom, -z)) if a.is_enough and b.is_enough else np.full_like(difference, np.nan)
         return cls(a.values, b.values, difference, low, high, holm(p))
@@ -56,7 +59,8 @@ class Change:
 
     def by_size(self) -> list[Head]:
         """All heads, the largest difference first; heads without a value are left out."""
-        heads, known = all_heads(*self.a.shape), int((~np.isnan(self.difference)).sum())
+        heads = all_heads(*self.a.shape)
+        known = int((~np.isnan(self.difference)).sum())
         order = np.argsort(-np.abs(self.difference), axis=None, kind="stable")  # NaN last
         return [heads[index] for index in order[:known]]
 
@@ -73,7 +77,8 @@ class Change:
 
 def welch(a: Estimate, b: Estimate) -> np.ndarray:
     """(layer, head) degrees of freedom of a difference (Welch, 1947; Satterthwaite, 1946)."""
-    of_a, of_b = a.standard_error**2, b.standard_error**2
+    of_a = a.standard_error**2
+    of_b = b.standard_error**2
     with np.errstate(divide="ignore", invalid="ignore"):
         each = of_a**2 / a.freedom + of_b**2 / b.freedom
         joint = (of_a + of_b) ** 2 / each
@@ -83,7 +88,8 @@ def welch(a: Estimate, b: Estimate) -> np.ndarray:
 def holm(p: np.ndarray) -> np.ndarray:
     """Holm's (1979) adjusted p values of a family of tests, in the same shape: with p sorted, the running maximum of
     (m - k + 1) p_k, at most 1. NaN is left out of the family."""
-    adjusted, order = np.empty(p.size), np.argsort(p, axis=None, kind="stable")  # NaN last
+    adjusted = np.empty(p.size)
+    order = np.argsort(p, axis=None, kind="stable")  # NaN last
     factors = np.count_nonzero(~np.isnan(p)) - np.arange(p.size)
     adjusted[order] = np.minimum(np.maximum.accumulate(factors * p.flat[order]), 1.0)
     return adjusted.reshape(p.shape)
@@ -105,13 +111,16 @@ def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
         low, high = newcombe(a, b, z)
         return np.where(b.values > a.values, low > 0, high < 0)
 
-    below, above = np.zeros_like(a.values), np.ones_like(a.values)
+    below = np.zeros_like(a.values)
+    above = np.ones_like(a.values)
     while (wide := excludes(above)).any():
-        below, above = np.where(wide, above, below), np.where(wide, 2 * above, above)
+        below = np.where(wide, above, below)
+        above = np.where(wide, 2 * above, above)
     for _ in range(HALVINGS):
         middle = (below + above) / 2
         wide = excludes(middle)
-        below, above = np.where(wide, middle, below), np.where(wide, above, middle)
+        below = np.where(wide, middle, below)
+        above = np.where(wide, above, middle)
     return np.where(np.isnan(a.values + b.values + a.size + b.size), np.nan, below)
 
 
@@ -179,7 +188,9 @@ def names(a: Provenance, b: Provenance) -> tuple[str, str]:
     """Names of the two runs: what differs between them, in a few words each."""
     if not (different := differences(a, b)):
         return "A", "B"
-    models, named, digests = short_names([run["model"]["name"] for run in (a, b)]), [], []
+    models = short_names([run["model"]["name"] for run in (a, b)])
+    named = []
+    digests = []
     for run in (0, 1):
         parts = {name: pair[run] for name, pair in different.items()}
         named.append(", ".join(worded(name, models.get(value, value)) for name, (_, value) in parts.items()))

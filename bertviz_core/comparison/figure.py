@@ -20,7 +20,8 @@ def paper_figure(result: Comparison) -> go.Figure:
 
 def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
     """A dot for each head: across in A, up in B; above the diagonal it grew. Heads that differ are filled."""
-    change, figure = result.changes[key], go.Figure()
+    change = result.changes[key]
+    figure = go.Figure()
     ends = [np.nanmin([change.a, change.b]), np.nanmax([change.a, change.b])]
     line = {"color": NEUTRAL[0], "width": 1, "dash": "dot"}
     figure.add_scatter(x=ends, y=ends, mode="lines", line=line, hoverinfo="skip", showlegend=False)
@@ -59,7 +60,8 @@ def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
             customdata=all_labels(*values.shape, base),
             hovertemplate=f"{run}, %{{customdata}}: %{{y:.3~r}}<extra></extra>",
         )
-        means, hover = np.nanmean(values, axis=1), f"{run}, mean %{{y:.3~r}}<extra></extra>"
+        means = np.nanmean(values, axis=1)
+        hover = f"{run}, mean %{{y:.3~r}}<extra></extra>"
         look = {"mode": "lines", "line": {"color": COLORS[run]}, "legendgroup": run, "showlegend": False}
         figure.add_scatter(x=depths, y=means, hovertemplate=hover, **look)
     figure.update_xaxes(title="layer / number of layers")

@@ -89,7 +89,8 @@ class Treebank(AnnotatedCorpus):
                 sentence = self.form.read(number, block)
             except BrokenSentence as broken:
                 skipped.add(broken.reason, broken.where)
-                first, number = first or broken, number + 1
+                first = first or broken
+                number = number + 1
                 continue
             if sentence is not None:
                 good, number = True, number + 1

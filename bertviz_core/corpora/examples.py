@@ -43,7 +43,8 @@ class ExampleCorpus:
             if len(present) != 1:
                 what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
                 raise InputError(what, where=where, hint="Give exactly one of them.")
-            form, content = present[0], value.pop(present[0])
+            form = present[0]
+            content = value.pop(present[0])
             parts = [content] if form == "text" else content
             if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
                 shape = "a string" if form == "text" else "a list of strings with at least one entry"
@@ -119,7 +120,8 @@ class _Window:
 
     def _read_on(self) -> bool:
         """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
-        rest, length = len(self.text) - self.position, 0
+        rest = len(self.text) - self.position
+        length = 0
         if rest >= LONGEST_LINE - AT_ONCE:
             raise self.error(f"The entry is longer than {LONGEST_LINE / 1e6:.0f} MB.", "Split it into several entries.")
         parts = [self.text[self.position :]]
@@ -128,5 +130,6 @@ class _Window:
             length += len(piece)
         if length:
             self.lines += self.text.count("\n", 0, self.position)
-            self.text, self.position = "".join(parts), 0
+            self.text = "".join(parts)
+            self.position = 0
         return length > 0

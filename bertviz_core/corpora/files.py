@@ -47,7 +47,8 @@ def find_sources(names: Sequence[str]) -> Source:
         return find_source(str(paths[0]))
     sources = list(map(from_path, paths))
     digest = hashlib.sha256("\n".join(source.digest for source in sources).encode()).hexdigest()
-    name, size = f"{sources[0].name} and {len(sources) - 1:,} more", sum(source.size for source in sources)
+    name = f"{sources[0].name} and {len(sources) - 1:,} more"
+    size = sum(source.size for source in sources)
     return Source(name, digest, size, parts=tuple(sources))
 
 
@@ -106,11 +107,14 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
 
     if are(str):  # a blank line between documents, none inside one
         documents = ("\n".join(line for line in text.splitlines() if line.strip()) for text in entries)
-        written, unit = "\n\n".join(filter(None, documents)) + "\n\n", "texts"
+        written = "\n\n".join(filter(None, documents)) + "\n\n"
+        unit = "texts"
     elif are(dict):
-        written, unit = _json(entries, kind), "records"
+        written = _json(entries, kind)
+        unit = "records"
     elif are(tuple | list):
-        written, unit = "\n".join(map(_sentence, count(1), entries)), "trees"
+        written = "\n".join(map(_sentence, count(1), entries))
+        unit = "trees"
     else:
         raise InputError("The entries of the list are of different kinds.", hint=ACCEPTED)
     return from_bytes(written.encode("utf-8", "surrogatepass"), f"{len(entries):,} {unit} in memory")

@@ -110,7 +110,8 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 def estimate_word_count(source: Source) -> int:
     """About how many words a text has, or lines a treebank or a corpus in columns, from its beginning; raises
     InputError for a source that cannot be read."""
-    start, columns = _start(source), kinds(source)[0] != "text"
+    start = _start(source)
+    columns = kinds(source)[0] != "text"
     words = 0
     for line in start.splitlines():
         if columns and line.startswith("{"):  # a whole document

@@ -25,7 +25,10 @@ CHUNK = 1 << 20  # bytes that are read together
 TIMES, MINIMUM = 100, 50 * CHUNK
 LONGEST_LINE = CHUNK  # characters: a reader handles a line at once, and takes up to hundreds of bytes for each of it
 LONE = re.compile("[\ud800-\udfff]")
-GZIP, XZ, ZIP = b"\x1f\x8b", b"\xfd7zXZ\0", b"PK\x03\x04"  # how such files begin
+# How compressed files begin.
+GZIP = b"\x1f\x8b"
+XZ = b"\xfd7zXZ\0"
+ZIP = b"PK\x03\x04"
 XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 MAX_MEMBERS = 10_000
@@ -99,7 +102,8 @@ class Source:
     def _pieces(self) -> Iterator[tuple[int, str]]:
         """(line number, a line, or a part of a long one), without the byte order mark."""
         number, total = 1, 0
-        rest, before = b"", 0  # of a letter that is cut; bytes of the line that are decoded
+        rest = b""  # of a letter that is cut
+        before = 0  # bytes of the line that are decoded
         try:
             limit = self.max_unpacked
             if limit is None and self.is_packed:
@@ -113,10 +117,12 @@ class Source:
                     if b"\0" in piece:
                         what = "There is a NUL byte: this is not a text file."
                         raise self.error(what, "Save it as plain text.", number)
-                    data, is_end = rest + piece, piece.endswith(b"\n")
+                    data = rest + piece
+                    is_end = piece.endswith(b"\n")
                     text, count = self._decoded(data, number, before, is_end)
                     yield number, text
-                    rest, before = data[count:], 0 if is_end else before + count
+                    rest = data[count:]
+                    before = 0 if is_end else before + count
                     number += is_end
         except DAMAGE as error:
             what = f"The compressed file is truncated or damaged ({error})."
@@ -172,7 +178,8 @@ def from_path(path: Path | str) -> Source:
     try:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        size, locator = path.stat().st_size, f"file:{path.absolute()}"
+        size = path.stat().st_size
+        locator = f"file:{path.absolute()}"
     except OSError as error:
         what = f"The file cannot be read ({error.strerror})."
         raise InputError(what, where=str(path), hint="Check the path.") from error

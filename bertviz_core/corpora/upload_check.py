@@ -90,7 +90,8 @@ class UploadCheck:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
             task |= {"names": [name for name, _ in files]}
-            command, pipe = [*COMMAND, folder], subprocess.PIPE
+            command = [*COMMAND, folder]
+            pipe = subprocess.PIPE
             with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
                 self._process = process
                 try:
@@ -140,7 +141,9 @@ def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
         return replace(from_bytes(data, name), max_unpacked=task["max_unpacked"])
 
     files = [(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
-    kind, (data, name), encoding = task["kind"], files[0], ""
+    kind = task["kind"]
+    data, name = files[0]
+    encoding = ""
     if not task["fixed"]:
         data, name, encoding = join_sources([source(*file) for file in files])
         if not data.strip():

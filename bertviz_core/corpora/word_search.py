@@ -44,7 +44,8 @@ def search(source: Source, text: str, first: int, count: int) -> tuple[int, list
         searched += [*pieces[:-1], pieces[-1] + "*"] if pieces and part.endswith("*") else pieces
     total, restarts, last, hits = 0, 0, 0, []
     for line, record, passage in _passages(source) if searched else ():
-        restarts, last = restarts + (line <= last and record is None), line
+        restarts = restarts + (line <= last and record is None)
+        last = line
         if searched[0].rstrip("*") not in passage.casefold():
             continue
         words = list(WORD.finditer(passage))
@@ -52,7 +53,8 @@ def search(source: Source, text: str, first: int, count: int) -> tuple[int, list
         if at is None:
             continue
         if first <= total < first + count:
-            start, end = words[at].start(), words[at + len(searched) - 1].end()
+            start = words[at].start()
+            end = words[at + len(searched) - 1].end()
             around = passage[max(0, start - AROUND) : start], passage[start:end], passage[end : end + AROUND]
             hits.append(Hit(line, restarts, record, *around))
         total += 1

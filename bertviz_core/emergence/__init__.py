@@ -91,7 +91,8 @@ class Emergence(Result):
             columns = (column.quantity for column in ANALYSES[analysis].columns)
             names = [name for name in columns if name in self.present]
             rows = [self.quantities.index(name) for name in names]
-            mean, origin = self.averages[index, rows], self._origin(analysis, index)
+            mean = self.averages[index, rows]
+            origin = self._origin(analysis, index)
             counts = np.full(len(rows), origin["segments"]), self.units[rows], self.effective_units[rows], self.unit
             top = np.zeros((*mean.shape, 0))
             averages = names, mean, self.errors[index, rows], *counts, top.astype(int), top
@@ -144,7 +145,8 @@ class Emergence(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head at every step: its behavior, averages and accuracy on each relation, in its better direction; and
         for each step and relation the best head."""
-        names, steps = all_labels(*self.shape), self.steps.tolist()
+        names = all_labels(*self.shape)
+        steps = self.steps.tolist()
 
         def flat(values: np.ndarray) -> np.ndarray:
             return values.reshape(*values.shape[:-2], -1)
@@ -224,9 +226,11 @@ class Emergence(Result):
         columns["other_heads"] = (self.behaviors() == "other").sum((1, 2))
         sinks = ranked_sinks(dict(zip(self.quantities, self.averages[-1], strict=True)))
         columns |= {name: self[name].mean((1, 2)) for name in (*sinks[:1], "entropy")}
-        best, heldout = self.best_accuracy, self.heldout
+        best = self.best_accuracy
+        heldout = self.heldout
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:
             row = self.relations.index(name)
-            columns[name], columns[f"{name}_heldout"] = best[:, row], heldout[:, row]
+            columns[name] = best[:, row]
+            columns[f"{name}_heldout"] = heldout[:, row]
             columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])
         return pd.DataFrame(columns)

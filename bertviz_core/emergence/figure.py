@@ -27,9 +27,11 @@ ACROSS = 3  # panels of relations side by side
 def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int | None = None) -> go.Figure:
     """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer, head),
     by default the result's own; the checkpoint `index` is marked."""
-    labels, known = result.behaviors() if labels is None else labels, not np.isnan(result.loss).all()
+    labels = result.behaviors() if labels is None else labels
+    known = not np.isnan(result.loss).all()
     titles = [*([f"{result.loss_name.capitalize()}, nats"] if known else []), "Heads by what they do"]
-    rows, look = len(titles), {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-len(titles) :]}
+    rows = len(titles)
+    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-len(titles) :]}
     figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
     if known:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
@@ -53,7 +55,8 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
     """A panel for each relation, in percent. n is the number of words on which the finally best head is scored."""
-    rows, last = max(1, -(-len(names) // ACROSS)), result.dependencies[-1]
+    rows = max(1, -(-len(names) // ACROSS))
+    last = result.dependencies[-1]
     numbers = [result.relations.index(name) for name in names]
     titles = [f"{escape(name)} (n = {last.best_n[row]:,})" for name, row in zip(names, numbers, strict=True)]
     gaps = {"vertical_spacing": 0.36 / rows, "horizontal_spacing": 0.04}

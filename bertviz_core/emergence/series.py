@@ -99,7 +99,8 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
     """Raise ModelError for two of one step, or of other shapes or sizes of vocabulary."""
     for (before, first), (step, second) in pairwise(models):
-        names, pair = f"{first.folder.name} and {second.folder.name}", (first, second)
+        names = f"{first.folder.name} and {second.folder.name}"
+        pair = (first, second)
         shapes = [f"{each.layers} × {each.heads} heads, {each.config.get('vocab_size')} tokens" for each in pair]
         if step == before:
             what = f"Two checkpoints have step {step:,}: {names}."
@@ -152,7 +153,8 @@ class Series:
                 continue
             if results[LOSS] is None:
                 skipped.add("no masked-word loss", checkpoint.folder.name)
-            relations, gradients = results["dependency_heads"].default_view(), results[LOSS]
+            relations = results["dependency_heads"].default_view()
+            gradients = results[LOSS]
             numbers = {
                 "steps": step,
                 "tokens": UNKNOWN_TOKENS,

@@ -36,13 +36,20 @@ class Progress:
         """Begin one of several passes; raises Cancelled when someone asked for it."""
         if number == 1:
             self.begun = time.monotonic()
-        self.pass_number, self.passes, self.subject = number, passes, subject
+        self.pass_number = number
+        self.passes = passes
+        self.subject = subject
         self.start("Loading the model")
 
     def start(self, stage: str, total: int = 0, unit: str = "segments") -> None:
         """Begin a stage; raises Cancelled when someone asked for it."""
-        self.stage, self.total, self.unit, self.started = stage, total, unit, time.monotonic()
-        self.done, self.before, self.losses = 0, 0, []
+        self.stage = stage
+        self.total = total
+        self.unit = unit
+        self.started = time.monotonic()
+        self.done = 0
+        self.before = 0
+        self.losses = []
         self.advance(0)
 
     def advance(self, count: int) -> None:
@@ -112,7 +119,8 @@ class JobQueue:
     performs a task: it blocks, writes its progress, and raises Cancelled soon after that asks for it."""
 
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
-        self._runner, self._access = runner, access
+        self._runner = runner
+        self._access = access
         self._jobs: list[Job] = []  # unfinished; the first one runs
         self._lock = threading.Lock()
 

@@ -45,7 +45,8 @@ def metadata_of(data: bytes) -> dict[str, str]:
 def unpack(data: bytes) -> dict[str, Any]:
     """The values; raises ValueError or KeyError for bytes that `pack` did not write."""
     try:
-        arrays, other = safetensors.numpy.load(data), json.loads(metadata_of(data)["json"])
+        arrays = safetensors.numpy.load(data)
+        other = json.loads(metadata_of(data)["json"])
     except (safetensors.SafetensorError, RecursionError) as error:
         raise ValueError(f"damaged ({error})") from error
     for name in [name for name in arrays if name.startswith("bytes/")]:
@@ -57,10 +58,13 @@ def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str
     """As `unpack`, from a stream, of arrays in `rows` only the row at that index of their first axes."""
     start = stream.read(8)
     header = json.loads(stream.read(int.from_bytes(start, "little")))
-    begin, values = stream.tell(), json.loads(header.pop("__metadata__")["json"])
+    begin = stream.tell()
+    values = json.loads(header.pop("__metadata__")["json"])
     for name, entry in header.items():
-        shape, index = entry["shape"], rows.get(name, ())
-        kind, inner = np.dtype(DTYPES[entry["dtype"]]), shape[len(index) :]
+        shape = entry["shape"]
+        index = rows.get(name, ())
+        kind = np.dtype(DTYPES[entry["dtype"]])
+        inner = shape[len(index) :]
         count = math.prod(inner)
         row = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
         stream.seek(begin + entry["data_offsets"][0] + row * count * kind.itemsize)

@@ -52,7 +52,8 @@ class Store:
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
         default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "bertviz_core"
         named = os.path.expandvars(folder or os.environ.get("BERTVIZ_STORE") or default)  # as diskcache will read it
-        self.folder, self.shipped = Path(named).expanduser(), shipped
+        self.folder = Path(named).expanduser()
+        self.shipped = shipped
         self.limit = gigabytes(os.environ, "BERTVIZ_STORE_LIMIT", LIMIT) if limit is None else limit
         self._lock = threading.Lock()
         self._used: dict[str, float] = {}  # keys of results -> when their use was last noted
@@ -217,7 +218,8 @@ class Store:
         problem = f"cannot be written ({reason(error, self.folder)}): {effect}."
         if problem != self._problem:
             log.warning("%s", self._error(problem))
-        self._problem, self._retry = problem, time.monotonic() + RETRY
+        self._problem = problem
+        self._retry = time.monotonic() + RETRY
         return self._error(problem)
 
     def _error(self, what: str) -> StoreError:

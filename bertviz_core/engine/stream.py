@@ -51,7 +51,8 @@ def run(
     for group in buckets(cancellable(), batch_tokens or model.batch_tokens):
         groups = [group]
         while groups:
-            part, sums = groups.pop(0), [accumulator.new_empty() for accumulator in accumulators]
+            part = groups.pop(0)
+            sums = [accumulator.new_empty() for accumulator in accumulators]
             has_room = True
             try:
                 batch = collate(part, model.tokens, model.device)
@@ -129,7 +130,8 @@ def _write_header(
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
     begins, end = {}, 0
     for number, size in sizes.items():
-        begins[number], end = end, end + 4 * model.layers * model.heads * size**2
+        begins[number] = end
+        end = end + 4 * model.layers * model.heads * size**2
         shape = [model.layers, model.heads, size, size]
         header[str(number)] = {"dtype": "F32", "shape": shape, "data_offsets": [begins[number], end]}
     data = json.dumps(header).encode()

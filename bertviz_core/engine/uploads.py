@@ -20,7 +20,8 @@ TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
 MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bound the number of uploads too
 CHARGE = f"COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0)"
 LATEST = 20  # uploads that are listed
-MAX_MODELS, MODEL_DAYS = 8, 30  # of the names that are remembered
+MAX_MODELS = 8  # names that are remembered
+MODEL_DAYS = 30
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ class Restart:
         raise ModelError(f"{what}: its family of models computes attention in a way of its own.", hint=hint)
 
     def _call_attention_once_each(self, batch: Batch) -> bool:
-        attentions, counts = list[Any](), list[int]()  # of attentions after each call of a module
+        attentions = list[Any]()
+        counts = list[int]()  # of attentions after each call of a module
 
         def count_after(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
             output = forward(*args, **kwargs)
@@ -136,7 +137,8 @@ def predict_without(
     """The predictions for a batch, as in `predict_whole`, which gave the `inputs` of the layers, with each of several
     sets of heads (set, layer, head) switched off, one Predictions for each set. `keys` and `mean` are as in
     `SwitchedOff`; as many sets go through the model together as fit into `batch_tokens`, one at least."""
-    first, names = int(heads.any(0).any(-1).nonzero()[0]), ("ids", "types", "mask", "cls", "sep", "punctuation")
+    first = int(heads.any(0).any(-1).nonzero()[0])
+    names = ("ids", "types", "mask", "cls", "sep", "punctuation")
     with torch.inference_mode():
         for chosen in heads.split(max(1, batch_tokens // labels.numel())):
             size = len(chosen)

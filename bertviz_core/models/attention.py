@@ -2,19 +2,15 @@
 function the model's keyword arguments, so an `observer` given to the forward pass is called once a layer, in order.
 Families that ignore registered functions (DeBERTa-v2, MPNet, XLNet) return their maps the ordinary way instead."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.models.encoding import Batch
 from bertviz_core.models.model import AttentionModel, norm_logits
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
 # Arguments that models pass to attention functions and that change no map: what they say is in the mask already, or is
@@ -89,7 +85,8 @@ def observed_attention(
         raise TypeError(f"attention with {', '.join(unknown)} is not known")
     shared = query.size(1) // key.size(1)
     if shared > 1:
-        key, value = key.repeat_interleave(shared, 1), value.repeat_interleave(shared, 1)
+        key = key.repeat_interleave(shared, 1)
+        value = value.repeat_interleave(shared, 1)
     scale = query.size(-1) ** -0.5 if scaling is None else scaling
     # Copied row by row first: the product itself would copy the transpose, element by element.
     logits = (query @ key.contiguous().transpose(-1, -2)).mul_(scale)

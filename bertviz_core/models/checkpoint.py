@@ -16,7 +16,8 @@ from bertviz_core.settings import LOCAL, Access
 
 DEMO = "demo"
 DEMO_FOLDER = Path(__file__).parent.parent / "assets" / "demo-bert"
-PAPER_MODEL, PAPER_LENGTH = "bert-base-uncased", 512  # tokens
+PAPER_MODEL = "bert-base-uncased"
+PAPER_LENGTH = 512  # tokens
 PAPER_CONFIG: dict[str, Any] = {"model_type": "bert", "hidden_size": 768, "type_vocab_size": 2}
 PAPER_CONFIG |= {"num_hidden_layers": 12, "num_attention_heads": 12, "max_position_embeddings": PAPER_LENGTH}
 Model = str | Path | tuple[Any, Any]  # the last one: (model, tokenizer)
@@ -124,7 +125,8 @@ def checkpoint_of(model: Model) -> Checkpoint:
     if not isinstance(model, tuple | list) or len(model) != 2:
         what = f"An object of type {type(model).__name__} is not a model."
         raise ModelError(what, hint="Give `demo`, a folder, a hub name, or (model, tokenizer).")
-    is_model, is_tokenizer = isinstance(model[0], PreTrainedModel), hasattr(model[1], "get_vocab")
+    is_model = isinstance(model[0], PreTrainedModel)
+    is_tokenizer = hasattr(model[1], "get_vocab")
     if not (is_model and is_tokenizer):
         wrong, kind = (model[1], "tokenizer") if is_model else (model[0], "transformers model")
         what = f"An object of type {type(wrong).__name__} is not a {kind}."
@@ -181,5 +183,6 @@ def short_names(names: Sequence[str]) -> dict[str, str]:
 
 def paper_model() -> Checkpoint:
     """BERT-base without files: its requests can be estimated and named, but nothing is stored under such a name."""
-    arrays, digest = {"all": [110_000_000]}, f"not on this machine: {PAPER_MODEL}"
+    arrays = {"all": [110_000_000]}
+    digest = f"not on this machine: {PAPER_MODEL}"
     return Checkpoint(PAPER_MODEL, Path(PAPER_MODEL), None, PAPER_CONFIG, digest, arrays)

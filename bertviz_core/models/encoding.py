@@ -1,21 +1,17 @@
 """From text to model inputs: encoded examples, batches of examples of like length, and which tokens are whose words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bertviz_core.corpora import UNKNOWN, Skipped
 from bertviz_core.models.model import AttentionModel
+from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 WINDOW = 4096  # examples sorted by length at a time: bounded memory, whatever the corpus
 
@@ -116,7 +112,9 @@ def framed(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(ids, types, words), each (token,) int64, of one or two sides, the pieces of each word, in a frame of special
     ids before A, after A and after B, as in `Encoded`; `second` is the type of B's tokens."""
-    ids, types, words = list(frame[0]), [0] * len(frame[0]), [-1] * len(frame[0])
+    ids = list(frame[0])
+    types = [0] * len(frame[0])
+    words = [-1] * len(frame[0])
     word = 0
     for kind, side, after in zip((0, second), sides, frame[1:], strict=False):
         for pieces in side:

@@ -14,7 +14,8 @@ from bertviz_core.models.tokens import Tokens
 # Control characters as their pictures; what XML cannot hold, or has no shape, as U+FFFD.
 PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {127: "␡"}
 PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xFFFF], "\ufffd")
-JOINER, SKIN_TONES = "\u200d", tuple(map(chr, range(0x1F3FB, 0x1F400)))  # inside one emoji
+JOINER = "\u200d"  # inside one emoji, as the tones
+SKIN_TONES = tuple(map(chr, range(0x1F3FB, 0x1F400)))
 RIGHT_TO_LEFT = ("R", "AL")  # Unicode's classes of such letters; those from left to right are L
 ZERO_WIDTH = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of what is not seen
 
@@ -94,7 +95,8 @@ def _continues(names: Sequence[str], tokens: Tokens) -> np.ndarray:
 
 def _texts(pieces: Sequence[bytes]) -> list[tuple[str, bool]]:
     """Of each token the characters of which it has a part, and whether it begins inside one."""
-    whole, edges = b"".join(pieces), np.cumsum([0, *map(len, pieces)]).tolist()
+    whole = b"".join(pieces)
+    edges = np.cumsum([0, *map(len, pieces)]).tolist()
     texts = []
     for start, end in pairwise(edges):
         first, last = start, end

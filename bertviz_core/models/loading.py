@@ -106,7 +106,8 @@ def prepare(
 
     loaded.eval().requires_grad_(False).to(device)
     encoder = loaded.base_model if predicts else loaded
-    known, named = len(encoder.get_input_embeddings().weight), max(tokens.tokenizer.get_vocab().values()) + 1
+    known = len(encoder.get_input_embeddings().weight)
+    named = max(tokens.tokenizer.get_vocab().values()) + 1
     if named > known:
         what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {known:,}."
         raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")

@@ -1,17 +1,13 @@
 """A model that can be observed, and what its checkpoint allows: not all have norms (docs/methods.md, section 11)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bertviz_core.errors import ModelError
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Weights
-
-if TYPE_CHECKING:
-    from torch import Tensor
 
 CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
 GPU_BATCH_TOKENS = 65_536
@@ -57,7 +53,8 @@ def predicts_next_words(checkpoint: Checkpoint) -> bool:
 
 def check_head(checkpoint: Checkpoint) -> None:
     """Raises ModelError where the model was saved without a head that predicts words; loading finds what is missing."""
-    classes, heads = _classes(checkpoint), (*MASKED_WORDS, *NEXT_WORDS)
+    classes = _classes(checkpoint)
+    heads = (*MASKED_WORDS, *NEXT_WORDS)
     if classes and not any(name.endswith(heads) and name not in DISCRIMINATORS for name in classes):
         raise no_head(checkpoint, f"it was saved as {', '.join(classes)}")
 

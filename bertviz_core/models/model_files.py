@@ -37,7 +37,9 @@ OFFSET = (
 PART = re.compile(r"[\w.-]+\.safetensors")  # of weights in several files
 MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
-MAX_COUNT, MAX_LABELS, MAX_SIZE = 512, 10_000, 1_000_000  # of layers and of heads; of labels; of anything else
+MAX_COUNT = 512  # layers, or heads
+MAX_LABELS = 10_000
+MAX_SIZE = 1_000_000  # anything else
 MIN_POSITIONS = 8
 SAVE_AGAIN = "Save the model again with save_pretrained."
 
@@ -176,7 +178,8 @@ def _wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
         value = config.get(name)
         if value is not None and type(value) is not int:
             yield f"{name} is {type(value).__name__}, not a whole number"
-    layers, heads = number(config, LAYERS) or 0, number(config, HEADS) or 0
+    layers = number(config, LAYERS) or 0
+    heads = number(config, HEADS) or 0
     if not (1 <= layers <= MAX_COUNT and 1 <= heads <= MAX_COUNT):
         yield (
             f"{layers:,} layers of {heads:,} heads (1 to {MAX_COUNT} of each can be shown, under names such as "

@@ -63,7 +63,8 @@ class CorpusReading:
     `is_complete` before the last chunk is given out."""
 
     def __init__(self, examples: Examples[Any]) -> None:
-        self.examples, self.reading = examples, Reading()
+        self.examples = examples
+        self.reading = Reading()
         self.count, self.is_complete = 0, False
         self._source, self._share_read = positioned(examples.source)
 
@@ -71,7 +72,8 @@ class CorpusReading:
         """Every example; raises InputError where there is none, or the corpus is broken."""
         tokens, unit = 0, self.examples.unit
         for example in replace(self.examples, source=self._source).read(self.reading):
-            self.count, tokens = self.count + 1, tokens + len(example)
+            self.count = self.count + 1
+            tokens = tokens + len(example)
             yield example
         self.is_complete = True
         if not self.count:
@@ -119,7 +121,8 @@ class Sentences(Examples[EncodedSentence]):
     unit = "sentences"
 
     def encoded(self, reading: Reading) -> Iterator[EncodedSentence]:
-        treebank, maximum = Treebank(self.source), self.settings.max_length
+        treebank = Treebank(self.source)
+        maximum = self.settings.max_length
         reading.counts |= {"format": treebank.form.name, "words": 0, "split_words": 0}
         for sentence in treebank.sentences(reading.skipped):
             noted = Skipped()
@@ -155,7 +158,10 @@ class Windows(Examples[Window]):
     unit = "windows"
 
     def encoded(self, reading: Reading) -> Iterator[Window]:
-        corpus, counts, numbers, decided = CoreferenceCorpus(self.source), reading.counts, count(), set()
+        corpus = CoreferenceCorpus(self.source)
+        counts = reading.counts
+        numbers = count()
+        decided = set()
         counts |= {"format": corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
         for document in corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
@@ -186,7 +192,8 @@ class Windows(Examples[Window]):
             # Whole sentences; of a first one that does not fit, what does.
             end = max(start for start in (*document.sentences, len(ends)) if start <= fit) or fit
             spans = [(0, end)]
-            mentions, tokens = sum(mention.end > end for mention in document.mentions), self.settings.max_length
+            mentions = sum(mention.end > end for mention in document.mentions)
+            tokens = self.settings.max_length
             reading.skipped.add(f"a word past the cut at {tokens} tokens", document.name, len(document.words) - end)
             reading.skipped.add(f"a mention cut off at {tokens} tokens", document.name, mentions)
         heads = head_words(document)

@@ -32,7 +32,8 @@ class Segments(Examples[Encoded]):
     unit = "segments"
 
     def encoded(self, reading: Reading) -> Iterator[Encoded]:
-        corpus, reading.counts["documents"] = read_text(self.source), 0
+        corpus = read_text(self.source)
+        reading.counts["documents"] = 0
         if isinstance(corpus, TextCorpus):
             return self._from_text(corpus, reading)
         return self._from_records(corpus.records(), reading)
@@ -109,7 +110,8 @@ class Segments(Examples[Encoded]):
         if not set(chain(*self.tokens.single)) <= set(known):
             skipped.add("`tokens` without the model's special tokens (taken as given)", where)
         ids = np.array(known, dtype=np.int64)
-        types, ends = np.zeros_like(ids), np.flatnonzero(ids == self.tokens.sep)
+        types = np.zeros_like(ids)
+        ends = np.flatnonzero(ids == self.tokens.sep)
         if len(ends) > 1 and not self.settings.paper:
             types[ends[0] + 1 :] = 1
         return ids, types
@@ -126,7 +128,8 @@ def _released(
         elif document == ended_early:
             reason = REST
         elif len(chunk) == 1:
-            reason, ended_early = ONE_LINE, document
+            reason = ONE_LINE
+            ended_early = document
         else:
             yield document, chunk
             continue
@@ -168,7 +171,8 @@ class RandomSequences(Examples[Encoded]):
         before, after = self.tokens.single
         for number in range(self.settings.limit or INPUTS):
             draw = np.random.default_rng([self.settings.seed % 2**64, number // 2])
-            ids, places = draw.choice(self.tokens.ordinary, 2 * self.size, replace=False), np.arange(2 * self.size)
+            ids = draw.choice(self.tokens.ordinary, 2 * self.size, replace=False)
+            places = np.arange(2 * self.size)
             if number % 2 == 0:
                 ids[self.size :] = ids[: self.size]
                 places %= self.size
@@ -182,19 +186,25 @@ class FirstSegments:
     often and in any order they are requested. Threads may share it."""
 
     def __init__(self, segments: Segments) -> None:
-        self.segments, self._lock = segments, threading.Lock()
+        self.segments = segments
+        self._lock = threading.Lock()
         self._known: dict[int, Encoded] = {}
-        self._coming, self.last, self.tokens = iter(segments), 0, 0
+        self._coming = iter(segments)
+        self.last = 0
+        self.tokens = 0
 
     def pick(self, number: int) -> Encoded:
         """The segment with this number, from 1; raises InputError where there is none among them."""
         with self._lock:
             try:
                 while self.last < number and self.tokens < MAX_TOKENS and (example := next(self._coming, None)):
-                    self.last, self.tokens = example.number + 1, self.tokens + len(example)
+                    self.last = example.number + 1
+                    self.tokens = self.tokens + len(example)
                     self._known[self.last] = example
             except BaseException:  # the iterator is over: it would say that the corpus ends here
-                self._coming, self.last, self.tokens = iter(self.segments), 0, 0
+                self._coming = iter(self.segments)
+                self.last = 0
+                self.tokens = 0
                 raise
         if number in self._known:
             return self._known[number]
@@ -211,7 +221,8 @@ class FirstSegments:
         for number in count(1):
             begin, _, end = self.pick(number).where.removeprefix("line ").partition("-")
             first = int(begin)
-            part, last = part + (first <= last), int(end or first)
+            part = part + (first <= last)
+            last = int(end or first)
             if (part, last) >= (hit.part, hit.line):
                 break
         if part == hit.part and first <= hit.line:

@@ -78,7 +78,9 @@ def mask(original: OneInput, positions: Sequence[int], tokens: Tokens) -> OneInp
         what = f"Position {wrong[0] + 1} has no token that this model can mask."
         hint = f"Choose a non-special token from 1 to {len(original.example)}, and a model with a mask token."
         raise InputError(what, hint=hint)
-    chosen, layout, ids = list(positions), original.layout, original.example.ids.copy()
+    chosen = list(positions)
+    layout = original.layout
+    ids = original.example.ids.copy()
     ids[chosen] = tokens.mask
     labels, merged = labels_of(ids, layout.owner, tokens)
     words = list(layout.words.labels)
@@ -142,8 +144,10 @@ def predict(
         logits = model.language_model(**batch.inputs(model), **without).logits[0, positions]
     predictions = []
     for position, shares in zip(positions.tolist(), logits.float().softmax(-1).cpu().numpy(), strict=True):
-        share, best = shares[original.example.ids[position]], np.argsort(-shares, kind="stable")[:TOP]
+        share = shares[original.example.ids[position]]
+        best = np.argsort(-shares, kind="stable")[:TOP]
         likeliest = zip(token_labels(best, model.tokens), shares[best].tolist(), strict=True)
-        label, rank = original.layout.tokens.labels[position], int((shares > share).sum()) + 1
+        label = original.layout.tokens.labels[position]
+        rank = int((shares > share).sum()) + 1
         predictions.append(Prediction(position, label, float(share), rank, tuple(likeliest)))
     return tuple(predictions)

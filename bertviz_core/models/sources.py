@@ -92,7 +92,8 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
     if not any(file.rfilename.endswith(".safetensors") for file in files):
         what = f"The hub's {name!r} has no safetensors weights; pickled ones are never opened here."
         raise ModelError(what, hint="Look for a revision or a copy with model.safetensors.")
-    size, folder = sum(file.size or 0 for file in files), Path(HF_HUB_CACHE)
+    size = sum(file.size or 0 for file in files)
+    folder = Path(HF_HUB_CACHE)
     free = shutil.disk_usage(next(path for path in (folder, *folder.parents) if path.exists())).free - SPARE
     limit = float("inf") if access.downloads is None else access.downloads - downloaded()
     left, where = min((free, "on the disk"), (limit, "for downloads"))

@@ -25,7 +25,8 @@ BYTES = {chr(byte): byte for byte in PRINTABLE}
 BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - set(PRINTABLE)))}
 BYTE = re.compile("<0x([0-9A-F]{2})>")  # what a SentencePiece vocabulary has no piece for is written byte by byte
 AT_ONCE = 50_000  # characters that a tokenizer takes at once: it needs some 300 bytes for each
-WORDS_KEPT, LONGEST_KEPT = 100_000, 100  # distinct words whose pieces are cached, and their letters
+CACHED_WORDS = 100_000  # distinct words whose pieces are cached
+MAX_CACHED_LENGTH = 100  # letters of a word that is cached
 
 
 class Tokens:
@@ -50,7 +51,7 @@ class Tokens:
         self.punctuation = np.array([i for token, i in vocabulary.items() if token.strip(SPACE_MARKS) in (".", ",")])
         backend = getattr(t, "backend_tokenizer", None)
         self.prefix: str = getattr(getattr(backend, "model", None), "continuing_subword_prefix", None) or ""
-        self._cached_encode = lru_cache(WORDS_KEPT)(self.encode)
+        self._cached_encode = lru_cache(CACHED_WORDS)(self.encode)
         self.single = _around(t("a", verbose=False))
         self.frame = _around(t("a", "a", verbose=False))
         bare, after_space, two = (self.names(self.encode(text)) for text in ("a", " a", "a a"))
@@ -88,7 +89,7 @@ class Tokens:
         """A word's ids, cut on its own and never joined to its neighbors; [] where it cleans to nothing."""
         # Some vocabularies tell a word inside a sentence from its bare letters by the space before it.
         text = f" {word}" if self.spaced else word
-        return self._cached_encode(text) if len(word) <= LONGEST_KEPT else self.encode(text)
+        return self._cached_encode(text) if len(word) <= MAX_CACHED_LENGTH else self.encode(text)
 
 
 def _parts(text: str) -> Iterator[str]:

@@ -17,7 +17,9 @@ from bertviz_core.models.encoding import Batch, Encoded
 from bertviz_core.models.model import AttentionModel, predicts_next_words
 from bertviz_core.models.tokens import Tokens
 
-SELECTED, MASKED, RANDOM = 0.15, 0.8, 0.1  # of the ordinary tokens; of the selected ones (the rest stay)
+SELECTED = 0.15  # of the ordinary tokens
+MASKED = 0.8  # of the selected ones
+RANDOM = 0.1  # of the selected ones; the rest stay
 IGNORED = -100  # the label of a token that is not selected
 
 
@@ -149,8 +151,10 @@ def predict_words(
         output = model.language_model(**batch.inputs(model), **options)
     passed_by = output.logits.shape[:2] == selected.shape  # the hook, as in some decoders, such as OPT
     logits = at_least_float32(output.logits[selected] if passed_by else output.logits[0])
-    rows, targets = selected.nonzero()[:, 0], labels[selected]
-    losses, guess = cross_entropy(logits, targets, reduction="none"), logits.argmax(-1)
+    rows = selected.nonzero()[:, 0]
+    targets = labels[selected]
+    losses = cross_entropy(logits, targets, reduction="none")
+    guess = logits.argmax(-1)
     counts = selected.sum(1)
     right = counts.new_zeros(len(counts)).index_add(0, rows, (guess == targets).long())
     loss = losses.new_zeros(len(counts)).index_add(0, rows, losses) / counts

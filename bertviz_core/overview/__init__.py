@@ -198,9 +198,11 @@ def clearest(results: Results) -> list[ClearestHead]:
             continue
         for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
             if quantity in result.present:
-                head, short = highest(result[quantity]), ANALYSES[analysis].column(quantity).short
+                head = highest(result[quantity])
+                short = ANALYSES[analysis].column(quantity).short
                 name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
-                value, own = float(result[quantity][head]), list(segments(result, quantity, head))
+                value = float(result[quantity][head])
+                own = list(segments(result, quantity, head))
                 examples.append(ClearestHead(name, analysis, quantity, head, value, own))
     return examples
 

@@ -45,7 +45,8 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
     of the same mode and weights. Results with other options or further files do not count."""
     best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
     for stored in stored_results(store):
-        analysis, about = stored.analysis, stored.provenance
+        analysis = stored.analysis
+        about = stored.provenance
         plain = not about["options"] and "others" not in about and about["model"]["fingerprint"] == fingerprint
         expected = ANALYSES[analysis].relevant(settings).to_json()
         if plain and all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):

@@ -24,7 +24,8 @@ from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
 ON_CARD = 3  # quantities: those in which a head ranks highest
-SENTENCES, SHORT = 2, 70  # of a relation; characters of a sentence that is seen without scrolling
+SENTENCES = 2  # of a relation
+SHORT = 70  # characters of a sentence that is seen without scrolling
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
@@ -34,10 +35,12 @@ def every_finding(results: Results, base: int = 1) -> list[Finding]:
 
 def behaviors_finding(results: Results) -> Finding:
     """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
-    state, sentence = NOT_COMPUTED, "Neither surface patterns nor entropy is stored for this model."
+    state = NOT_COMPUTED
+    sentence = "Neither surface patterns nor entropy is stored for this model."
     if (labels := behavior_labels(results)) is not None:
         named = linguistic(results)
-        state, sentence = (SHOWN if named else _state(results)), _sentence(labels, named)
+        state = SHOWN if named else _state(results)
+        sentence = _sentence(labels, named)
     return Finding(
         "overview.behaviors",
         "overview",
@@ -65,7 +68,8 @@ def _state(results: Results) -> str:
 
 def _sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
     """(layer, head) names of behaviors, and what the linguistic heads find, in one sentence."""
-    groups, antecedents = behavior_counts(labels), sum(name == COREFERENCE for name in named.values())
+    groups = behavior_counts(labels)
+    antecedents = sum(name == COREFERENCE for name in named.values())
     counts = {BY_QUANTITY[name].short: count for name, count in groups.items() if name in BY_QUANTITY}
     counts |= {"governors": len(named) - antecedents, "antecedents": antecedents}
     parts = [f"{count} to {target}" for target, count in counts.items() if count]
@@ -132,7 +136,9 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
 def encoded_cards(results: Results, base: int) -> bytes:
     """A card for each head, layer by layer, as JSON for the browser: what it does, its highest ranks, the relation
     that it is the furthest above the best fixed offset in, and what words it attends to beyond their share."""
-    named, labels, quantities = linguistic(results), behavior_labels(results), columns(results)
+    named = linguistic(results)
+    labels = behavior_labels(results)
+    quantities = columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
     heads, cards = all_heads(*labels.shape), []
     for head, strongest, words in zip(heads, relations(results, heads, 1), attends_to(results, heads), strict=True):

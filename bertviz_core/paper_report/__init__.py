@@ -85,12 +85,15 @@ class ReportRequest:
     ) -> dict[str, str]:
         """Compute and store what is missing, in as few passes as can be; a pass that fails does not stop the others. By
         analysis, why it could not be computed."""
-        load, progress = load or last_model_loader(), progress or Progress()
-        missing, failed = self.to_compute(partial(requests.find, store)), list[requests.Failure]()
+        load = load or last_model_loader()
+        progress = progress or Progress()
+        missing = self.to_compute(partial(requests.find, store))
+        failed = list[requests.Failure]()
         requests.compute_all(missing, store, execution, progress, load, failed)
         if self.lacks_lines(store):
             progress.start("Drawing attention lines")
-            model, results = load(self.requests()[:1], execution), self._results(store)
+            model = load(self.requests()[:1], execution)
+            results = self._results(store)
             drawn = lines_of(results, with_weights(model, self.settings.weights), self.settings.paper)
             about = next(result.provenance for name, result in results.items() if name in CHOSEN_BY)
             lines = [asdict(line) for line in drawn]

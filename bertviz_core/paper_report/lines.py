@@ -26,7 +26,9 @@ from bertviz_core.overview import Segment, clearest, relation_heads
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel
 
-SHORTEST, LONGEST = 5, 22  # tokens or words of an input that is drawn
+# Tokens or words of an input that is drawn.
+SHORTEST = 5
+LONGEST = 22
 ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
 RELATIONS = 5
 # Figure, head, what it does, input, its red words without special tokens, whether they are on the right.
@@ -65,11 +67,14 @@ def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[L
     if "coreference_heads" in results:
         chosen += _antecedent(result_of(results, AntecedentCounts), tokens)
     for figure, head, what, example, red, red_keys in chosen:
-        words, layout = example.words, layout_of(example, tokens)
+        words = example.words
+        layout = layout_of(example, tokens)
         shown = apply_view(layout, attention(model, example), InputView(words=words is not None, first_piece=paper))
-        units, title = shown.queries, f"{head.label()}: {what}"
+        units = shown.queries
+        title = f"{head.label()}: {what}"
         rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
-        labels, special = list(units.labels), units.special.tolist()
+        labels = list(units.labels)
+        special = units.special.tolist()
         yield Lines(figure, title, example.where, labels, special, rows, red_keys, shown.weights[head].copy())
 
 

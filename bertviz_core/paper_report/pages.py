@@ -52,7 +52,8 @@ def to_html(report: Report) -> bytes:
 
 def contents(report: Report) -> Iterator[str]:
     """Every block below the title, in order."""
-    checkpoint, results = report.checkpoint, report.results
+    checkpoint = report.checkpoint
+    results = report.results
     corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values()))
     yield element(
         "p",
@@ -83,7 +84,8 @@ def _findings(report: Report) -> Iterator[str]:
     """Table of every decided statement, with a count of the paper's."""
     decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
     of_paper = Counter(finding.state for finding in decided if finding.statement)
-    counts, name = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED), report.checkpoint.label
+    counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
+    name = report.checkpoint.label
     yield element("h2", "Which of the paper's statements this model shows")
     yield element(
         "p class=strong",
@@ -115,17 +117,22 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
 def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
     """Of each column the highest head with its interval, the highest layer, and the paper's; then the layer means that
     the paper's figures show, beside them."""
-    rows, header, by_layer = [], ["layer"], list[list[str]]()
+    rows = []
+    header = ["layer"]
+    by_layer = list[list[str]]()
     for column in analysis.columns:
         values = column.read(result)
         if values is None or np.isnan(values).all():
             continue
-        head, means = highest(values), np.nanmean(values, axis=1)
-        layer, baseline = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}", ABSENT
+        head = highest(values)
+        means = np.nanmean(values, axis=1)
+        layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
+        baseline = ABSENT
         if column.baseline:
             value, name = column.baseline(result)
             baseline = f"{name}: {column.text(value)}"
-        bert, papers = paper.LAYER_MEANS.get(column.quantity), ABSENT
+        bert = paper.LAYER_MEANS.get(column.quantity)
+        papers = ABSENT
         if bert and analysis.name in WITH_LAYER_MEANS:
             papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]

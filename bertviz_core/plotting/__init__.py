@@ -101,7 +101,8 @@ def layer_figure(
 ) -> go.Figure:
     """Panels one above another, `gap` between them as a share of the figure: in each a dot for each head at its layer,
     of over CROWD heads a band for the middle half with its highest, and a line for each series' layer means."""
-    rows, (layers, heads) = len(panels), panels[0][0].values.shape
+    rows = len(panels)
+    layers, heads = panels[0][0].values.shape
     figure = make_subplots(rows, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
     for row, series in enumerate(panels):
         for index, each in enumerate(series):
@@ -124,17 +125,21 @@ def layer_figure(
 
 def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: float) -> None:
     """Add the dots, of a crowd the band with its highest dots."""
-    values, (color, symbol), group = series.values, series.marker, f"{row}-{series.key}"
+    values = series.values
+    color, symbol = series.marker
+    group = f"{row}-{series.key}"
     layers, heads = np.indices(values.shape).reshape(2, -1)
     if values.size > CROWD:
-        layers, heads = np.arange(len(values)), np.nan_to_num(values, nan=-np.inf).argmax(1)
+        layers = np.arange(len(values))
+        heads = np.nan_to_num(values, nan=-np.inf).argmax(1)
         low, high = np.nanquantile(values, (0.25, 0.75), axis=1)
         x = layers + 1 + shift
         band = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
         look = {"mode": "lines", "line": {"color": color, "width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
         figure.add_scatter(**band, **look, legendgroup=group, showlegend=False, row=row, col=1)
     shown = quantity(series.label or series.name, "%{y:.3~r}")
-    drawn, head_ranks = map(Head, layers.tolist(), heads.tolist()), ranks(values)
+    drawn = map(Head, layers.tolist(), heads.tolist())
+    head_ranks = ranks(values)
     figure.add_scatter(
         x=layers + 1 + shift,
         y=values[layers, heads],

@@ -9,7 +9,11 @@ import numpy as np
 from bertviz_core.models.labels import PICTURES, columns, isolated, right_to_left
 
 RIGHT, WRONG = "#2b9348", "#e03131"
-SIZE, GAP, STEP, LABEL = 14, 20, 17, 13  # pixels: of letters, between words, between arcs, of an arc's label
+# In pixels.
+SIZE = 14  # of letters
+GAP = 20  # between words
+STEP = 17  # between arcs
+LABEL = 13  # of an arc's label
 LETTER = 0.56 * SIZE  # pixels, how wide a letter is
 
 
@@ -83,9 +87,11 @@ def _levels(arcs: Sequence[Arc]) -> list[int]:
 def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int) -> str:
     """One arrow, up (sign -1) or down (sign 1) from the line at `base`, its label and its hover text."""
     color = "currentColor" if arc.right is None else RIGHT if arc.right else WRONG
-    to, peak = middles[arc.word], base + sign * STEP * level
+    to = middles[arc.word]
+    peak = base + sign * STEP * level
     if arc.governor < 0:
-        path, middle = f"M{to:.1f},{peak:.1f} L{to:.1f},{base:.1f}", to
+        path = f"M{to:.1f},{peak:.1f} L{to:.1f},{base:.1f}"
+        middle = to
     else:
         # A word's own arrow ends in its middle; those that leave it start a little aside.
         start = middles[arc.governor] + (4 if to > middles[arc.governor] else -4)

@@ -18,9 +18,12 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.plotting import LOOK, ON_WHITE, RING
 
-FOOT, LINE = 24, 58  # pixels, for the line that says what a figure was made from; its characters in half a narrow page
+FOOT = 24  # pixels, for the line that says what a figure was made from
+LINE = 58  # characters of that line in half a narrow page
 Spec = dict[str, Any]
-WIDTH, HEIGHT = 900, 450  # pixels, of a figure that has no size of its own
+# In pixels, of a figure that has no size of its own.
+WIDTH = 900
+HEIGHT = 450
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class FigureSpec:
         points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
             if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
-                xs, ys = np.asarray(trace.x).tolist(), np.asarray(trace.y).tolist()
+                xs = np.asarray(trace.x).tolist()
+                ys = np.asarray(trace.y).tolist()
                 for x, y, named in zip(xs, ys, trace.customdata, strict=True):
                     if np.ndim(named) and re.fullmatch(r"\d+-\d+", str(named[0])):
                         points.setdefault(named[0], []).append((index, x, y))

@@ -22,7 +22,8 @@ from bertviz_core.plotting.head_map import HeadMap, picture_map
 # name shown, used in permalinks and on the command line -> (side of the query, side of the key)
 SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B to B": (1, 1)}
 
-THUMBNAIL, MIN_SIZE = 24, 8  # most squares along one side of a head's small picture, and the fewest that it is cut to
+THUMBNAIL = 24  # most squares along one side of a head's small picture
+MIN_SIZE = 8  # the fewest that it is cut to
 WIDTH = 330  # squares that all layers' pictures have side by side
 
 

@@ -63,7 +63,8 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
     for is_red, level in sorted(set(zip(red.tolist(), levels.tolist(), strict=True))):
         chosen = (red == is_red) & (levels == level)
         ends = np.stack([i[chosen], j[chosen], np.full(chosen.sum(), np.nan)], axis=1)
-        xs, line = np.tile([0.0, 1.0, np.nan], len(ends)), {"color": RING if is_red else INK, "width": 1.6}
+        xs = np.tile([0.0, 1.0, np.nan], len(ends))
+        line = {"color": RING if is_red else INK, "width": 1.6}
         yield go.Scatter(x=xs, y=ends.reshape(-1), mode="lines", line=line, opacity=level / LEVELS)
     title = panel.title.translate(PICTURES)
     yield _texts([title], {"x": [0.5], "y": [-1], "textposition": "middle center"}, [INK])
@@ -86,7 +87,8 @@ def _texts(texts: Sequence[str], places: dict[str, Any], colors: list[str]) -> g
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     """Queries from top to bottom, keys from left to right, weight as color from 0 to 1."""
-    queries, keys = _axis_labels(attention.queries), _axis_labels(attention.keys)
+    queries = _axis_labels(attention.queries)
+    keys = _axis_labels(attention.keys)
     maximum = max(len(queries), len(keys), 1)
     gap = 1 if maximum <= 40 else 0
     figure = go.Figure(
@@ -103,7 +105,8 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
             colorbar=COLORBAR | {"title": {"text": "weight", "side": "bottom"}},
         )
     )
-    size, every = (12 if maximum <= 30 else 11), -(-maximum // LABELS)
+    size = 12 if maximum <= 30 else 11
+    every = -(-maximum // LABELS)
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         ticks = [label.partition(" ")[2] for label in labels[::every]]
         axis.update(type="category", tickvals=labels[::every], ticktext=ticks, tickfont={"size": size}, showgrid=False)
@@ -117,9 +120,11 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
 def products_figure(products: QueryKey) -> go.Figure:
     """The keys under the query, their products with it, both with a column for each dimension, and how the sum of a
     key's products becomes its weight."""
-    names, gap = _axis_labels(products.tokens), 1 if len(products.tokens) <= 40 else 0
+    names = _axis_labels(products.tokens)
+    gap = 1 if len(products.tokens) <= 40 else 0
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
-    titles, widths = ["query, and keys", "query × keys", sums], [0.36, 0.36, 0.28]
+    titles = ["query, and keys", "query × keys", sums]
+    widths = [0.36, 0.36, 0.28]
     figure = make_subplots(
         1, 3, column_widths=widths, shared_yaxes=True, horizontal_spacing=0.015, subplot_titles=titles
     )

@@ -38,7 +38,8 @@ def of_stored(data: bytes) -> bytes:
 
 def of_input(attention: InputAttention) -> bytes:
     """The JSON of the first tokens of an input that was run already; empty where queries and keys are not the same."""
-    labels, first = attention.queries.labels, slice(MAX_TOKENS)
+    labels = attention.queries.labels
+    first = slice(MAX_TOKENS)
     if labels != attention.keys.labels:
         return b""
     about = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
@@ -53,7 +54,9 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
     if not short:
         return b""
     surest = max(short, key=lambda each: each.weight)
-    stored, number, words = result.stored, surest.sentence["number"], surest.sentence["words"]
+    stored = result.stored
+    number = surest.sentence["number"]
+    words = surest.sentence["words"]
     start = sum(len(each["words"]) for each in stored.sentences if each["number"] < number)
     own = slice(start, start + len(words))
     guesses, weights = (values[choice.direction, ..., own] for values in (stored.guesses, stored.weights))

@@ -1,10 +1,8 @@
 """The product of query and key that makes a token's weights in one head, by dimension, and in some models' first layer
 by words and positions (methods, section 10)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,9 +15,7 @@ from bertviz_core.models.encoding import Batch, collate
 from bertviz_core.models.labels import Units
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput
-
-if TYPE_CHECKING:
-    from torch import Tensor
+from bertviz_core.models.tensors import Tensor
 
 BERT = "encoder.layer.0.attention.self.query", "encoder.layer.0.attention.self.key"
 PROJECTIONS = {  # family -> names, in the encoder, of the first layer's query and key projections
@@ -132,7 +128,8 @@ def _terms(model: AttentionModel, batch: Batch, head: int, position: int, scale:
     table = embeddings.position_embeddings
     positions = batch.mask.long().cumsum(1) - 1  # RoBERTa counts from after its padding
     positions = positions if table.padding_idx is None else positions + table.padding_idx + 1
-    word, position_vectors = embeddings.word_embeddings(batch.ids), table(positions)
+    word = embeddings.word_embeddings(batch.ids)
+    position_vectors = table(positions)
     types = batch.types if model.has_types else 0 * batch.types
     kind = embeddings.token_type_embeddings(types) if hasattr(embeddings, "token_type_embeddings") else 0 * word
     deviation = ((word + position_vectors + kind).var(-1, correction=0, keepdim=True) + norm.eps).sqrt()

@@ -32,7 +32,8 @@ def folded(page: str, selection: Selection) -> None:
     results = stored.results(selection)
     if not results:
         return
-    labels, label = memoize(behavior_labels, results), "no behavior computed yet"
+    labels = memoize(behavior_labels, results)
+    label = "no behavior computed yet"
     if labels is not None:
         behavior = str(labels[selection.head])
         does = NONE if behavior == OTHER else BEHAVIORS[behavior][-1]
@@ -97,6 +98,7 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
 
 def map_of(results: Results, base: int) -> HeadMap:
     """The map of all heads by what they do."""
-    labels, named = memoize(behavior_labels, results), memoize(linguistic, results)
+    labels = memoize(behavior_labels, results)
+    named = memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"
     return behavior_map(labels, memoize(columns, results), named, base)

@@ -122,7 +122,8 @@ def is_running(job: Job | None, stored: str = "No result was stored; finished pa
 
 def announce() -> None:
     """This reader's jobs, in the sidebar of every page; one that has ended is announced once."""
-    mine, before = session().jobs.values(), st.session_state.get("jobs announced", ())
+    mine = session().jobs.values()
+    before = st.session_state.get("jobs announced", ())
     st.session_state["jobs announced"] = ended = [job for job in mine if job.finished]
     for job in ended:
         if job not in before:
@@ -139,7 +140,8 @@ def offer_download(needed: DownloadNeeded) -> None:
     st.header("Download required")
     st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
     job = key, "Download", lambda: tasks.download(needed.name, None, [], services.store()), services.downloads()
-    label, icon = f"Download {needed.size / 1e6:,.0f} MB", ":material/download:"
+    label = f"Download {needed.size / 1e6:,.0f} MB"
+    icon = ":material/download:"
     st.button(label, type="primary", icon=icon, on_click=submit, args=job)
 
 

@@ -29,7 +29,8 @@ class _Identity:
     __slots__ = ("number", "object")
 
     def __init__(self, instance: Result | InputAttention | pd.DataFrame) -> None:
-        self.number, self.object = id(instance), ref(instance)
+        self.number = id(instance)
+        self.object = ref(instance)
 
     def __hash__(self) -> int:
         return self.number

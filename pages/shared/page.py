@@ -136,7 +136,8 @@ def head_map(
         if head := st.session_state[key].get("head"):
             address.choose(head=head)
 
-    origin, name = st.session_state.get("origin", ""), picture_name(key)
+    origin = st.session_state.get("origin", "")
+    name = picture_name(key)
     data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "height": height}
     changing = json.dumps(data | {"link": link}).encode()
     # One JSON object a line: Streamlit would write and check lists for thousands of heads again with every run.
@@ -212,13 +213,15 @@ def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
     """A button for each file: label -> its name, and what makes its bytes when the button is clicked."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         for text, (name, build) in files.items():
-            key, icon = f"download-{text}", ":material/download:"
+            key = f"download-{text}"
+            icon = ":material/download:"
             st.download_button(text, data=build, file_name=name, on_click="ignore", icon=icon, key=key)
 
 
 def downloads(result: Result) -> None:
     """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
-    builders, name = exports.builders(result), exports.slug(*result.file_parts())
+    builders = exports.builders(result)
+    name = exports.slug(*result.file_parts())
     files = {suffix: (name + suffix, build) for suffix, build in builders.items() if suffix != ".svg"}
     offer_files({titles.get(suffix, suffix[1:].upper()): file for suffix, file in files.items()})

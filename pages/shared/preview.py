@@ -24,7 +24,8 @@ def of(selection: Selection) -> bytes:
 
 def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
     """The preview of the model that a stored result is of, as JSON: of the chosen model, or where it is stored."""
-    fingerprint, settings = provenance["model"]["fingerprint"], provenance["settings"]
+    fingerprint = provenance["model"]["fingerprint"]
+    settings = provenance["settings"]
     weights = settings.get("weights", "attention")
     if fingerprint == selection.checkpoint.fingerprint():
         return of(selection.of_weights(weights))
@@ -51,7 +52,8 @@ def _stored(key: str) -> bytes:
 @st.cache_resource(max_entries=16, show_spinner=False)
 def _measured(key: str, _selection: Selection) -> Future[None]:
     """Measure and store it in the background, once for all readers."""
-    store, models = services.store(), services.loaded_models()
+    store = services.store()
+    models = services.loaded_models()
 
     def work() -> None:
         with suppress(BertvizError, OSError):  # a map without previews is a map all the same

@@ -20,7 +20,8 @@ NO_OP = 0.01  # of the whole model's loss
 
 
 def matter(result: Ablation, base: int) -> Answer:
-    head, change = result.largest("loss_change"), result["loss_change"]
+    head = result.largest("loss_change")
+    change = result["loss_change"]
     return Answer(
         decide(head_intervals(result, "loss_change").at(highest(change))),
         f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
@@ -32,12 +33,14 @@ def matter(result: Ablation, base: int) -> Answer:
 
 
 def no_op(result: Ablation, base: int) -> Answer:
-    change, interval = result["to_sink_loss_change"], head_intervals(result, "to_sink_loss_change")
+    change = result["to_sink_loss_change"]
+    interval = head_intervals(result, "to_sink_loss_change")
     head = result.largest("to_sink_loss_change")
     lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
     largest = np.maximum(-interval.low, interval.high)
     size = Interval(lowest.max(), largest.max(), interval.enough)
-    name, half = TOKENS[result.sink][0], half_width(result.interval("to_sink_loss_change")[head])
+    name = TOKENS[result.sink][0]
+    half = half_width(result.interval("to_sink_loss_change")[head])
     together = f"no group of heads attends mostly to {name}."
     for group in result.groups:
         if group["name"] == f"to_{result.sink}":
@@ -67,7 +70,9 @@ def paper_figure(result: Ablation, base: int = 1) -> go.Figure:
 
 def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
     """The gradient estimate against the measured change with its 95% interval, a dot for each head."""
-    change, interval, estimate = result["loss_change"], result.interval("loss_change"), result["gradient_estimate"]
+    change = result["loss_change"]
+    interval = result.interval("loss_change")
+    estimate = result["gradient_estimate"]
     each = zip(all_heads(*change.shape), change.flat, interval.flat, estimate.flat, strict=True)
     texts = [
         [head.label(), f"{head.label(base)}: {number(value)} ± {half_width(half)} nats; estimate {number(guess)}"]
@@ -187,5 +192,6 @@ class AblationAnalysis(Analysis):
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Passes over the corpus: every head twice, from its own layer on; groups with their controls; the curve."""
-        layers, heads = checkpoint.layers, checkpoint.heads
+        layers = checkpoint.layers
+        heads = checkpoint.heads
         return heads * (layers + 1) + 40 + layers / 2

@@ -62,7 +62,9 @@ class HeadChanges(GradientAverages):
         whole = self.worst.masked_fill(~known[..., None], 0)
         position_ids = whole[..., 1].long()
         ids = whole[..., 2:5].long().cpu().numpy()
-        vocabulary, contexts, by_number = np.unique(ids), {}, {example.number: example for example in examples}
+        vocabulary = np.unique(ids)
+        contexts = {}
+        by_number = {example.number: example for example in examples}
         for position_id in position_ids[known].unique().tolist():
             number, position = divmod(position_id, MAX_POSITIONS)
             contexts[f"{number}:{position}"] = _context(by_number[number], position, targets, tokens)
@@ -81,7 +83,8 @@ def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) 
     names = tokens.names(targets.apply(example)[0])
     if targets.shift:
         names[position:] = ["…"]
-    left, right = names[max(0, position - CONTEXT) : position], names[position + 1 : position + 1 + CONTEXT]
+    left = names[max(0, position - CONTEXT) : position]
+    right = names[position + 1 : position + 1 + CONTEXT]
     return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
 
 

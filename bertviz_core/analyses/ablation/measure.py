@@ -51,7 +51,9 @@ class AblationRun:
 
     def run(self, examples: Sequence[Encoded], run_stage: object, progress: Progress, batch_tokens: int | None) -> None:
         """Measure behaviors; mean outputs, where they are asked for; each head; sets of heads."""
-        self.restart, self.progress, layers = Restart(self.model), progress, self.model.layers
+        self.restart = Restart(self.model)
+        self.progress = progress
+        layers = self.model.layers
         self.batch_tokens = batch_tokens or self.model.batch_tokens
         labels, self.sink = self.behaviors(examples)
         self.examples = list(with_words(examples, self.targets, self.heads.skipped))
@@ -84,9 +86,11 @@ class AblationRun:
     def _mean_outputs(self) -> Tensor:
         """(layer, head, width of a head): the mean output of each head over the tokens of the labeled segments."""
         self.progress.start("Measuring the mean outputs of heads", len(self.examples), "segments")
-        total, tokens = torch.zeros((), dtype=torch.float64, device=self.model.device), 0
+        total = torch.zeros((), dtype=torch.float64, device=self.model.device)
+        tokens = 0
         for group in buckets(self.examples, min(self.batch_tokens, BATCH_TOKENS)):
-            batch, sums = collate(group, self.model.tokens, self.model.device), list[Tensor]()
+            batch = collate(group, self.model.tokens, self.model.device)
+            sums = list[Tensor]()
             real = batch.mask[:, None, :, None]
 
             def combine(weights: Tensor, value: Tensor, real: Tensor = real, sums: list[Tensor] = sums) -> Tensor:
@@ -96,7 +100,8 @@ class AblationRun:
 
             with torch.inference_mode():
                 self.model.encoder(**label(batch, self.targets)[0].inputs(self.model), combine=combine)
-            total, tokens = total + torch.stack(sums), tokens + batch.tokens()
+            total = total + torch.stack(sums)
+            tokens = tokens + batch.tokens()
             self.progress.advance(len(group))
         return total / tokens
 
@@ -122,7 +127,8 @@ class AblationRun:
 
     def _each_set(self, model: AttentionModel, batch: Batch, observe: Observe, sets: Tensor) -> None:
         shown, labels = label(batch, self.targets)
-        whole, first = predict_whole(self.restart, shown, labels), _lowest_layer(sets)
+        whole = predict_whole(self.restart, shown, labels)
+        first = _lowest_layer(sets)
         change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
         for layer in first.unique().tolist():
             which = (first == layer).nonzero()[:, 0]
@@ -174,10 +180,13 @@ accumulator = AblationRun
 
 def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
     """The result of an ablation from what its passes measured."""
-    fields, averages, curve = run.heads.fields(segments), run.sets.result(), len(run.removals) - 1
+    fields = run.heads.fields(segments)
+    averages = run.sets.result()
+    curve = len(run.removals) - 1
     change = averages["mean"][0, 0]
     interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
-    measured, records = iter(zip(change[curve:].tolist(), interval[curve:].tolist(), strict=True)), []
+    measured = iter(zip(change[curve:].tolist(), interval[curve:].tolist(), strict=True))
+    records = []
     for group in run.groups:
         (own, half), *others = islice(measured, len(group.sets))
         draws = [draw for draw, _ in others]

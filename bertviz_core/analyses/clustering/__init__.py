@@ -51,7 +51,9 @@ def paper_figure(result: Clustering, base: int = 1) -> go.Figure:
 
 def by_behavior(result: Clustering, base: int = 1) -> go.Figure:
     """One point for each head, with the marker, letter or name of its behavior; the legend hides behaviors."""
-    figure, labels, data = go.Figure(), result.behaviors.reshape(-1), hover_data(result, base)
+    figure = go.Figure()
+    labels = result.behaviors.reshape(-1)
+    data = hover_data(result, base)
     for behavior in (name for name in BEHAVIORS if (labels == name).any()):
         chosen = labels == behavior
         x, y = result.embedding[chosen].T
@@ -79,7 +81,8 @@ def by_layer(result: Clustering, base: int = 1) -> go.Figure:
         "line": OUTLINE,
         "colorbar": COLORBAR | bar | {"tick0": base, "dtick": -(-result.shape[0] // 6)},
     }
-    (x, y), data = result.embedding.T, hover_data(result, base)
+    x, y = result.embedding.T
+    data = hover_data(result, base)
     figure = go.Figure().add_scatter(
         x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False
     )
@@ -100,7 +103,8 @@ def matrix(result: Clustering, base: int = 1) -> go.Figure:
     """Draw, from top to bottom, the dendrogram, a square for each head in its behavior's color, which readers click
     (plotly reports no clicks on a heatmap), and the divergences; of over MAX_ROWS heads the means over neighbors."""
     figure = make_subplots(3, 1, shared_xaxes=True, row_heights=[0.16, 0.03, 0.81], vertical_spacing=0.008)
-    count, labels = len(result.order), [all_labels(*result.shape, base)[i] for i in result.order]
+    count = len(result.order)
+    labels = [all_labels(*result.shape, base)[i] for i in result.order]
     squares = {
         "symbol": "square",
         "size": max(4, min(14, 800 // count)),

@@ -40,7 +40,8 @@ SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
 CLOSE = 1e-5  # nats a row: pairs under it are done again
 CHUNK = 1024  # positions summed in float32
-CPU_BUFFER, GPU_BUFFER = 1 << 18, 1 << 26  # elements of the mixtures of a head: fit a CPU's cache and keep a GPU busy
+CPU_BUFFER = 1 << 18  # elements of the mixtures of a head that fit a CPU's cache
+GPU_BUFFER = 1 << 26  # as many as keep a GPU busy
 NEAREST_ONE = 1 - 2**-24  # the float32 before 1
 SOURCE = Path(__file__).with_name("mixture_kernel.cpp")
 LANES = 16  # the kernel reads positions in vectors of so many
@@ -87,7 +88,8 @@ def behavior_values(batch: Batch, attention: LayerAttention, smoothed: bool = Fa
 
 def accumulator(model: AttentionModel, request: Request) -> DivergenceSums:
     """The accumulator for one pass. Mode "as in the paper" compares 0.001 / N + 0.999 A, as the release does."""
-    smoothed, known = request.settings.paper, SURFACE_QUANTITIES + ENTROPY_QUANTITIES
+    smoothed = request.settings.paper
+    known = SURFACE_QUANTITIES + ENTROPY_QUANTITIES
     values = partial(behavior_values, smoothed=smoothed)
     return DivergenceSums(smoothed, known, values, model.layers, model.heads, model.device)
 
@@ -96,7 +98,8 @@ def finish(sums: DivergenceSums, segments: Segments, provenance: dict[str, Any])
     """The mean per token (mode "as in the paper": the sum), its embedding by the run's seed, and its dendrogram."""
     divergence = sums.divergence.cpu().numpy() / (1 if sums.smoothed else sums.tokens)
     seed = provenance["settings"]["seed"]
-    (embedding, stress), (linkage, order) = embed(divergence, seed), dendrogram(divergence)
+    embedding, stress = embed(divergence, seed)
+    linkage, order = dendrogram(divergence)
     return Clustering(
         provenance=provenance,
         divergence=divergence,

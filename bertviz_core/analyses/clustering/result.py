@@ -50,7 +50,8 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     if len(divergence) == 1:
         return np.zeros((0, 4)), np.zeros(1, dtype=np.int64)
-    distances, is_ordered = squareform(divergence, checks=False), len(divergence) <= MANY_HEADS
+    distances = squareform(divergence, checks=False)
+    is_ordered = len(divergence) <= MANY_HEADS
     tree = linkage(distances, method="average", optimal_ordering=is_ordered)
     return tree, leaves_list(tree).astype(np.int64)
 
@@ -58,7 +59,8 @@ def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """Mean divergence of two heads with the same label, and with different ones; NaN where there are none."""
     first, second = np.triu_indices(len(labels), 1)
-    pairs, same = divergence[first, second], labels[first] == labels[second]
+    pairs = divergence[first, second]
+    same = labels[first] == labels[second]
     within, between = (float(part.mean()) if part.size else float("nan") for part in (pairs[same], pairs[~same]))
     return within, between
 
@@ -181,7 +183,8 @@ def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> 
     """How much closer two heads with the same label are than others, less what 95% of the permutations of the labels
     give; heads labeled OTHER are left out."""
     chosen = labels != OTHER
-    divergence, labels = result.divergence[np.ix_(chosen, chosen)], labels[chosen]
+    divergence = result.divergence[np.ix_(chosen, chosen)]
+    labels = labels[chosen]
     within, between = within_and_between(divergence, labels)
     if np.isnan([within, between]).any():
         raise KeyError(same)

@@ -40,8 +40,10 @@ def against_baseline(
     counts: AntecedentCounts, base: int, system: str = "", points: float = 0.0, direction: int = 0
 ) -> Answer:
     """The best head of one direction beside one system, or the best of the baselines."""
-    best, strongest = counts.best(direction=direction), max(BASELINES, key=lambda name: counts.of_system(name)[0])
-    row, other = counts.row(best), counts.of_system(system or strongest)[0]
+    best = counts.best(direction=direction)
+    strongest = max(BASELINES, key=lambda name: counts.of_system(name)[0])
+    row = counts.row(best)
+    other = counts.of_system(system or strongest)[0]
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
     interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
     few = f" Fewer than {MIN_SCORED} mentions are too few to decide." if row["n"] < MIN_SCORED else ""
@@ -50,7 +52,8 @@ def against_baseline(
         side = " (only those with an antecedent that comes earlier count)"
         accuracy = f"{row['accuracy_of_all_mentions']:.1%}"
         whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
-    gap, named = row["accuracy"] - other, system or f"the best baseline, {strongest}"
+    gap = row["accuracy"] - other
+    named = system or f"the best baseline, {strongest}"
     distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {named} ({other:.1%})"
     if system not in ("", strongest):
         distance += f"; the best baseline is {strongest} ({counts.of_system(strongest)[0]:.1%})"
@@ -108,7 +111,8 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
         figure.update_xaxes(single.layout.xaxis, title_text="layer" if below else "", **panel)
         figure.update_yaxes(single.layout.yaxis, title_text="" if right else "head", **panel)
     figure.data[0].colorbar.title.text = f"accuracy of attention {arrow(DIRECTIONS[0])}"
-    height, margin = round(1.3 * single.layout.height), {"t": 30, "b": 80}
+    height = round(1.3 * single.layout.height)
+    margin = {"t": 30, "b": 80}
     return finish(figure, height, showlegend=False, margin=margin, title=None, meta=DIRECTIONS[0])
 
 
@@ -117,7 +121,8 @@ def by_group(
 ) -> go.Figure:
     """A line for each head or system: accuracy by distance of the nearest antecedent or by gender of the pronoun; bars
     of 95% intervals over documents, n on hover. Groups without items are gaps, and lines stand a little apart."""
-    figure, ticks = go.Figure(), BREAKDOWNS[breakdown]
+    figure = go.Figure()
+    ticks = BREAKDOWNS[breakdown]
     for index, (at, (color, dash, symbol)) in enumerate(zip(shown, LINES, strict=False)):
         name = at if isinstance(at, str) else f"head {at.head.label(base)}"
         if isinstance(at, DirectedHead) and at.direction:  # the paper's direction is omitted

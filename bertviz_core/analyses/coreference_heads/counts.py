@@ -134,7 +134,8 @@ class ItemCounts(Result):
             moments = exact if at in EXACT else stored.system_moments[:, stored.systems.index(at)]
         else:
             index = at.at if at else ()
-            correct, moments = self.rows[index], stored.moments[:, :, self.index][:, *index]
+            correct = self.rows[index]
+            moments = stored.moments[:, :, self.index][:, *index]
         return pooled(correct), pooled(by_row(stored.group_n)), joint(pooled(stored.item_moments), pooled(moments))
 
     def scores(self, at: DirectedHead | str | None = None) -> Scores:
@@ -145,7 +146,8 @@ class ItemCounts(Result):
         """The sums (type,) of the head best in one half of the documents on `picked_on`, in the other half; both halves
         added. No right guesses are known (NaN) where a half has no item of that type."""
         picked = TYPE_ROWS.index(picked_on) * FOLDS
-        rows, moments = self.rows[direction], self.stored.moments[:, direction, self.index]
+        rows = self.rows[direction]
+        moments = self.stored.moments[:, direction, self.index]
         heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
 
         def added(rows: np.ndarray) -> np.ndarray:
@@ -159,8 +161,10 @@ class ItemCounts(Result):
         """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; EXACT
         have no interval."""
         enough = bool(self.n[0] >= MIN_SCORED and self.documents[0] >= MIN_UNITS)
-        heldout, other = self.sums_held_out("all", direction), self.of_system(system)[0]
-        accuracy, (size, freedom) = share(*heldout[:2])[0], (each[0] for each in effective_n(*heldout))
+        heldout = self.sums_held_out("all", direction)
+        other = self.of_system(system)[0]
+        accuracy = share(*heldout[:2])[0]
+        size, freedom = (each[0] for each in effective_n(*heldout))
         interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
         if system in EXACT:
             return interval.minus(Interval(other, other))
@@ -176,7 +180,8 @@ class ItemCounts(Result):
         name, direction = at, ""
         if isinstance(at, DirectedHead):
             correct, n_held_out, _ = self.sums_held_out(picked_on, at.direction)
-            direction, heldout = DIRECTIONS[at.direction], float(share(correct, n_held_out)[index])
+            direction = DIRECTIONS[at.direction]
+            heldout = float(share(correct, n_held_out)[index])
             name = f"head {at.head.label()}" + (f", {direction}" if at.direction else "")
         values = {"accuracy": accuracy, "low": low, "high": high, "heldout_accuracy": heldout, "direction": direction}
         row = {"system": name, "type": kind, "n": n, "documents": int(self.documents[index]), **values}

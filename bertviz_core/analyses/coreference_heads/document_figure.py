@@ -53,11 +53,13 @@ def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
     """`document` as a result stores it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
     A right guess is a solid green curve with a tick, a wrong one red, dashed, with a cross, at the mention; the
     fainter, the less attention."""
-    words, mentions = document["words"], document["mentions"]
+    words = document["words"]
+    mentions = document["mentions"]
     boxes = _flow(words, set(document["sentences"]))
     feet, curves = _laid_out(boxes, mentions, guesses)
     x, end = (edge((x for curve in curves for x, _ in curve), default=0.0) for edge in (min, max))
-    left, height = min(0.0, x - LANE), (feet[-1] if boxes else TEXT) + BELOW
+    left = min(0.0, x - LANE)
+    height = (feet[-1] if boxes else TEXT) + BELOW
     width = max(COLUMNS * LETTER + BESIDE, end + LANE) - left
     view = {"viewBox": f"{left:.0f} 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}", "role": "img"}
     letters = {"fill": "currentColor", "font-family": "ui-monospace, Menlo, Consolas, monospace", "font-size": "14"}
@@ -86,7 +88,9 @@ def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
     """Words one after the other, a new line for each sentence and where a line is full; from the right where the
     writing begins there."""
     boxes: list[WordBox] = []
-    column, line, mirrored = 0, -1, right_to_left(words)
+    column = 0
+    line = -1
+    mirrored = right_to_left(words)
     for index, (word, after) in enumerate(zip_longest(words, words[1:], fillvalue="")):
         length = columns(_shown(word))
         behind = 2 if len(after) == 1 and not after.isalnum() else 0  # a full stop or comma begins no line of its own
@@ -147,7 +151,8 @@ def _laid_out(
     passing = zip(sides, lanes(sides), strict=True)
     runs: list[list[Span]] = []  # the parts of each curve above a line
     for source, target in ends:
-        start, end = source.middle + 1, target.middle - 3  # a little before the middle of a word, where others begin
+        start = source.middle + 1
+        end = target.middle - 3  # a little before the middle of a word, where others begin
         if source.line == target.line:
             runs.append([(source.line, start, end)])
         else:
@@ -163,7 +168,8 @@ def _laid_out(
     curves: list[list[Point]] = []
     for parts in placed:
         along = [(x, feet[line] - TEXT - LANE * lane) for line, start, end, lane in parts for x in (start, end)]
-        first, last = feet[parts[0][0]] - RISE, feet[parts[-1][0]] - RISE
+        first = feet[parts[0][0]] - RISE
+        last = feet[parts[-1][0]] - RISE
         curves.append([(along[0][0], first), *along, (along[-1][0], last)])
     return feet, curves
 

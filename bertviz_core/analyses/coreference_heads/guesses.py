@@ -5,11 +5,8 @@ Pronouns say number, gender and person; for other mentions (third person) a plur
 an "and" says plural, and the nouns and titles listed here say a gender. What nothing says is unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +14,7 @@ from bertviz_core.corpora.coreference.mentions import PRONOUNS, TYPES, Features,
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.encoding import Membership, membership, word_of
 from bertviz_core.models.reading import Window
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
+from bertviz_core.models.tensors import Tensor
 
 DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
 CANDIDATES = ("mentions", "words")
@@ -62,7 +56,8 @@ def index_of(candidates: str) -> int:
 
 def groups_of(window: Window) -> np.ndarray:
     """(item, group) bool."""
-    document, heads = window.document, window.heads
+    document = window.document
+    heads = window.heads
     members = np.zeros((len(window.items), GROUPS), dtype=bool)
     for row, item in enumerate(window.items):
         kind = mention_type(document, head := heads[item.mention])
@@ -80,7 +75,8 @@ def earlier_antecedents(window: Window) -> Window:
     that then have no antecedent are no items."""
 
     def earlier(item: Item) -> Item:
-        own, choices = window.heads[item.mention], (item.candidates, item.antecedents)
+        own = window.heads[item.mention]
+        choices = (item.candidates, item.antecedents)
         return Item(item.mention, *(tuple(other for other in each if window.heads[other] < own) for each in choices))
 
     return replace(window, items=tuple(item for item in map(earlier, window.items) if item.antecedents))
@@ -98,11 +94,12 @@ class Questions:
     groups: Tensor  # (batch, item, group) 0 or 1
 
     @classmethod
-    def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> Questions:
+    def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "Questions":
         """The items of one batch's windows; in a causal model other words are those before a mention."""
         import torch
 
-        count, words = max(len(w.items) for w in windows), max(w.span[1] - w.span[0] for w in windows)
+        count = max(len(w.items) for w in windows)
+        words = max(w.span[1] - w.span[0] for w in windows)
         shape = (len(windows), count)
         head = np.zeros(shape, dtype=np.int64)
         mention = np.full((*shape, words), -1, dtype=np.int32)
@@ -154,9 +151,12 @@ def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tens
 
 def baselines_right(window: Window) -> np.ndarray:
     """(system, item) bool: whether each of BASELINES guesses an antecedent."""
-    document, heads, described = window.document, window.heads, {}
+    document = window.document
+    heads = window.heads
+    described = {}
     for mention in {mention for item in window.items for mention in (item.mention, *item.candidates)}:
-        span, head = document.mentions[mention], document.words[heads[mention]]
+        span = document.mentions[mention]
+        head = document.words[heads[mention]]
         words = [word.lower() for word in document.words[span.start : span.end]]
         tag = document.tags[heads[mention]] if document.tags else ""
         described[mention] = words, head.lower(), features(words, head, tag)
@@ -177,7 +177,8 @@ def baselines_right(window: Window) -> np.ndarray:
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
     """Features of a mention with these words and this head word."""
-    head, lowered = head.lower(), {word.lower() for word in words}
+    head = head.lower()
+    lowered = {word.lower() for word in words}
     if head in PRONOUNS:
         return PRONOUNS[head]
     ending = head.endswith("s") and not head.endswith(SINGULAR_ENDINGS) and len(head) > 3

@@ -47,7 +47,10 @@ class AntecedentSums:
     def __init__(
         self, layers: int, heads: int, device: str, first_piece: bool, starts: dict[int, list[int]] | None = None
     ) -> None:
-        self.layers, self.heads, self.device, self.first_piece = layers, heads, device, first_piece
+        self.layers = layers
+        self.heads = heads
+        self.device = device
+        self.first_piece = first_piece
         shape = (layers, len(DIRECTIONS), len(CANDIDATES), heads, GROUPS)
         self.sums: dict[str, Any] = {
             "right": torch.zeros(shape, dtype=torch.int64, device=device),
@@ -97,7 +100,8 @@ class AntecedentSums:
         for row, window in enumerate(windows):
             self._add(window, [array[row, ..., : len(window.items)] for array in self.arrays])
             groups = guesses.groups_of(window)
-            others[row, :-1], others[row, -1] = guesses.baselines_right(window).astype(np.int64) @ groups, groups.sum(0)
+            others[row, :-1] = guesses.baselines_right(window).astype(np.int64) @ groups
+            others[row, -1] = groups.sum(0)
         self.others = torch.from_numpy(others).to(self.device)
         self.sums["system_correct"] += others[:, :-1].sum(0)
         self.sums["group_n"] += others[:, -1].sum(0)
@@ -107,7 +111,8 @@ class AntecedentSums:
         document, number = window.document, window.document.number
         if number not in self.starts:
             self.starts[number] = [first for first, _ in passages(document.sentences, len(document.words))]
-        mentions, starts = [item.mention for item in window.items], self.starts[number]
+        mentions = [item.mention for item in window.items]
+        starts = self.starts[number]
         begins = [starts[bisect_right(starts, window.heads[mention]) - 1] for mention in mentions]
         table = [[number, mention, first, *window.span] for mention, first in zip(mentions, begins, strict=True)]
         self.blocks[window.item_number] = ItemGuesses(np.array(table, dtype=np.uint32), *arrays)
@@ -138,7 +143,9 @@ class AntecedentSums:
         return pack(self.sums | state | {"blocks": blocks, "documents": list(self.documents.items())})
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full, start = unpack(data), self.new_empty(), 0
+        state = unpack(data)
+        full = self.new_empty()
+        start = 0
         full.sums = {name: state[name] for name in self.sums}
         full.sums["right"] = torch.from_numpy(state["right"]).to(self.device)
         items = ItemGuesses(**unpack(state["items"]))
@@ -156,7 +163,8 @@ def accumulator(model: AttentionModel, request: Request) -> AntecedentSums:
 
 def finish(accumulator: AntecedentSums, windows: Windows, provenance: dict[str, Any]) -> CoreferenceHeads:
     """The result, with the first items and their documents."""
-    items, numbers = accumulator.items().take(slice(MAX_ITEMS)), sorted(accumulator.documents)
+    items = accumulator.items().take(slice(MAX_ITEMS))
+    numbers = sorted(accumulator.documents)
     items.items[:, 0] = np.searchsorted(numbers, items.items[:, 0])
     moments = accumulator.by_document.whole().transpose(1, 2, 0, 3)  # (4, system, layer, row)
     of_heads = moments[2:, : -len(BASELINES)].reshape(2, len(DIRECTIONS), len(CANDIDATES), -1, *moments.shape[2:])

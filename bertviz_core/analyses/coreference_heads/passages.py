@@ -105,7 +105,8 @@ class ItemGuesses(NamedTuple):
 def first_guesses(result: CoreferenceHeads, choice: DirectedHead) -> ItemGuesses:
     """A head's guesses for the items of the `first_documents`."""
     chains = [[mention[2] for mention in document["mentions"]] for document in result.first_documents]
-    guess, weight = result.guess[choice.at], result.weight[choice.at]
+    guess = result.guess[choice.at]
+    weight = result.weight[choice.at]
     pairs = zip(*result.items[:, :2].T.tolist(), guess.tolist(), strict=True)
     right = [chains[number][mention] == chains[number][other] for number, mention, other in pairs]
     return ItemGuesses(result.items, guess, weight, np.array(right, dtype=bool))
@@ -166,7 +167,9 @@ class GuessedPassages:
     `document_record` does."""
 
     def __init__(self, query: PassageQuery, items: ItemGuesses, documents: Documents) -> None:
-        self.query, self.items, self.documents = query, items.by_passage(), documents
+        self.query = query
+        self.items = items.by_passage()
+        self.documents = documents
         self.starts = np.flatnonzero(np.diff(self.items.passages(), prepend=-1))  # each passage's first item
 
     def confidence(self) -> np.ndarray:
@@ -177,7 +180,8 @@ class GuessedPassages:
         numbers, firsts = self.items.items[self.starts[indices]][:, [0, 2]].T
         have = []
         for number, document in self.documents(np.unique(numbers).tolist()):
-            named, ends = has([document["name"]], self.query.searched), _ends(document)
+            named = has([document["name"]], self.query.searched)
+            ends = _ends(document)
             for index, first in zip(indices[numbers == number], firsts[numbers == number].tolist(), strict=True):
                 if named or has(document["words"][first : ends[first]], self.query.searched):
                     have.append(index)
@@ -191,8 +195,10 @@ class GuessedPassages:
 
     def _entry(self, items: ItemGuesses, document: dict[str, Any]) -> PassageExample:
         first = int(items.items[0, 2])
-        end, chosen = _ends(document)[first], items.take(self._chosen(items))
-        guesses, windows = chosen.guesses(), list(map(tuple, chosen.items[:, 3:].tolist()))
+        end = _ends(document)[first]
+        chosen = items.take(self._chosen(items))
+        guesses = chosen.guesses()
+        windows = list(map(tuple, chosen.items[:, 3:].tolist()))
         words = {window: tuple(document["words"][slice(*window)]) for window in windows}  # each once
         listed = []
         for guess, window in zip(guesses, windows, strict=True):

@@ -112,15 +112,18 @@ class AntecedentCounts(ItemCounts):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every type of mention, with its interval over documents; every head and every system by
         distance and by gender."""
-        labels, (right, n, low, high) = all_labels(*self.accuracy.shape[2:]), self.scores()
+        labels = all_labels(*self.accuracy.shape[2:])
+        right, n, low, high = self.scores()
         shape = len(DIRECTIONS), len(n), -1  # (direction, column, head)
         right, low, high = (np.moveaxis(part, -1, 1).reshape(shape) for part in (right, low, high))
         columns = {"n": np.broadcast_to(n[:, None], right.shape), "right": right}
         columns |= {"accuracy": share(right, n[:, None]), "low": low, "high": high}
-        typed, groups = {name: each[:, COLUMNS["type"]] for name, each in columns.items()}, []
+        typed = {name: each[:, COLUMNS["type"]] for name, each in columns.items()}
+        groups = []
         of_systems = np.stack([self.sums_of(system)[0] for system in self.systems])  # (system, column)
         for breakdown, names in BREAKDOWNS.items():
-            own, heads = COLUMNS[breakdown], [f"head {label}" for label in labels]
+            own = COLUMNS[breakdown]
+            heads = [f"head {label}" for label in labels]
             counts = {"n": np.tile(n[own], (len(self.systems), 1)), "right": of_systems[:, own]}
             groups.append(tidy({"system": self.systems, "group": names}, counts))
             counts = {name: columns[name][:, own] for name in counts}

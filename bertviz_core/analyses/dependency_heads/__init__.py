@@ -30,7 +30,8 @@ CORRECTED = f"with an interval corrected for the number of relations. {HELD_OUT}
 
 def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
     """What the best head of a relation finds, the best fixed offset, and of a causal model a random word."""
-    row, choice = shown.row(relation), shown.best_choice(relation)
+    row = shown.row(relation)
+    choice = shown.best_choice(relation)
     heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
     few = f" Fewer than {MIN_SCORED} words are too few to decide." if row["n"] < MIN_SCORED else ""
     side = whole = random = ""
@@ -71,7 +72,8 @@ def clearest_relation(shown: RelationCounts, base: int) -> Answer:
 
 def no_head_parses(shown: RelationCounts, base: int) -> Answer:
     gain = shown.gain(1).at(shown.relations.index(ALL))
-    sentence, best = relation_sentence(shown, ALL, base), shown.best_choice(ALL)
+    sentence = relation_sentence(shown, ALL, base)
+    best = shown.best_choice(ALL)
     return Answer(decide(gain.negative(), -OVERALL), sentence, best.head)
 
 
@@ -81,7 +83,8 @@ def dependents_attend(shown: RelationCounts, base: int) -> Answer:
     if shown.is_causal:
         raise KeyError("direction")
     is_above = shown.above() & ~np.isin(shown.relations, NO_RELATION)
-    forward, n = int((shown.best()[is_above, 0] == 0).sum()), int(is_above.sum())
+    forward = int((shown.best()[is_above, 0] == 0).sum())
+    n = int(is_above.sum())
     return Answer(
         decide(Interval(*wilson(forward, n), n >= MIN_UNITS), 0.5),
         f"For {forward} of the {n} relations whose best head is above the best fixed offset, that head reads "

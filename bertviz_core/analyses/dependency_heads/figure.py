@@ -92,18 +92,21 @@ def examples(result: RelationCounts, choice: DirectedHead, relation: str) -> lis
 
 def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
     """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
-    words, governors = example.sentence["words"], example.sentence["governors"]
+    words = example.sentence["words"]
+    governors = example.sentence["governors"]
     gold, guessed = [], []
     for i, (governor, name) in enumerate(zip(governors, example.sentence["relations"], strict=True)):
         chosen = i in example.chosen
         gold.append(gold_arc(words, i, governor, name, shown=chosen))
         if chosen and len(words) > 1:
-            guess, weight = int(example.guesses[i]), example.weights[i] / 255
+            guess = int(example.guesses[i])
+            weight = example.weights[i] / 255
             right = guess == governor - 1
             text = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight:.2f}, "
             text += "right" if right else "wrong"
             guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weight:.2f}", text, right))
-    head, direction = choice.head.label(), DIRECTIONS[choice.direction]
+    head = choice.head.label()
+    direction = DIRECTIONS[choice.direction]
     name = f"Gold arcs and the guesses of head {head}, {direction}, for: {' '.join(words)}"
     return sentence_svg(words, gold, guessed, name)
 

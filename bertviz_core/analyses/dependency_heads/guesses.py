@@ -5,12 +5,10 @@ A head's guess for word w is the other word with the most word-level attention. 
 `governor->dependent` column w (which word attends most to w).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +17,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.treebank import ALL, UAS, Sentence, function_heads, sentence_of
 from bertviz_core.corpora.word_search import has
-
-if TYPE_CHECKING:
-    from torch import Tensor
-
+from bertviz_core.models.tensors import Tensor
 
 DIRECTIONS = ("dependent->governor", "governor->dependent")
 FOLDS = 2  # by the parity of the sentence's number
@@ -114,10 +109,11 @@ class SentenceQuery(GuessQuery[SentenceExample]):
     merge_subtypes: bool = False
     causal: bool = False
 
-    def listing(self, collection: Any) -> GuessedSentences:
+    def listing(self, collection: Any) -> "GuessedSentences":
         at = self.choice.at
         if isinstance(collection, StoredParts):
-            parts, source = list(collection.read(("guesses", "weights"), at)), collection.source
+            parts = list(collection.read(("guesses", "weights"), at))
+            source = collection.source
             return GuessedSentences(self, parts, lambda skipped: Treebank(source).sentences(skipped))
         stored = collection.stored
         sentences = list(map(sentence_of, stored.sentences))
@@ -154,7 +150,8 @@ class GuessedSentences:
             np.concatenate([part[name] for part in parts]) for name in names
         )
         counted = [self._counted(part[f"{query.view}/names"])[part[f"{query.view}/relations"]] for part in parts]
-        self.governors, self.chosen = governors.astype(np.int64), np.concatenate(counted)
+        self.governors = governors.astype(np.int64)
+        self.chosen = np.concatenate(counted)
         self.starts = np.cumsum(self.lengths) - self.lengths
         if query.causal:  # only governors on the side that the direction finds
             words = 1 + np.arange(len(governors)) - np.repeat(self.starts, self.lengths)
@@ -162,7 +159,8 @@ class GuessedSentences:
 
     def _counted(self, relations: Sequence[str]) -> np.ndarray:
         """Whether words of these relations count."""
-        asked, is_merged = self.query.relation, self.query.merge_subtypes or self.query.relation == UAS
+        asked = self.query.relation
+        is_merged = self.query.merge_subtypes or self.query.relation == UAS
         names = [base_of(name) if is_merged else name for name in relations]
         return np.array([name != "punct" if asked == UAS else asked in (ALL, name) for name in names], dtype=bool)
 
@@ -179,7 +177,8 @@ class GuessedSentences:
         return np.array([i for i, sentence in sentences if has(sentence.words, self.query.searched)], dtype=np.int64)
 
     def entries(self, indices: Sequence[int]) -> list[SentenceExample]:
-        sentences, examples = dict(self._sentences(indices)), []
+        sentences = dict(self._sentences(indices))
+        examples = []
         for index in indices:
             own = slice(self.starts[index], self.starts[index] + self.lengths[index])
             record = sentence_record(VIEWS[self.query.view](sentences[index]), self.query.merge_subtypes)

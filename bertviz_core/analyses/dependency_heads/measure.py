@@ -70,7 +70,8 @@ class Guesses:
         size = self.words.mask.shape[1]
         self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
         shape = (len(self.examples), len(DIRECTIONS), self.layers, self.heads, size)
-        self.guesses, self.weights = np.zeros(shape, np.uint8 if size <= 256 else np.uint16), np.zeros(shape, np.uint8)
+        self.guesses = np.zeros(shape, np.uint8 if size <= 256 else np.uint16)
+        self.weights = np.zeros(shape, np.uint8)
 
     def score(self, layer: int, maps: Tensor) -> None:
         """Take in word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten, and count
@@ -92,7 +93,8 @@ class Guesses:
         is_marked = np.array([after.lower() in self.possessives for after in (*sentence.words[1:], "")])
         for view, viewed in VIEWS.items():
             tree = viewed(sentence)
-            governors, is_ruled = np.array(tree.governors), is_marked & (np.array(tree.relations) == "poss")
+            governors = np.array(tree.governors)
+            is_ruled = is_marked & (np.array(tree.relations) == "poss")
             above = enumerate(tree.governors, start=1)
             sides = [view_of_side(view, SIDES[g > word]) if self.causal and g else view for word, g in above]
             visible = np.where(governors < words, words - 1, last - words).clip(min=1)  # a word drawn on its side
@@ -130,7 +132,8 @@ class Guesses:
         return pack(self.counts.sums | records | self.joined(numbers) | self.classes.values())
 
     def from_bytes(self, data: bytes) -> Self:
-        state, full = unpack(data), self.new_empty()
+        state = unpack(data)
+        full = self.new_empty()
         full.counts.restore(state["names"], state)
         full.classes.restore(state["classes"], state)
         sentences = list(map(sentence_of, state["sentences"]))
@@ -150,7 +153,8 @@ def _right(guess: np.ndarray, governors: np.ndarray, is_ruled: np.ndarray) -> np
 def accumulator(model: AttentionModel, request: Request) -> Guesses:
     """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule, which
     option `possessives` applies in corrected mode too."""
-    paper, chosen = request.settings.paper, POSSESSIVES if request.options.get("possessives") else ()
+    paper = request.settings.paper
+    chosen = POSSESSIVES if request.options.get("possessives") else ()
     ruled = RELEASE_POSSESSIVES if paper else chosen
     return Guesses(model.layers, model.heads, model.device, ruled, paper, model.causal)
 
@@ -163,7 +167,8 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
     random = sums.pop("random").sum(0) / UNIT
     counts = {name: value.astype(np.int32) for name, value in sums.items()}
     numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
-    sentences, joined = [accumulator.by_sentence[number][0] for number in numbers], accumulator.joined(numbers)
+    sentences = [accumulator.by_sentence[number][0] for number in numbers]
+    joined = accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
     joined["guesses"] = joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16)
     values: dict[str, Any] = {"n": counts["n"], "correct": counts["correct"].swapaxes(1, 2)}

@@ -137,7 +137,8 @@ class RelationCounts(Result):
     def gain(self, comparisons: int | None = None) -> Interval:
         """(relation,) how far the best heads' held-out accuracies are above `control`, corrected for the number of
         relations unless `comparisons` says another."""
-        (heldout, n), control = self.held_out(), self.control
+        heldout, n = self.held_out()
+        control = self.control
         count = comparisons or len(self.relations)
         held_out = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
         return gain_interval(heldout, held_out, control, share_interval(control, self.best_n, count))
@@ -169,7 +170,8 @@ class RelationCounts(Result):
         return {name: Estimate(values, n=n, effective_n=size) for name, values, n, size in each if n}
 
     def arrays(self) -> dict[str, Any]:
-        counted, n = self.counted.sum(0), self.n.sum(0)
+        counted = self.counted.sum(0)
+        n = self.n.sum(0)
         arrays: dict[str, Any] = {"accuracy": to_lists(self.accuracy), "directions": list(DIRECTIONS)}
         arrays |= {"relations": self.relations, "n": n.tolist(), "offset_accuracy": to_lists(self.offset_accuracy())}
         if self.is_causal:  # "n" by direction, beside all words, and the offsets' accuracy in both directions
@@ -181,7 +183,9 @@ class RelationCounts(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each relation: its best head, the interval and held-out check of that, and the best offset."""
-        n, best, (heldout, heldout_n) = self.best_n, self.best(), self.held_out()
+        n = self.best_n
+        best = self.best()
+        heldout, heldout_n = self.held_out()
         right = counts_of_best(self.correct.sum(0), best)
         columns: dict[str, Any] = {"relation": self.relations, "n": n}
         columns["head"] = [Head(*each).label() for each in best[:, 1:].tolist()]
@@ -200,11 +204,13 @@ class RelationCounts(Result):
     def tables(self) -> dict[str, pd.DataFrame]:
         """Every head on every relation in both directions, every fixed offset on every relation, and how every head's
         attention to words divides."""
-        n, right = self.counted.sum(0), self.correct.sum(0)
+        n = self.counted.sum(0)
+        right = self.correct.sum(0)
         names = [head.label() for head in all_heads(*right.shape[2:])]
         right = right.reshape(*right.shape[:2], -1)
         heads = scored(right, n[:, :, None])
-        by_offset, axes = self.offset_correct, {"offset": self.offsets.tolist(), "relation": self.relations}
+        by_offset = self.offset_correct
+        axes = {"offset": self.offsets.tolist(), "relation": self.relations}
         if self.is_causal:
             heads["accuracy_of_all_words"] = share(right, self.n.sum(0)[:, None])
             axes = {"direction": list(DIRECTIONS)} | axes

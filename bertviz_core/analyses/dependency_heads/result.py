@@ -73,7 +73,8 @@ class DependencyHeads(Result):
         paper = self.provenance["settings"]["mode"] == "paper"
         offsets = np.array(RELEASE_OFFSETS if paper else [o for o in self.offsets if 0 < abs(o) <= chosen.offsets])
         by_offset = self.offset_correct[np.isin(self.offsets, offsets)]
-        correct, offset_correct = self.correct[:, :, rows], by_offset[:, rows]
+        correct = self.correct[:, :, rows]
+        offset_correct = by_offset[:, rows]
         visible = random = None
         if all(sides := [self._rows(view_of_side(chosen.view, side)) for side in SIDES]):
             correct = np.stack([self.correct[:, direction, rows] for direction, rows in enumerate(sides)], 1)

@@ -66,7 +66,8 @@ class ClassSums(NamedSums):
         for words, members in zip(sentences, self.members, strict=True):
             for word, of_word in enumerate(words):
                 members[word, [self.names[name] for name in (EVERY, *of_word)]] = 1
-            of_words, visible = members[: len(words)].T, np.arange(len(words), 0, -1)  # (class, word)
+            of_words = members[: len(words)].T  # (class, word)
+            visible = np.arange(len(words), 0, -1)
             # What each word gets where every word attends to all that it sees alike.
             uniform = np.cumsum(1 / visible)[::-1] if causal else np.ones(len(words))
             self.sums["class_counts"] += np.stack([of_words.sum(1), of_words @ uniform, of_words.any(1)], 1)
@@ -126,7 +127,8 @@ class WordClasses:
     def preferred(self, scheme: str, heads: Sequence[Head]) -> list[str]:
         """For each of some heads the class that gets most beyond its share, as "det 41% (4.6 times their share)"; empty
         where no class does."""
-        (names, shares, expected), texts = self.shares(scheme), []
+        names, shares, expected = self.shares(scheme)
+        texts = []
         for head in heads:
             own, text = shares[:, *head], ""
             if (own > expected).any():
@@ -140,7 +142,8 @@ class WordClasses:
         relations are those of a view."""
         names = [name for scheme in self.schemes(view) for name in self.names if name[0] == scheme]
         rows = [self.names[name] for name in names]
-        own, x = self.sums[rows], self.sums[rows, 0]
+        own = self.sums[rows]
+        x = self.sums[rows, 0]
         every, squares = (np.broadcast_to(sums, x.shape) for sums in self.sums[0, [0, 2]])
         moments = np.stack([np.full(x.shape, self.counts[0, 2]), squares, own[:, 1], own[:, 2]])
         error, effective = error_by_document(every, x, moments)

@@ -42,7 +42,8 @@ class Entropy(HeadAverages):
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
     shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result.present]
-    panels, titles = [[column.series(result)] for column in shown], [PANELS[column.quantity] for column in shown]
+    panels = [[column.series(result)] for column in shown]
+    titles = [PANELS[column.quantity] for column in shown]
     figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(shown), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
@@ -54,7 +55,8 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
 def broad_early_head(result: Entropy, base: int) -> Answer:
     largest = result["max_weight"]
     early = largest[: max(1, round(EARLY * len(largest)))]
-    head, half = highest(-early), result.interval("max_weight")
+    head = highest(-early)
+    half = result.interval("max_weight")
     last = len(early) - 1 + base
     layers = f"layers {base} to {last}" if last > base else f"layer {base}"
     return Answer(
@@ -70,7 +72,8 @@ def broad_early_head(result: Entropy, base: int) -> Answer:
 def broad_from_cls(result: Entropy, base: int) -> Answer:
     means = result["from_cls"].mean(1)
     low, high, enough = layer_intervals(result, "from_cls")
-    last, everywhere = Interval(low[-1], high[-1], enough), Interval(low.mean(), high.mean(), enough)
+    last = Interval(low[-1], high[-1], enough)
+    everywhere = Interval(low.mean(), high.mean(), enough)
     return Answer(
         decide(last.minus(everywhere)),
         f"Attention from [CLS] has an entropy of {means[-1]:.2f} nats in the last layer, "

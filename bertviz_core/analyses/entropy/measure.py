@@ -16,7 +16,8 @@ from bertviz_core.models.model import AttentionModel
 def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> Tensor:
     """(batch, head, quantity): averages over rows i of H_i = -sum_j A_ij log A_ij, of the CLS row's H, of
     max_j A_ij, and of log N (section 3.3). `smoothed`: the release's 0.9999 A + 0.0001/N in place of A."""
-    rows, weights = batch.row_weights, attention.weights
+    rows = batch.row_weights
+    weights = attention.weights
     largest = weights.amax(-1)  # (batch, head, query)
     if smoothed:
         entropies = torch.special.entr(0.9999 * weights + 0.0001 * rows[:, None, None]).sum(-1)

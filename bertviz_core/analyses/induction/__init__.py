@@ -63,8 +63,10 @@ def paper_figure(result: Induction, base: int = 1) -> go.Figure:
 def strongest(result: Induction, base: int, quantity: str) -> Answer:
     position, words = CONTROLS[quantity]
     control = CONTROL.format(position)
-    values, controls = result[quantity], result[control]
-    head, (label, *_) = highest(values), KINDS[quantity]
+    values = result[quantity]
+    controls = result[control]
+    head = highest(values)
+    (label, *_) = KINDS[quantity]
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     return Answer(
         decide(gain.at(head)),

@@ -18,7 +18,8 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     sequence is repeated."""
     words = batch.examples[0].words  # all inputs are of one length
     assert words is not None, "random sequences have words"
-    start, size = int((words >= 0).argmax()), int((words >= 0).sum()) // 2
+    start = int((words >= 0).argmax())
+    size = int((words >= 0).sum()) // 2
     rows = torch.arange(start + size, start + 2 * size, device=batch.ids.device)
     keys = torch.stack([rows - size + 1, rows - size, rows - 1])  # (quantity, row)
     values = attention.weights[:, :, rows, keys].mean(-1)

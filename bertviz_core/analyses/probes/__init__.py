@@ -75,7 +75,8 @@ def latex(result: Probes) -> str:
 def paper_figure(result: Probes) -> go.Figure:
     """A line for each probe: its score with the 95% interval, that with punctuation, and the paper's."""
     frame = table_3(result)
-    names, including = frame["probe"], frame["paper_with_punctuation"]
+    names = frame["probe"]
+    including = frame["paper_with_punctuation"]
     own = {"name": "this run", "marker": {"color": BEST, "size": 11}}
     described = {
         "customdata": np.stack([frame["metric"], frame["low"].round(1), frame["high"].round(1)], 1),
@@ -109,7 +110,8 @@ def distance_figure(result: Probes) -> go.Figure:
     ticks = ["ROOT" if d == 0 else f"{d:+d}" + "…" * (abs(d) == far) for d in result.distances.tolist()]
     accuracy = share(100 * result.distance_right, result.distance_n)
     for index, probe in enumerate(result.probes):
-        name, (color, symbol) = title(probe, result), STYLES[probe]
+        name = title(probe, result)
+        color, symbol = STYLES[probe]
         figure.add_scatter(
             x=ticks,
             y=accuracy[index],
@@ -130,7 +132,8 @@ def distance_figure(result: Probes) -> go.Figure:
 
 def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
-    words, governors = sentence["words"], sentence["governors"]
+    words = sentence["words"]
+    governors = sentence["governors"]
     gold = list(map(partial(gold_arc, words), range(len(words)), governors, sentence["relations"]))
     if probe == "structural":  # an edge has no direction: drawn as the tree has it where it is right
         ends = [(b, a) if governors[b] == a + 1 else (a, b) for a, b in sentence["guesses"][probe]]

@@ -32,7 +32,8 @@ def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndar
     """Room for what is computed once and read many times: float16 zeros of each of the shapes, in memory where they are
     small, else in a memory-mapped file that goes with them. Raises SettingsError where there is no room for `what`."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
-    size, folder = 2 * ends[-1], tempfile.gettempdir()
+    size = 2 * ends[-1]
+    folder = tempfile.gettempdir()
     if size <= IN_MEMORY:
         flat = np.zeros(ends[-1], dtype=np.float16)
     elif size > min(MAX_ON_DISK, shutil.disk_usage(folder).free * 0.8):
@@ -85,7 +86,8 @@ class WordMaps:
     as in Group. With `first_piece` a split word is its first piece, as in mode paper."""
 
     def __init__(self, model: AttentionModel, first_piece: bool) -> None:
-        self.model, self.first_piece = model, first_piece
+        self.model = model
+        self.first_piece = first_piece
         self.features: dict[int, np.ndarray] = {}
 
     def new_empty(self) -> Self:
@@ -107,15 +109,18 @@ class WordMaps:
         maps = self._membership.maps(attention.weights).half().permute(0, 2, 3, 1).cpu().numpy()
         heads = slice(attention.layer * model.heads, (attention.layer + 1) * model.heads)
         for sentence, example, (words, cls, sep) in zip(maps, batch.examples, self._places, strict=True):
-            own, n = self.features[example.number][..., heads], len(words)
+            own = self.features[example.number][..., heads]
+            n = len(words)
             own[:n] = sentence[np.ix_(words, words)]
             for row, special in ((n, cls), (n + 2, sep)):
                 if special is not None:  # a model without it has no such feature: zeros
-                    own[row], own[row + 1] = sentence[words, special], sentence[special, words]
+                    own[row] = sentence[words, special]
+                    own[row + 1] = sentence[special, words]
 
     def _place(self, example: Encoded, owner: np.ndarray) -> tuple[np.ndarray, int | None, int | None]:
         """Where the words, CLS and SEP stand on the axis of words and special tokens."""
-        words, tokens = np.asarray(example.words), self.model.tokens
+        words = np.asarray(example.words)
+        tokens = self.model.tokens
         specials = [owner[(example.ids == token) & (words < 0)].tolist() for token in (tokens.cls, tokens.sep)]
         cls, sep = (places[0] if places else None for places in specials)
         return np.unique(owner[words >= 0]), cls, sep

@@ -38,7 +38,9 @@ class ProbeRun:
     """All probes of one request, from reading the treebank to the outcomes."""
 
     def __init__(self, model: AttentionModel, request: Request) -> None:
-        self.model, self.settings, self.others = model, request.settings, request.others
+        self.model = model
+        self.settings = request.settings
+        self.others = request.others
         self.options = ProbeOptions(**request.options)
         self.names = self.options.rows(self.settings.paper)
         self.outcomes: list[Outcome] = []
@@ -51,7 +53,8 @@ class ProbeRun:
         self, examples: Sequence[EncodedSentence], run_stage: Stage, progress: Progress, batch_tokens: int | None
     ) -> None:
         """Train and score every probe; after a cancel nothing is left."""
-        self.progress, self.run_stage = progress, run_stage
+        self.progress = progress
+        self.run_stage = run_stage
         tested = self._test_file()
         self.encoded = [replace(encoded, number=i) for i, encoded in enumerate([*examples, *tested])]
         self.sentences = [encoded.sentence for encoded in self.encoded]
@@ -125,10 +128,12 @@ class ProbeRun:
         text = title or name
         train, validation, test = (Data(groups, part, self.model.device) for part in self.splits)
         network, schedule = MAPPED[kind_of(name)]
-        paper, started = self.settings.paper, time.monotonic()
+        paper = self.settings.paper
+        started = time.monotonic()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.settings.seed)
-            heads, misaligned = self.model.layers * self.model.heads, name.endswith(AS_RELEASED)
+            heads = self.model.layers * self.model.heads
+            misaligned = name.endswith(AS_RELEASED)
             probe = network(heads, self.vectors, paper=paper, misaligned_root=misaligned).to(self.model.device)
         if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
             fit_lbfgs(probe, train, validation, self.progress, text)
@@ -136,7 +141,8 @@ class ProbeRun:
             fit_adam(probe, train, validation, self._asked(PAPER if paper else schedule), self.progress, text)
         seconds = time.monotonic() - started
         self.progress.start(f"Scoring {text}")
-        guesses, size = scoring.guesses(probe, test, self.progress), sum(map(torch.numel, probe.parameters()))
+        guesses = scoring.guesses(probe, test, self.progress)
+        size = sum(map(torch.numel, probe.parameters()))
         right = self.gold.right(guesses)
         return Outcome(name, "UAS", right, self.gold.counted, guesses, size, seconds), probe
 
@@ -162,7 +168,8 @@ class ProbeRun:
         states = structural.word_states(self.model, self.encoded, self.progress, batch_tokens)
         trees = [structural.tree_distances(sentence.governors) for sentence in self.sentences]
         layers, _, dimension = states[0].shape
-        started, rank = time.monotonic(), min(self.options.rank, dimension)
+        started = time.monotonic()
+        rank = min(self.options.rank, dimension)
         probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
         train, validation, test = self.splits
         structural.fit(probe, states, trees, train, validation, self._asked(STRUCTURAL), self.progress)
@@ -172,7 +179,8 @@ class ProbeRun:
         chosen_on = validation if len(validation) else train
         tried = structural.right_edges(structural.spanning_trees(probe, states, chosen_on, counted), self.sentences)
         best = int(tried[:, GoldWords(self.sentences, chosen_on).edge].mean(1).argmax())
-        by_number, edge = structural.spanning_trees(probe, states, test, counted), self.gold.edge
+        by_number = structural.spanning_trees(probe, states, test, counted)
+        edge = self.gold.edge
         right = structural.right_edges(by_number, self.sentences)
         guessed = {i: by_layer[best] for i, by_layer in by_number.items()}
         self.outcomes.append(Outcome("structural", "UUAS", right[best], edge, guessed, dimension * rank, seconds))
@@ -197,7 +205,8 @@ def model_of(model: AttentionModel, request: Request) -> AttentionModel:
 
 def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
     """The result of all probes."""
-    gold, outcomes = probe_run.gold, probe_run.outcomes
+    gold = probe_run.gold
+    outcomes = probe_run.outcomes
     relations, by_relation = np.unique(gold.relation, return_inverse=True)
     order = np.argsort(-np.bincount(by_relation), kind="stable")
     distances, by_distance = np.unique(gold.distance, return_inverse=True)

@@ -30,7 +30,8 @@ class Probe(nn.Module):
 
     def __init__(self, paper: bool = False, misaligned_root: bool = False) -> None:
         super().__init__()
-        self.paper, self.misaligned_root = paper, misaligned_root
+        self.paper = paper
+        self.misaligned_root = misaligned_root
         self.scales = nn.Parameter(torch.ones(2)) if paper else None
 
     def joined(self, words: Tensor, root: Tensor) -> Tensor:

@@ -16,7 +16,9 @@ from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
 
-TEST, VALIDATION = 0.2, 0.1  # shares of different sentences
+# Shares of different sentences.
+TEST = 0.2
+VALIDATION = 0.1
 MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn from
 FARTHEST = 8  # distances beyond count as this far
 RESAMPLES = 1000

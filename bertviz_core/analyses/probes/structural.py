@@ -81,8 +81,10 @@ def fit(
 ) -> list[float]:
     """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
     with its lowest validation loss. Training stops when no layer has improved for `patience` epochs."""
-    parts, held_out = _minibatches(states, train), _minibatches(states, validation)
-    total, held_out_total = sum(map(len, parts)), sum(map(len, held_out))
+    parts = _minibatches(states, train)
+    held_out = _minibatches(states, validation)
+    total = sum(map(len, parts))
+    held_out_total = sum(map(len, held_out))
     device = probe.maps.device
 
     def losses(chosen: list[int]) -> Tensor:

@@ -75,7 +75,10 @@ def mean_loss(probe: Probe, data: Data) -> Tensor:
 
 def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, name: str) -> list[float]:
     """Minimize the mean loss in at most ITERATIONS steps; keeps the step with the lowest validation loss."""
-    parameters, best, losses, latest = list(probe.parameters()), Best(probe, 5 * PATIENCE), list[float](), 0.0
+    parameters = list(probe.parameters())
+    best = Best(probe, 5 * PATIENCE)
+    losses = list[float]()
+    latest = 0.0
     progress.start(f"Training {name}", ITERATIONS, "iterations")
 
     def move_to(point: np.ndarray) -> None:
@@ -86,7 +89,8 @@ def fit_lbfgs(probe: Probe, train: Data, validation: Data, progress: Progress, n
         nonlocal latest
         progress.advance(0)
         move_to(point)
-        total, gradient = 0.0, np.zeros(len(point))
+        total = 0.0
+        gradient = np.zeros(len(point))
         for part in train.parts():
             loss = loss_of(probe, train.take(part))
             parts = torch.autograd.grad(loss, parameters)
@@ -137,7 +141,9 @@ def run_epochs(
 ) -> list[float]:
     """Train by Adam; the probe is left with the parameters of the lowest validation loss, see `Best`. `step` gives a
     minibatch's loss to minimize, and its share of the epoch's loss; `validate` the validation loss."""
-    best, losses, rng = Best(probe, schedule.patience), list[float](), np.random.default_rng(schedule.seed)
+    best = Best(probe, schedule.patience)
+    losses = list[float]()
+    rng = np.random.default_rng(schedule.seed)
     steps = schedule.epochs * len(parts)
     optimizer = torch.optim.Adam(probe.parameters(), lr=schedule.rate)
     falling = LambdaLR(optimizer, lambda step: 1.0 if schedule.singly else max(0.0, 1 - step / max(1, steps)))
@@ -166,8 +172,11 @@ class Best:
     for each first index of the parameters (a layer's), each keeps its own best."""
 
     def __init__(self, probe: nn.Module, patience: int) -> None:
-        self.probe, self.patience, self.since = probe, patience, 0
-        self.losses, self.best = torch.tensor(torch.inf), list[Tensor]()
+        self.probe = probe
+        self.patience = patience
+        self.since = 0
+        self.losses = torch.tensor(torch.inf)
+        self.best = list[Tensor]()
 
     def record(self, losses: Tensor) -> bool:
         """Record losses; returns True if none has improved for `patience` calls."""

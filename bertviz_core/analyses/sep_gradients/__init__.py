@@ -17,7 +17,9 @@ from bertviz_core.heads import highest
 from bertviz_core.plotting import TOKENS, Series, layer_figure
 
 CLASSES = ("sep", "punct", "cls", "other", "first")  # they partition the tokens of a segment
-GRADIENT, SENSITIVITY, ATTENTION = "to_{}", "to_{}_times_attention", "attention_to_{}"
+GRADIENT = "to_{}"
+SENSITIVITY = "to_{}_times_attention"
+ATTENTION = "attention_to_{}"
 QUANTITIES = tuple(form.format(name) for form in (GRADIENT, SENSITIVITY, ATTENTION) for name in CLASSES)
 LABELS = {GRADIENT: "gradient to {}", SENSITIVITY: "attention × gradient to {}", ATTENTION: "attention to {}"}
 OVERVIEW = ("to_sep", "to_first", "to_other", "to_sep_times_attention", "to_first_times_attention")
@@ -140,7 +142,8 @@ def _log_axis(figure: go.Figure, row: int, series: list[Series]) -> go.Figure:
     shown = np.concatenate([each.values[each.values > 0] for each in series])
     figure.update_yaxes(title="mean |∂L/∂A|, nats", type="log", exponentformat="power", dtick=1, row=row, col=1)
     if shown.size and shown.max() / shown.min() < 100:
-        lowest, highest = np.floor(np.log10(shown.min())), np.ceil(np.log10(shown.max()))
+        lowest = np.floor(np.log10(shown.min()))
+        highest = np.ceil(np.log10(shown.max()))
         ticks = [float(f"{digit}e{power:.0f}") for power in np.arange(lowest, highest + 1) for digit in (1, 2, 5)]
         figure.update_yaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], row=row, col=1)
     return figure

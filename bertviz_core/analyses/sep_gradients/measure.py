@@ -51,7 +51,8 @@ class GradientAverages(SegmentAverages):
         if not count:
             hint = "Give text with words."
             raise InputError("No segment has a token to predict.", where=segments.source.name, hint=hint)
-        texts, counts = self.texts(segments.tokens), {"right": int(right), "predicted": int(predicted)}
+        texts = self.texts(segments.tokens)
+        counts = {"right": int(right), "predicted": int(predicted)}
         return self.result() | {"texts": texts, "loss": loss / count} | counts
 
     def state(self) -> dict[str, Any]:

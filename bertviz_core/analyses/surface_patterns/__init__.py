@@ -24,7 +24,8 @@ ONE_LAYER = "with an interval corrected for the number of layers."
 def head_over_half(result: HeadAverages, base: int, quantity: str) -> Answer:
     """The head with the most attention to a neighbor, and how many put over half of their attention there."""
     values = result[quantity]
-    head, over = highest(values), int((values > HALF).sum())
+    head = highest(values)
+    over = int((values > HALF).sum())
     return Answer(
         decide(head_intervals(result, quantity), HALF)[head],
         f"Head {head.label(base)} puts {values[head]:.3f} ± {half_width(result.interval(quantity)[head], '.3f')} of "
@@ -48,7 +49,8 @@ def little_to_itself(result: HeadAverages, base: int) -> Answer:
 
 def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float) -> Answer:
     values = result[quantity]
-    layer, label = int(values.mean(1).argmax()), BY_QUANTITY[quantity].label
+    layer = int(values.mean(1).argmax())
+    label = BY_QUANTITY[quantity].label
     return Answer(
         decide(layer_intervals(result, quantity), threshold)[layer],
         f"{label[0].upper()}{label[1:]} is highest in layer {layer + base}, with a mean of {values[layer].mean():.2f}.",
@@ -179,7 +181,9 @@ class SurfacePatternsAnalysis(Analysis):
 def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) -> str:
     """One sentence: what the sink, or punctuation where there is none, receives of the weights and of the norms."""
     quantity = (*sinks(weights), "to_punct")[0]
-    name, before, after = BY_QUANTITY[quantity].short, weights[quantity], norms[quantity]
+    name = BY_QUANTITY[quantity].short
+    before = weights[quantity]
+    after = norms[quantity]
     layer = int(np.nanargmax(before.mean(1)))
     return (
         f"{name[0].upper()}{name[1:]} receives {before.mean():.0%} of the weights and {after.mean():.0%} of the norms; "

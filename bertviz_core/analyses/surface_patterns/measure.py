@@ -16,13 +16,15 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     sums of A[i, j] over j in a class, with denominator N (all rows); `sep_to_sep` and `other_to_sep` average over
     the rows that are SEP and over the others, `to_first` over all rows but the first. NaN where a segment has no such
     token, and for A[i, i+1] of a causal model (sections 3.1 and 3.2)."""
-    weights, rows = attention.weights, batch.row_weights  # (batch, head, query, key), (batch, query)
+    weights = attention.weights  # (batch, head, query, key)
+    rows = batch.row_weights  # (batch, query)
     other = batch.mask & ~batch.sep
     roles = torch.stack([rows, mean_over(batch.sep), mean_over(other)], 1)  # (batch, role, query)
     received = roles[:, None] @ weights  # (batch, head, role, key)
     classes = torch.stack([batch.cls, batch.sep, batch.punctuation], -1).to(weights)  # (batch, key, class)
     pooled = received @ classes[:, None]  # (batch, head, role, class)
-    has_cls, has_sep = _present(batch.cls), _present(batch.sep)  # (batch, 1)
+    has_cls = _present(batch.cls)  # (batch, 1)
+    has_sep = _present(batch.sep)  # (batch, 1)
     current = (weights.diagonal(0, -2, -1) * rows[:, None]).sum(-1)
     previous = (weights.diagonal(-1, -2, -1) * rows[:, None, 1:]).sum(-1)
     following = (weights.diagonal(1, -2, -1) * rows[:, None, :-1]).sum(-1)
@@ -31,7 +33,8 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     later = batch.mask[:, 1:]
     to_first = (weights[..., 1:, 0] * mean_over(later)[:, None]).sum(-1) * _present(later)
     to_cls, to_sep, to_punct = pooled[:, :, 0].unbind(-1)
-    sep_to_sep, other_to_sep = pooled[:, :, 1, 1], pooled[:, :, 2, 1]
+    sep_to_sep = pooled[:, :, 1, 1]
+    other_to_sep = pooled[:, :, 2, 1]
     to_classes = (to_cls * has_cls, to_sep * has_sep, to_punct, sep_to_sep, other_to_sep * has_sep)
     return torch.stack([current, previous, following, *to_classes, to_first], -1)
 

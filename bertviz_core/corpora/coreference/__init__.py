@@ -9,7 +9,9 @@ from bertviz_core.corpora.source import Source
 from bertviz_core.errors import shorten
 
 # What one document may hold, for it is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
-MAX_WORDS, MAX_BRACKETS, MAX_LETTERS = 700_000, 500_000, 5_000_000
+MAX_WORDS = 700_000
+MAX_BRACKETS = 500_000
+MAX_LETTERS = 5_000_000
 MAX_OPEN = 10_000  # mentions that have begun and not yet ended
 ENDS = frozenset(".?!")
 CLOSERS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])

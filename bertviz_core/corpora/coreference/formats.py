@@ -43,15 +43,19 @@ def recognizer(minimum: int, maximum: int = sys.maxsize, blank: bool = False) ->
 
 def drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """Every document, as soon as its last row is read; raises InputError naming the line of a broken row."""
-    draft, headed, width = Draft(source, skipped, "", 1), False, 0
+    draft = Draft(source, skipped, "", 1)
+    headed = False
+    width = 0
     for line, text in source.lines():
         begins = BEGIN.match(text) if text.startswith("#") else None
         if begins:
             yield _ended(draft, width)
             # A number that is none, or of hundreds of digits, stays as it is written.
-            number, part = begins[2] or "", small_int(begins[2] or "")
+            number = begins[2] or ""
+            part = small_int(begins[2] or "")
             named = f", part {number if part is None else part}" if number and part != 0 else ""
-            draft, headed = Draft(source, skipped, (begins[1] or begins[3] or "") + named, line), True
+            draft = Draft(source, skipped, (begins[1] or begins[3] or "") + named, line)
+            headed = True
         elif text.startswith("#"):
             continue
         elif not text.strip():
@@ -106,7 +110,8 @@ def is_corefud(lines: Sequence[Line]) -> bool:
 
 def corefud_drafts(source: Source, skipped: Skipped) -> Iterator[Draft]:
     """Every `# newdoc`, or the whole file where there is none; raises InputError naming the line."""
-    draft, order = Draft(source, skipped, "", 1), DEFAULT_ORDER
+    draft = Draft(source, skipped, "", 1)
+    order = DEFAULT_ORDER
     for line, text in source.lines():
         if text.startswith("#"):
             name, _, value = (part.strip() for part in text[1:].partition("="))
@@ -127,7 +132,8 @@ def _read_corefud_row(draft: Draft, fields: list[str], order: str, line: int) ->
     if len(fields) != COLUMNS:
         what = f"The row has {len(fields)} columns; CoNLL-U has {COLUMNS}, with tabs between them."
         raise draft.source.error(what, "Fix or remove the row.", line)
-    start, tag = len(draft.words), fields[3] if fields[3] != "_" else fields[4]
+    start = len(draft.words)
+    tag = fields[3] if fields[3] != "_" else fields[4]
     draft.begin_row(line, fields[1], tag, fields[9])
     if small_int(fields[0]) is not None:
         draft.words.append(fields[1])
@@ -229,9 +235,11 @@ def _row(names: list[str], text: str, source: Source, line: int) -> dict[str, st
 
 
 def _read_gap(draft: Draft, row: dict[str, str]) -> None:
-    text, spans = row["Text"], {}  # of each name, in characters
+    text = row["Text"]
+    spans = {}  # of each name, in characters
     for name in NAMES:
-        surface, start = row[name], small_int(row[f"{name}-offset"])
+        surface = row[name]
+        start = small_int(row[f"{name}-offset"])
         if start is None or not surface.strip() or not text.startswith(surface, start):
             what = f"{shorten(surface, 80)!r} is not at {shorten(row[f'{name}-offset'], 80)} in the text."
             raise draft.source.error(what, "Fix the offset.", draft.line)

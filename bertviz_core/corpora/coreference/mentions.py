@@ -69,7 +69,9 @@ PRONOUNS = {
 
 def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     """The head word of each mention, by its index among the document's words."""
-    mentions, by_rule, source = document.mentions, _rule(document.words), head_word_source(document)
+    mentions = document.mentions
+    by_rule = _rule(document.words)
+    source = head_word_source(document)
     heads: Iterable[int | None] = [None] * len(mentions)
     if source == "trees":
         governors = np.array(document.governors)
@@ -183,7 +185,8 @@ def items_of(
     for index, (mention, head) in enumerate(zip(document.mentions, heads, strict=True)):
         if mention.end > ends[-1]:
             continue
-        earlier, where = chains.setdefault(mention.cluster, set()), f"{document.name}, word {mention.start + 1}"
+        earlier = chains.setdefault(mention.cluster, set())
+        where = f"{document.name}, word {mention.start + 1}"
         if earlier - {head}:
             position = bisect_left(ends, head + 1)
             first, end = (bisect_left(before, (edge, -1)) for edge in windows[position])

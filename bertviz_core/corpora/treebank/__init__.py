@@ -48,7 +48,9 @@ class BrokenSentence(Exception):
 
     def __init__(self, reason: str, line: int, detail: str = "") -> None:
         super().__init__(reason)
-        self.reason, self.line, self.detail = reason, line, shorten(detail, 80)
+        self.reason = reason
+        self.line = line
+        self.detail = shorten(detail, 80)
 
     @property
     def where(self) -> str:
@@ -68,7 +70,8 @@ def relation_name(label: str) -> str:
 def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:
     """The sentence itself; raises BrokenSentence where its words, which stand on these lines, do not form a tree. With
     Universal Dependencies it has a single root, elsewhere it may have more."""
-    size, governors = len(sentence), sentence.governors
+    size = len(sentence)
+    governors = sentence.governors
     for line, governor in zip(lines, governors, strict=True):
         if not 0 <= governor <= size:
             detail = f"head {governor}, but the sentence has {size} words"
@@ -102,8 +105,10 @@ def function_heads(sentence: Sentence) -> Sentence:
         if not is_adposition or index >= nominal or nominal in carried or not sentence.governors[nominal - 1]:
             continue
         carried.add(nominal)
-        governors[index - 1], relations[index - 1] = sentence.governors[nominal - 1], "prep"
-        governors[nominal - 1], relations[nominal - 1] = index, "pobj"
+        governors[index - 1] = sentence.governors[nominal - 1]
+        relations[index - 1] = "prep"
+        governors[nominal - 1] = index
+        relations[nominal - 1] = "pobj"
     return replace(sentence, governors=tuple(governors), relations=tuple(relations))
 
 

@@ -65,9 +65,11 @@ def read_universal(number: int, block: Sequence[Line], universal: bool = True) -
         return None
     for index, (line, row) in enumerate(words, start=1):
         _check_row(line, row, index, universal)
-    lines, columns = [line for line, _ in words], ("form", "head", "deprel", "upos")
+    lines = [line for line, _ in words]
+    columns = ("form", "head", "deprel", "upos")
     forms, governors, labels, tags = (tuple(row[name] for _, row in words) for name in columns)
-    relations, tags = tuple(map(relation_name, labels)), () if "_" in tags else tags
+    relations = tuple(map(relation_name, labels))
+    tags = () if "_" in tags else tags
     sentence = Sentence(number, lines[0], forms, governors, relations, tags)
     return check_tree(sentence, lines, single_root=universal)
 

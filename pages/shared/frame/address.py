@@ -49,14 +49,18 @@ def current() -> Address:
 
 def arrive(page: str) -> None:
     """Begin a run: take over an address that the reader has gone to."""
-    address, parameters = current(), st.query_params.to_dict()
+    address = current()
+    parameters = st.query_params.to_dict()
     is_back = bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
     if page != address.page or is_back:
         address.is_inside = bool(address.page) and not is_back
         if address.is_inside:
             parameters = texts(shared=True) | parameters
-        address.page, address.parameters = page, parameters
-        address.restored, address.problems, address.explicit = set(), {}, set(parameters)
+        address.page = page
+        address.parameters = parameters
+        address.restored = set()
+        address.problems = {}
+        address.explicit = set(parameters)
         address.implied = {}
     address.drawn = {}
 
@@ -110,7 +114,8 @@ def here() -> str:
 
 def warn_of_problems() -> None:
     """Warn that parts of a link could not be restored, until the reader chooses again."""
-    state, problems = st.session_state, current().problems.items()
+    state = st.session_state
+    problems = current().problems.items()
     if reasons := [text for key, (text, value) in problems if state.get(key, value) == value]:
         text = f"This link cannot be restored in full: {'; '.join(map(messages.plain, reasons))}."
         st.warning(text, icon=":material/link_off:")

@@ -88,7 +88,9 @@ def _choice(
     `read` takes the parameter's text, and raises ValueError or KeyError; without it one of the `valid` values is read,
     or any. A choice that `follows` moves with its default as long as the reader has not chosen.
     """
-    address, state, container = current(), st.session_state, get_last_dg_added_to_context_stack()
+    address = current()
+    state = st.session_state
+    container = get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:
         read = read or (str if valid is None else _one_of(valid))
         state[key] = _arrived(label, key, default, read)

@@ -74,7 +74,9 @@ def _default(kind: Kind) -> str:
 def _update(kind: Kind) -> None:
     """Take the choice from the address on arrival. A link that opens nothing chooses nothing: what it was made of must
     not seem to be the sample. Later, the chosen upload may have been deleted, or have expired, since the last click."""
-    now, key, linked = address.current(), KEYS[kind], ""
+    now = address.current()
+    key = KEYS[kind]
+    linked = ""
     if key not in now.restored:
         now.restored.add(key)
         linked = now.parameters.get(key, "")
@@ -98,7 +100,9 @@ def _update(kind: Kind) -> None:
 
 
 def _select(kind: Kind) -> None:
-    visible, chosen, key = uploads.visible(kind), _chosen()[kind], KEYS[kind]
+    visible = uploads.visible(kind)
+    chosen = _chosen()[kind]
+    key = KEYS[kind]
     st.session_state[key] = chosen if isinstance(chosen, str) else None
 
     def take() -> None:
@@ -144,7 +148,8 @@ def _add_corpus(kinds: Sequence[Kind]) -> None:
                 st.caption(f"“{name}” is {uploads.KINDS[upload.kind]}: its sentences are read as text.")
             readers = "No one else" if services.access().public else "Anyone who can open this page"
             st.caption(f"“{name}” is stored on this server {uploads.lifetime()}. {readers} can read it.")
-            key, icon = f"delete {each}", ":material/delete:"
+            key = f"delete {each}"
+            icon = ":material/delete:"
             st.button("Delete now", on_click=uploads.delete, args=(corpus,), icon=icon, key=key)
 
 

@@ -26,7 +26,9 @@ MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request",
 OPERATIONS = {"deferred_file", "dataframe_chunk"}  # of those that a message may ask for
 CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # of Streamlit's addresses: no page needs them
 LONGEST = 5_000_000  # bytes of a stranger's message: a paste is in each
-RATE, BURST = 0.5, 20.0  # runs of the page in a second, and at once, that a stranger may ask for
+# Runs of the page that a stranger may ask for.
+RATE = 0.5  # in a second
+BURST = 20.0  # at once
 FRAGMENT = 0.1  # of a run: a part of the page
 SLOWED = 30  # messages in a row that had to wait, after which a connection is closed
 PLOTLY = next((Path(st.__file__).parent / "static").rglob("PlotlyChart.*.js"), None)  # 4.7 MB that a plot waits for
@@ -45,7 +47,8 @@ class Gate:
     of files and messages are counted as they arrive, whatever their headers say."""
 
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
-        self.app, self.access = app, access or access_from_environment()
+        self.app = app
+        self.access = access or access_from_environment()
         self.arriving: Counter[str] = Counter()  # session -> bytes of files on their way
         self.connected = 0  # open websockets
 
@@ -54,7 +57,8 @@ class Gate:
             await self._connect(scope, receive, send)
             return
         if scope["type"] == "http":
-            path, send = scope["path"].split("/"), _with_headers(scope["path"], send)
+            path = scope["path"].split("/")
+            send = _with_headers(scope["path"], send)
             if CLOSED & {*pairwise(path)}:
                 await PlainTextResponse("Not found", 404)(scope, receive, send)
                 return
@@ -71,14 +75,16 @@ class Gate:
         async def counted() -> Message:
             nonlocal count
             message = await receive()
-            size, room = len(message.get("body", b"")), self.access.session_uploads
+            size = len(message.get("body", b""))
+            room = self.access.session_uploads
             present = Counter(self.arriving)
             for owner, files in list(manager.file_storage.items()):
                 present[owner] += sum(len(file.data) for file in list(files.values()))
             total = present.total() + upload_check.bytes_in_memory()
             if present[session] + size > room or total + size > TIMES * room:
                 raise HTTPException(413, "There is not enough space for this file.")
-            count, self.arriving[session] = count + size, self.arriving[session] + size
+            count = count + size
+            self.arriving[session] = self.arriving[session] + size
             return message
 
         try:
@@ -102,7 +108,9 @@ class Gate:
 
     def _checked(self, receive: Receive, send: Send) -> Receive:
         """Messages of one connection, those that no page sends left out; strangers' only so large and so often."""
-        credit, before, slowed = BURST, time.monotonic(), 0
+        credit = BURST
+        before = time.monotonic()
+        slowed = 0
 
         async def checked() -> Message:
             nonlocal credit, before, slowed
@@ -115,7 +123,8 @@ class Gate:
                     continue
                 if self.access.public:
                     now = time.monotonic()
-                    credit, before = min(BURST, credit + RATE * (now - before)), now
+                    credit = min(BURST, credit + RATE * (now - before))
+                    before = now
                     credit -= FRAGMENT if message.rerun_script.fragment_id else 1
                     slowed = slowed + 1 if credit < 0 else 0
                     await asyncio.sleep(max(0.0, -credit / RATE))
@@ -138,7 +147,8 @@ def _parsed(data: bytes) -> BackMsg | None:
         message.ParseFromString(data)
     except Exception:
         return None
-    kind, operation = message.WhichOneof("type"), message.backend_operation_request.WhichOneof("payload")
+    kind = message.WhichOneof("type")
+    operation = message.backend_operation_request.WhichOneof("payload")
     is_known = operation in OPERATIONS if kind == "backend_operation_request" else kind in MESSAGES
     return message if is_known else None
 

@@ -30,7 +30,8 @@ def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> N
         jobs.announce()
         menu = st.container()
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header", wrap=False)
-    st.session_state["title"], st.session_state["title line"] = line.empty(), line
+    st.session_state["title"] = line.empty()
+    st.session_state["title line"] = line
     retitle(entry.title)
     line.caption(messages.plain(entry.section), wrap=False)
     try:
@@ -70,7 +71,8 @@ def title_line() -> DeltaGenerator:
 
 def _name_after(entry: links.Page, selection: Selection) -> None:
     """Name the browser's tab, files and figures after what is shown."""
-    model, settings = selection.checkpoint, selection.settings
+    model = selection.checkpoint
+    settings = selection.settings
     sources = [selection.corpora[kind] for kind in links.corpora(entry)]
     names = basis = "one text"
     if entry is not links.VIEWER:

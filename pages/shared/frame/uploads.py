@@ -41,7 +41,8 @@ def lifetime() -> str:
 
 def keep(checked: CheckedFiles) -> str:
     """Store a checked file; returns its address. Raises InputError where there is no room for it."""
-    access, mine = services.access(), jobs.session().uploads
+    access = services.access()
+    mine = jobs.session().uploads
     if access.public and sum(max(each.size, MINIMUM) for each in mine) + len(checked.data) > access.session_uploads:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
         raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
@@ -58,9 +59,11 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
     mine = jobs.session()
     if mine.check:
         mine.check.end()
-    size, seconds = services.max_upload(), 10 if services.access().public else 60
+    size = services.max_upload()
+    seconds = 10 if services.access().public else 60
     limits = {"max_size": size, "max_unpacked": services.UNPACKED * size, "seconds": seconds}
-    mine.check, st.session_state["checking"] = UploadCheck(files, kind, fixed=fixed, **limits), role
+    mine.check = UploadCheck(files, kind, fixed=fixed, **limits)
+    st.session_state["checking"] = role
     wait([mine.check.checked], PATIENCE)
 
 

@@ -82,7 +82,8 @@ def show(
 
 def named_over(values: np.ndarray, threshold: float, base: int, what: str) -> str:
     """The heads whose value is over the threshold, the highest first, after a description of what they do."""
-    labels, order = all_labels(*values.shape, base), np.argsort(-values, axis=None, kind="stable")
+    labels = all_labels(*values.shape, base)
+    order = np.argsort(-values, axis=None, kind="stable")
     over = [labels[index] for index in order[values.flat[order] > threshold]]
     more = " …" if len(over) > MAX_NAMED else ""
     return f"{plain(what)}: {', '.join(over[:MAX_NAMED]) or 'no head'}{more}."
@@ -101,7 +102,8 @@ def choose_column(analysis: Analysis, result: Result, columns: list[HeadColumn])
         return first
     by_name = {column.quantity: column for column in columns}
     look: dict[str, Any] = {"format_func": lambda name: by_name[name].short, "width": 320}
-    options, key = [*by_name], analysis.control_key
+    options = [*by_name]
+    key = analysis.control_key
     return by_name[choices.selectbox("Show on the map", options, key=key, default=first.quantity, **look)]
 
 
@@ -120,7 +122,8 @@ def _pictures(
         with left:
             page.chart(drawing, f"{analysis.name}-figure", analysis.summary, head=selection.head)
         is_long = (drawing.layout.get("height") or HEIGHT) > LONG
-        room, beside = right if is_long else left, right
+        room = right if is_long else left
+        beside = right
     with beside:
         drawn = memoize(HeadColumn.map, shown, result, selection.base)
         st.markdown(f"**Head map**: {plain(shown.label)}")

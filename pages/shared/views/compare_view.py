@@ -31,10 +31,12 @@ def choose(selection: Selection) -> tuple[str, str, str] | None:
     known = {name: runs for name in ANALYSES if len(runs := _runs(name, selection.checkpoint)) > 1}
     if not known:
         return None
-    titles, first = {name: ANALYSES[name].title for name in known}, next(iter(known))
+    titles = {name: ANALYSES[name].title for name in known}
+    first = next(iter(known))
     look: dict[str, Any] = {"format_func": titles.__getitem__, "width": 175}
     analysis = choices.selectbox("Analysis", [*known], key="analysis", default=first, **look)
-    addresses, look = [*known[analysis]], {"format_func": known[analysis].__getitem__, "width": 225}
+    addresses = [*known[analysis]]
+    look = {"format_func": known[analysis].__getitem__, "width": 225}
     a = choices.selectbox("A", addresses, key="a", default=addresses[0], **look)
     b = choices.selectbox("B", addresses, key="b", default=addresses[1], **look)
     return analysis, a, b
@@ -64,7 +66,8 @@ def default_head(selection: Selection) -> Head | None:
 def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
     """Address -> name of what this reader may see. Runs of the chosen model come first, then those of the demo model,
     plain ones first and mode paper last, which differs least; then checkpoints of the training that ships."""
-    corpora, access = _corpora(analysis), services.access()
+    corpora = _corpora(analysis)
+    access = services.access()
     models = None if access.folders is None else {DEMO, *sources.models(access)}
     stored_runs, ranked = services.runs(), []
     shown = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
@@ -110,7 +113,8 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
     """A and B on one scale, and B - A on a diverging scale centered on 0."""
     change = comparison.changes[key]
     low, high = (float(end([change.a, change.b])) for end in (np.nanmin, np.nanmax))
-    limits, largest = (min(0.0, low), high), float(np.nanmax(np.abs(change.difference))) or 1.0
+    limits = (min(0.0, low), high)
+    largest = float(np.nanmax(np.abs(change.difference))) or 1.0
     shown = (
         ("a", f"A: {comparison.names[0]}", limits, SEQUENTIAL),
         ("b", f"B: {comparison.names[1]}", limits, SEQUENTIAL),
@@ -119,7 +123,8 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
     for column, (name, title, ends, scale) in zip(st.columns(3, gap="medium"), shown, strict=True):
         with column:
             st.markdown(f"**{plain(title)}**")
-            values, label = getattr(change, name), comparison.label(key)
+            values = getattr(change, name)
+            label = comparison.label(key)
             described = memoize(value_map, values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
             lines = preview.of_run(comparison.provenance if name == "a" else comparison.other, selection)

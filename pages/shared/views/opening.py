@@ -38,7 +38,8 @@ def choose_rule(selection: Selection) -> Request:
 
 
 def choose_counts(stored: DependencyHeads, selection: Selection) -> RelationFilter:
-    default, views = RelationFilter(), [*VIEW_NAMES]
+    default = RelationFilter()
+    views = [*VIEW_NAMES]
     view = choices.segmented("Trees", views, key="view", default=default.view, format_func=VIEW_NAMES.__getitem__)
     min_count = choices.number("Minimum words", 1, default=stored.min_count, key="least", step=10)
     offsets = default.offsets

@@ -68,7 +68,8 @@ def _choose_heads(label: str, key: str, about: str, selection: Selection, model:
 
 def moved_by_masking(difference: np.ndarray, selection: Selection) -> None:
     """How far masking moved the attention of the chosen head, and of the one that it moved furthest."""
-    head, top = selection.head, highest(difference)
+    head = selection.head
+    top = highest(difference)
     st.markdown(
         f"**Masking** shifted {difference[head]:.0%} of head {selection.label}'s attention, and "
         f"{difference[top]:.0%} of head {top.label(selection.base)}'s, the largest shift of any head."
@@ -111,7 +112,8 @@ def _quoted(label: str, bold: bool) -> str:
 def token_pair(shown: Pane) -> tuple[int, int]:
     """Draw the choice of two tokens, the map and the table of all heads by the weight from the one to the other; gives
     the chosen (query, key). It opens on the last pin of each side, or the token with the largest weight of any head."""
-    attention, selection = shown.attention, shown.selection
+    attention = shown.attention
+    selection = shown.selection
     st.header("Which heads attend from one token to another?")
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
     last = {side: starts[side].index(start) for side, start in pins() if start in starts[side]}
@@ -119,10 +121,12 @@ def token_pair(shown: Pane) -> tuple[int, int]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         query = _choose("From", attention.queries, "from_token", opening[0])
         key = _choose("To", attention.keys, "to_token", opening[1])
-        about, both = "Takes two pinned tokens: one on the left, one on the right.", ("from_token", "to_token")
+        about = "Takes two pinned tokens: one on the left, one on the right."
+        both = ("from_token", "to_token")
         st.button("Use the pins", on_click=address.release, args=both, icon=":material/keep:", help=about)
     frame = memoize(InputAttention.pair_frame, attention, query, key)
-    best, mine = frame.iloc[0], frame.loc[frame["label"] == selection.head.label()].iloc[0]
+    best = frame.iloc[0]
+    mine = frame.loc[frame["label"] == selection.head.label()].iloc[0]
     ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     highest = Head.parse(best["label"]).label(selection.base)
     st.markdown(
@@ -151,7 +155,8 @@ def _choose(label: str, units: Units, key: str, default: int, prefix: str = "") 
 
 def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> QueryKey | None:
     """Draw the choice of the query token into `controls`, and what makes its weights; None where that is not shown."""
-    tokens, selection = shown.shown.layout.tokens, shown.selection
+    tokens = shown.shown.layout.tokens
+    selection = shown.selection
     pinned = dict(pins())  # the last on either side
     opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])
     with controls:

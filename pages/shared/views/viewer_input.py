@@ -64,7 +64,8 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
         choices.selectbox("Sentence", [*SENTENCES], key="example", default=COREFERENCE, width=280, **fresh)
     else:
         st.html(BIDI_STYLE)
-        sentence, fresh["maximum"] = "The cat sat on the mat because it was warm.", MAX_CHARACTERS
+        sentence = "The cat sat on the mat because it was warm."
+        fresh["maximum"] = MAX_CHARACTERS
         choices.text("Segment A", key="text", default=sentence, placeholder="A sentence", width="stretch", **fresh)
         choices.text("Segment B", key="second", default="", placeholder="A second segment", width=160, **fresh)
         about = "As in treebanks: each word is tokenized separately."
@@ -92,7 +93,8 @@ def read(selection: Selection, model: AttentionModel) -> OneInput:
 
 def say_cut(single: OneInput, selection: Selection) -> None:
     """Say which part of the input is not shown, and which setting shows it."""
-    state, icon = st.session_state, ":material/content_cut:"
+    state = st.session_state
+    icon = ":material/content_cut:"
     if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
         st.warning(
             f"A segment here has up to {MAX_CHARACTERS:,} characters, so that a link can hold it; what follows was cut "
@@ -100,7 +102,8 @@ def say_cut(single: OneInput, selection: Selection) -> None:
             icon=icon,
         )
     if single.cut:
-        limit, allowed = selection.settings.max_length, selection.checkpoint.max_length
+        limit = selection.settings.max_length
+        allowed = selection.checkpoint.max_length
         more = f" Raise “{MAX_LENGTH}” in “More settings” to see them." if limit < (allowed or limit + 1) else ""
         st.warning(f"{single.cut:,} tokens over the limit of {limit} were cut from the end.{more}", icon=icon)
 

@@ -116,12 +116,14 @@ def _with_head(selection: Selection) -> Selection:
 
 def claim(shown: Pane, view: InputView, min_weight: float) -> None:
     """What the head does with the input, in one sentence; also says if no weight reaches `min_weight`."""
-    attention, head = shown.attention, shown.selection.head
+    attention = shown.attention
+    head = shown.selection.head
     weights = attention.weights[head]
     if not weights.size:
         st.markdown("**No attention to show.**")
         return
-    what, rest = shown.selection.settings.weights, ""
+    what = shown.selection.settings.weights
+    rest = ""
     if view.sides != "all":
         here, there = view.sides.split(" to ")
         rest = f"; it sends {weights.sum(1).mean():.0%} of segment {here}'s {what} to segment {there}"
@@ -137,7 +139,9 @@ def claim(shown: Pane, view: InputView, min_weight: float) -> None:
 def lines(shown: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Head] = ()) -> None:
     """The drawing of one side: its head, with others `overlaid` each in its color. Pins and masks go to the address:
     one on one side is on the other too, where it has the same tokens."""
-    attention, layout, base = shown.attention, shown.original.layout, shown.selection.base
+    attention = shown.attention
+    layout = shown.original.layout
+    base = shown.selection.base
     colors = OVERLAY if overlaid else (None,)
 
     def pinned() -> None:
@@ -202,9 +206,12 @@ def downloads(
 ) -> None:
     """Offer the shown head as CSV, every head as HTML and safetensors, all heads from the one to the other of a `pair`
     (query, key), the guesses for masked words and the `products` as CSV; lines have buttons of their own."""
-    attention, selection, digest = shown.attention, shown.selection, shown.shown.digest()
+    attention = shown.attention
+    selection = shown.selection
+    digest = shown.shown.digest()
     about = input_origin(selection.checkpoint, selection.settings, digest)
-    head, name = selection.head, f"{shown.name}-{digest[:8]}"
+    head = selection.head
+    name = f"{shown.name}-{digest[:8]}"
     of_head = {"head": head.label(), **about}
     offered = {
         "CSV": (f"{name}.csv", lambda: attention.to_csv(head, of_head)),
