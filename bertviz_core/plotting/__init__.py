@@ -93,21 +93,14 @@ class Series:
     values: np.ndarray  # (layer, head)
     name: str  # in the legend
     marker: Marker
-    label: str = ""  # with its unit, in hover texts; the name where it is empty
-
-    @property
-    def hover(self) -> str:
-        return quantity(self.label or self.name, "%{y:.3~r}")
+    label: str  # with its unit, in hover texts
 
 
 def layer_figure(
     panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
 ) -> go.Figure:
-    """Draw panels one above another, `gap` apart as a share of the figure.
-
-    A panel has a dot for each head at its layer, and a line through the layer means of each series. More than CROWD
-    heads are drawn as a band for the middle half of each layer, with a dot for its highest head.
-    """
+    """Draw panels one above another, `gap` apart as a share of the figure: a dot for each head at its layer (a band for
+    the middle half of more than CROWD heads), and a line through the layer means of each series."""
     rows = len(panels)
     panel_height = (1 - gap * (rows - 1)) / rows
     layers, heads = panels[0][0].values.shape
@@ -122,21 +115,14 @@ def layer_figure(
             title = figure.layout.annotations[row]
             legend["title"] = {"text": title.text, "side": "top", "font": {"size": 14}}
             title.visible = False
-        figure.update_layout({_legend(row + 1): legend})
-    every = -(-layers // 24)  # of many layers every second, third...
-    ticks = list(range(1, layers + 1, every))
+        figure.update_layout({f"legend{row + 1}": legend})
+    ticks = list(range(1, layers + 1, -(-layers // 24)))  # of many layers every second, third...
     names = [str(tick - 1 + base) for tick in ticks]
     figure.update_xaxes(tickvals=ticks, ticktext=names, range=[0.5, layers + 0.5])
-    crowd = "; band: the middle half of its heads, dot: the highest, line: the mean"
-    note = crowd if layers * heads > CROWD else ""
+    note = "; band: the middle half of its heads, dot: the highest, line: the mean" if layers * heads > CROWD else ""
     figure.update_xaxes(title=f"layer{note}", row=rows, col=1)
     figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
     return finish(figure, height, margin={"t": 60})
-
-
-def _legend(row: int) -> str:
-    """The name in a layout of the legend of a panel, rows from 1."""
-    return f"legend{row}" if row > 1 else "legend"
 
 
 def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: float) -> None:
@@ -150,30 +136,21 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
         heads = np.nan_to_num(values, nan=-np.inf).argmax(1)
         low, high = np.nanquantile(values, (0.25, 0.75), axis=1)
         x = layers + 1 + shift
-        figure.add_scatter(
-            x=np.concatenate([x, x[::-1]]),
-            y=np.concatenate([high, low[::-1]]),
-            fill="toself",
-            mode="lines",
-            line={"color": color, "width": 0},
-            opacity=0.35,
-            hoverinfo="skip",
-            legendgroup=group,
-            showlegend=False,
-            row=row,
-            col=1,
-        )
+        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
+        look = {"mode": "lines", "line": {"color": color, "width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
+        figure.add_scatter(**outline, **look, legendgroup=group, showlegend=False, row=row, col=1)
+    hover = quantity(series.label, "%{y:.3~r}")
     drawn = map(Head, layers.tolist(), heads.tolist())
     head_ranks = ranks(values)
     figure.add_scatter(
         x=layers + 1 + shift,
         y=values[layers, heads],
         customdata=[[head.label(), head.label(base), str(head_ranks[head])] for head in drawn],
-        hovertemplate=f"%{{customdata[1]}}: {series.hover}; rank %{{customdata[2]}} of {values.size}<extra></extra>",
+        hovertemplate=f"%{{customdata[1]}}: {hover}; rank %{{customdata[2]}} of {values.size}<extra></extra>",
         mode="markers",
         name=series.name,
         legendgroup=group,
-        legend=_legend(row),
+        legend=f"legend{row}",
         marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.75},
         row=row,
         col=1,
@@ -193,7 +170,7 @@ def add_means(
         line={"color": series.marker[0], "width": 2, "dash": dash},
         legendgroup=f"{row}-{series.key}",
         showlegend=False,
-        hovertemplate=f"layer %{{text}}: mean {series.hover}<extra></extra>",
+        hovertemplate=f"layer %{{text}}: mean {quantity(series.label, '%{y:.3~r}')}<extra></extra>",
         row=row,
         col=1,
     )

@@ -15,8 +15,7 @@ GAP = 20  # between words
 STEP = 17  # between arcs
 LABEL = 13  # height of an arc's label
 LETTER = 0.56 * SIZE  # width of a letter
-NARROWEST = 12  # width that a word has at least
-HEAD = 6  # length of an arrow's head
+NARROWEST = 12  # width of a word, at least
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,7 @@ def sentence_svg(words: Sequence[str], gold: Sequence[Arc], guesses: Sequence[Ar
     above = _levels(gold)
     below = _levels(guesses)
     base = LABEL + STEP * (max(above, default=0) + 1)
-    height = base + SIZE + 14
-    if guesses:
-        height += LABEL + STEP * (max(below, default=0) + 1)
+    height = base + SIZE + 14 + (LABEL + STEP * (max(below) + 1) if guesses else 0)
     parts = [_arc(arc, middles, level, base - 4, -1) for arc, level in zip(gold, above, strict=True)]
     parts += [_arc(arc, middles, level, base + SIZE + 8, 1) for arc, level in zip(guesses, below, strict=True)]
     marked = {arc.word for arc in gold if not arc.faint}
@@ -113,13 +110,11 @@ def _arc(arc: Arc, middles: Sequence[float], level: int, base: float, sign: int)
             f"L{end - bend:.1f},{peak:.1f} C{end:.1f},{peak:.1f} {end:.1f},{peak:.1f} {end:.1f},{base:.1f}"
         )
         middle = (start + end) / 2
-    foot = base + sign * HEAD
+    foot = base + sign * 6
     tip = f"M{end - 3.5:.1f},{foot:.1f} L{end:.1f},{base:.1f} L{end + 3.5:.1f},{foot:.1f}"
     dash = ' stroke-dasharray="4 3"' if arc.right is False else ""
-    label = ""
-    if arc.label:
-        below = -3 if sign < 0 else 11
-        label = _text(arc.label, f"{middle:.1f}", f"{peak + below:.1f}", 'font-size="11"')
+    beyond = -3 if sign < 0 else 11
+    label = _text(arc.label, f"{middle:.1f}", f"{peak + beyond:.1f}", 'font-size="11"') if arc.label else ""
     return (
         f'<g opacity="{0.28 if arc.faint else 1}"><title>{_escaped(arc.note)}</title>'
         f'<path d="{path}" fill="none" stroke="{color}" stroke-width="{1 if arc.faint else 1.6}"{dash}/>'

@@ -63,29 +63,26 @@ class InputAttention:
         return pd.DataFrame(columns)
 
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
-        """The (query, key) with the largest weight of any head, among those with the given ends. Neighbors and special
-        units come last, for many heads attend to them."""
+        """The (query, key) with the largest weight of any head, by preference of distant units that are not special."""
         starts = np.union1d(self.queries.start, self.keys.start)
         places = [np.searchsorted(starts, units.start) for units in (self.queries, self.keys)]
         near = abs(np.subtract.outer(*places)) <= 1
         special = self.queries.special[:, None] | self.keys.special
-        preference = self.weights.max((0, 1)) - near - 2.0 * special
+        weights = self.weights.max((0, 1)) - near - 2.0 * special
         if query is not None:
-            preference[np.arange(len(preference)) != query] = -np.inf
+            weights[np.arange(len(weights)) != query] = -np.inf
         if key is not None:
-            preference[:, np.arange(preference.shape[1]) != key] = -np.inf
-        return _largest(preference)
+            weights[:, np.arange(weights.shape[1]) != key] = -np.inf
+        return _largest(weights)
 
     def strongest_pair(self, head: Head) -> tuple[int, int]:
-        """The (query, key) of a head's largest weight. Special units come last, and queries that can attend to one key
-        alone."""
+        """The (query, key) of a head's largest weight, by preference of words, and of queries with a choice of keys."""
         has_choice = (self.weights.max((0, 1)) > 0).sum(1) > 1
         preferred = np.outer(~self.queries.special & has_choice, ~self.keys.special)
         return _largest(self.weights[head] - 2.0 * ~preferred)
 
     def pair_frame(self, query: int, key: int) -> pd.DataFrame:
-        """A row for each head, sorted by its weight from one unit to another. `rank` is that of the head; a
-        `rank_of_target` of 1 means that the head attends from this unit to no other with a larger weight."""
+        """A row for each head, sorted by its weight from one unit to another; `rank_of_target` is that of the key."""
         rows = self.weights[:, :, query]
         weight = rows[..., key]
         columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
@@ -183,10 +180,8 @@ def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFram
 
 
 def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """What can be switched off, by its name in the address, (layer, head) bool each.
-
-    Names are such as "behavior [SEP]", of a behavior that some head has in `behaviors` (layer, head), "layer 3", "3-5".
-    """
+    """What can be switched off, (layer, head) bool by name: "behavior [SEP]", for behaviors that a head has, "layer 3",
+    "3-5"."""
     layer, head = np.indices((layers, heads))
     named = {}
     for behavior in BEHAVIORS:
