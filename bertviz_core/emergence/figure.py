@@ -1,4 +1,4 @@
-"""A training as pictures. Checkpoints stand at even distances: most of what happens does so in the first of them."""
+"""Figures of a training. Checkpoints are at even distances, since most changes are in the first ones."""
 
 from collections.abc import Sequence
 from html import escape
@@ -20,20 +20,24 @@ from bertviz_core.plotting.head_map import HeadMap
 FOLLOWED = "#e8890c"  # the head that is the best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
-LABELED = 5  # checkpoints
+LABELED = 5  # checkpoints with their steps on the axis
 ACROSS = 3  # panels of relations side by side
 
 
 def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int | None = None) -> go.Figure:
-    """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer, head),
-    by default the result's own; the checkpoint `index` is marked."""
+    """The loss, where it is known, and below it the number of heads with each behavior, from (step, layer, head)
+    `labels`, by default the result's; the checkpoint `index` is marked."""
     labels = result.behaviors() if labels is None else labels
-    known = not np.isnan(result.loss).all()
-    titles = [*([f"{result.loss_name.capitalize()}, nats"] if known else []), "Heads by what they do"]
+    titles = ["Heads by what they do"]
+    heights = [0.65]
+    if has_loss := not np.isnan(result.loss).all():
+        titles.insert(0, f"{result.loss_name.capitalize()}, nats")
+        heights.insert(0, 0.35)
     rows = len(titles)
-    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-len(titles) :]}
-    figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
-    if known:
+    figure = make_subplots(
+        rows, 1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.16, row_heights=heights
+    )
+    if has_loss:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
     for name in behavior_counts(labels):
@@ -44,17 +48,18 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(range=[0, labels[0].size], row=rows, col=1)
     figure.update_xaxes(title=AXIS, row=rows, col=1)
-    _finished(figure, result, 155 * rows + 70)
-    # add_vline makes one line at a time, which takes longer than all the rest.
-    axes = sorted({(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}) if index is not None else []
-    mark = {"type": "line", "x0": index, "x1": index, "y0": 0, "y1": 1, "line": {"color": RING, "width": 1.5}}
-    marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
-    beside = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
-    return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=beside, shapes=marks)
+    _finish(figure, result, 155 * rows + 70)
+    marks = []
+    if index is not None:  # add_vline makes one line at a time, which takes longer than all the rest
+        mark = {"type": "line", "x0": index, "x1": index, "y0": 0, "y1": 1, "line": {"color": RING, "width": 1.5}}
+        axes = sorted({(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data})
+        marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
+    legend = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
+    return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=legend, shapes=marks)
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
-    """A panel for each relation, in percent. n is the number of words on which the finally best head is scored."""
+    """A panel for each relation, in percent; n is the number of words on which the final best head is scored."""
     rows = max(1, -(-len(names) // ACROSS))
     last = result.dependencies[-1]
     numbers = [result.relations.index(name) for name in names]
@@ -81,29 +86,29 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)
     figure.update_xaxes(title=AXIS, row=rows)
-    return _finished(figure, result, 210 * rows + 90)
+    return _finish(figure, result, 210 * rows + 90)
 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """Where one head's attention goes over the training."""
-    without = "to_first" if "to_cls" in result.present else "to_cls"  # one token, by two names
+    same = "to_first" if "to_cls" in result.present else "to_cls"  # one token with two names
     figure = go.Figure()
-    for name in (name for name in SHARES if name in result.present and name != without):
+    for name in (name for name in SHARES if name in result.present and name != same):
         column = ANALYSES["surface_patterns"].column(name)
         figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
     figure.update_xaxes(title=AXIS)
     figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
-    return _finished(figure, result, 300)
+    return _finish(figure, result, 300)
 
 
 def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
-    """The map of all heads by what they do at one step. The legend has what heads do at any step."""
+    """The map of all heads by their behaviors at one step, with those of all steps in the legend."""
     results = result.results(index)
     return behavior_map(labels[index], columns(results), linguistic(results), base, behavior_counts(labels))
 
 
 def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
-    """The key numbers of one step: label, value, and what is beside it; labels: (layer, head)."""
+    """The key numbers of one step with (layer, head) `labels`: name, value and a note each."""
     entries = [("Training step", f"{result.steps[index]:,}", f"of {result.steps[-1]:,}")]
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
@@ -116,7 +121,7 @@ def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str
 def _line(
     result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "", unit: str = "", dash: str = "solid"
 ) -> dict[str, Any]:
-    """A trace over the training, of (step,) values or of one that no step changes; `unit` ends its hover text."""
+    """A trace over the training, of (step,) values or of a constant; `unit` ends its hover text."""
     return {
         "type": "scatter",
         "x": np.arange(len(result.steps)),
@@ -131,8 +136,8 @@ def _line(
     }
 
 
-def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
-    """The figure with the axis of checkpoints in every panel, the LABELED ones' steps, and room for the legend."""
+def _finish(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
+    """Give a figure the axis of checkpoints in every panel, and room for the legend."""
     last = len(result.steps) - 1
     ticks = np.unique(np.linspace(0, last, LABELED).round().astype(int))
     figure.update_xaxes(

@@ -1,4 +1,4 @@
-"""The results of a model in a store, by their own headers; and the overview as a table, from the largest of them."""
+"""The results in a store, and the overview of a model as a table, from the largest of its results."""
 
 import json
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ SUFFIXES = (".csv", ".json")
 
 @dataclass(frozen=True)
 class StoredResult:
-    """One stored result: its key and analysis, and the provenance that it carries."""
+    """A result in a store."""
 
     key: str
     analysis: str
@@ -29,28 +29,29 @@ class StoredResult:
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
-    """Every result of the present form, stored or shipped; those of formats before 4 list no skipped input."""
+    """Every stored or shipped result whose format is current; those before format 4 list no skipped input."""
     for key, head in store.heads():
         header = read_header(head)
         if header is None or header[0] not in ANALYSES:
             continue
         analysis, provenance, names = header
-        complete = "skipped" in provenance and provenance.get("model", {}).get("fingerprint")
-        if complete and ANALYSES[analysis].result_class.has_fields(names):
+        is_complete = "skipped" in provenance and provenance.get("model", {}).get("fingerprint")
+        if is_complete and ANALYSES[analysis].result_class.has_fields(names):
             yield StoredResult(key, analysis, provenance)
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
-    """The stored result of each analysis that rests on the most tokens, of equals that with the last key, among those
-    of the same mode and weights. Results with other options or further files do not count."""
+    """A model's stored result of the most tokens for each analysis, without options, of the settings' mode and weights."""
     best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
     for stored in stored_results(store):
         analysis = stored.analysis
         about = stored.provenance
-        plain = not about["options"] and "others" not in about and about["model"]["fingerprint"] == fingerprint
+        is_plain = not about["options"] and "others" not in about
+        if not is_plain or about["model"]["fingerprint"] != fingerprint:
+            continue
         expected = ANALYSES[analysis].relevant(settings).to_json()
-        if plain and all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
-            entry = int(about["tokens"]), stored.key
+        if all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
+            entry = int(about["tokens"]), stored.key  # of equals that with the last key
             best[analysis] = max(entry, best.get(analysis, entry))
     results = {name: requests.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
@@ -58,7 +59,7 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
 
 @dataclass(frozen=True)
 class Overview:
-    """A row for each head, and what each analysis's columns were computed from, of results by analysis."""
+    """A table with a row for each head, and the origin of each analysis's columns."""
 
     results: Results
 
@@ -67,15 +68,16 @@ class Overview:
         return {name: origin(result.default_view().provenance) for name, result in self.results.items()}
 
     def to_text(self) -> str:
-        """The table as plain text, with the origins under it."""
+        """The table as plain text, followed by the origins."""
         lines = [frame(self.results).to_string(index=False, float_format=number, na_rep="-"), ""]
-        lines += [
-            f"{name}: {origin['corpus']}, mode {origin['mode']}, at most {origin['max_length']} tokens, seed "
-            f"{origin['seed']}, {origin['dtype']}"
-            + (", norms" if origin["weights"] == "norms" else "")
-            + (f", trees: {VIEW_NAMES[origin['view']]}" if "view" in origin else "")
-            for name, origin in self.origins.items()
-        ]
+        for name, about in self.origins.items():
+            line = f"{name}: {about['corpus']}, mode {about['mode']}, at most {about['max_length']} tokens, seed "
+            line += f"{about['seed']}, {about['dtype']}"
+            if about["weights"] == "norms":
+                line += ", norms"
+            if "view" in about:
+                line += f", trees: {VIEW_NAMES[about['view']]}"
+            lines.append(line)
         return "\n".join(lines)
 
     def to_bytes(self, suffix: str) -> bytes:
@@ -88,8 +90,7 @@ class Overview:
 
 
 def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
-    """The overview of a model from its `largest` results; raises InputError where there is none, SettingsError for an
-    unknown mode or kind of weights."""
+    """The overview from a model's `largest` results; raises InputError where there is none."""
     settings.check(None)
     if results := largest(store, checkpoint.fingerprint(), settings):
         return Overview(results)

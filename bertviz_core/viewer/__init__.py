@@ -120,11 +120,8 @@ def _largest(values: np.ndarray) -> tuple[int, int]:
 
 
 def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttention:
-    """Select what `view` shows of an input's maps (layer, head, query, key) between tokens.
-
-    Tokens are merged to words first. Then special tokens are hidden and each row is rescaled to sum to 1; a row without
-    any other weight stays 0. The segments are selected last, without rescaling.
-    """
+    """Select what `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then units that
+    are not special, each row rescaled to sum to 1 (one without other weights stays 0), then segments."""
     shown = InputAttention(layout.tokens, layout.tokens, maps)
     if view.words:
         merged = maps_of_one(maps, layout.owner, first_piece=view.first_piece)
@@ -180,8 +177,7 @@ def predictions_frame(by_run: Mapping[str, Sequence[Prediction]]) -> pd.DataFram
 
 
 def switches(layers: int, heads: int, behaviors: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """What can be switched off, (layer, head) bool by name: "behavior [SEP]", for behaviors that a head has, "layer 3",
-    "3-5"."""
+    """What can be switched off, (layer, head) bool by name, such as "behavior [SEP]", "layer 3" and "3-5"."""
     layer, head = np.indices((layers, heads))
     named = {}
     for behavior in BEHAVIORS:
