@@ -41,7 +41,7 @@ def stored_results(store: Store) -> Iterator[StoredResult]:
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
-    """A model's stored result of the most tokens for each analysis, without options, of the settings' mode and weights."""
+    """For each analysis a model's stored result of the most tokens, in the settings' mode, and without options."""
     best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
     for stored in stored_results(store):
         analysis = stored.analysis

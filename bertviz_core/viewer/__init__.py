@@ -120,8 +120,8 @@ def _largest(values: np.ndarray) -> tuple[int, int]:
 
 
 def apply_view(layout: Layout, maps: np.ndarray, view: InputView) -> InputAttention:
-    """Select what `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then units that
-    are not special, each row rescaled to sum to 1 (one without other weights stays 0), then segments."""
+    """Select what `view` shows of an input's maps (layer, head, query, key) between tokens: words first, then what is
+    not special, each row rescaled to sum to 1 (one without other weights stays 0), then segments."""
     shown = InputAttention(layout.tokens, layout.tokens, maps)
     if view.words:
         merged = maps_of_one(maps, layout.owner, first_piece=view.first_piece)

@@ -68,8 +68,8 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
 
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
-    """A preview as JSON for the browser, of (layer, head, query, key) uint8 maps, 255 for weight 1. Of many heads it has
-    the first tokens alone, for it is sent again whenever a head is chosen."""
+    """A preview as JSON for the browser, of (layer, head, query, key) uint8 maps, 255 for weight 1. Of many heads only
+    the first tokens are in it, since it is sent again whenever a head is chosen."""
     first = slice(_most_tokens(*maps.shape[:2]))
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
     return json.dumps({"preview": {"tokens": [*map(shorten, tokens[first])], "maps": packed, "about": about}}).encode()
