@@ -127,7 +127,6 @@ class Comparison(Result):
 
     @property
     def opens_on(self) -> str:
-        """The quantity that is shown first."""
         return next(iter(self.a))
 
     def label(self, key: str) -> str:

@@ -53,7 +53,6 @@ class Change:
 
     @property
     def untested(self) -> bool:
-        """Whether no head has a p."""
         return bool(np.isnan(self.p).all())
 
     def by_size(self) -> list[Head]:

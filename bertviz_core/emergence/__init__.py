@@ -110,7 +110,6 @@ class Emergence(Result):
         return results
 
     def _origin(self, analysis: str, index: int) -> dict[str, Any]:
-        """The provenance of one step's result."""
         origin = {name: value for name, value in self.provenance.items() if name != "others"}
         name = f"{origin['model']['name']}, step {self.steps[index]:,}"
         model = origin["model"] | {"name": name, "fingerprint": origin["checkpoints"][index]["fingerprint"]}

@@ -80,7 +80,6 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
 
 
 def _reasons(skipped: Skipped) -> str:
-    """Why checkpoints were skipped, with the first of each reason."""
     return "; ".join(f"{entry['where'][0]}: {reason}" for reason, entry in skipped.reasons.items())
 
 

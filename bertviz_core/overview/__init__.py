@@ -145,7 +145,7 @@ def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
 
 
 def nearest(results: Results, head: Head) -> list[tuple[Head, float]]:
-    """The heads that attend most alike (section 6), with their divergences."""
+    """The most similar heads (section 6), with their divergences."""
     return result_of(results, Clustering).nearest(head, 3) if "clustering" in results else []
 
 

@@ -21,8 +21,6 @@ SUFFIXES = (".csv", ".json")
 
 @dataclass(frozen=True)
 class StoredResult:
-    """A result in a store."""
-
     key: str
     analysis: str
     provenance: dict[str, Any]
@@ -57,45 +55,41 @@ def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any
     return {name: result for name, result in results.items() if result is not None}
 
 
-@dataclass(frozen=True)
-class Overview:
-    """A table with a row for each head, and the origin of each analysis's columns."""
-
-    results: Results
-
-    @property
-    def origins(self) -> dict[str, dict[str, Any]]:
-        return {name: origin(result.default_view().provenance) for name, result in self.results.items()}
-
-    def to_text(self) -> str:
-        """The table as plain text, followed by the origins."""
-        lines = [frame(self.results).to_string(index=False, float_format=number, na_rep="-"), ""]
-        for name, about in self.origins.items():
-            line = f"{name}: {about['corpus']}, mode {about['mode']}, at most {about['max_length']} tokens, seed "
-            line += f"{about['seed']}, {about['dtype']}"
-            if about["weights"] == "norms":
-                line += ", norms"
-            if "view" in about:
-                line += f", trees: {VIEW_NAMES[about['view']]}"
-            lines.append(line)
-        return "\n".join(lines)
-
-    def to_bytes(self, suffix: str) -> bytes:
-        """The table as CSV, or as JSON with the origins beside it."""
-        table = frame(self.results)
-        if suffix == ".csv":
-            return to_csv(table)
-        rows = json.loads(table.to_json(orient="records", double_precision=15))
-        return json.dumps({"heads": rows, "origins": self.origins}, ensure_ascii=False, indent=1).encode()
-
-
-def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
-    """The overview from a model's `largest` results; raises InputError where there is none."""
+def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Results:
+    """A model's `largest` results; raises InputError where there is none."""
     settings.check(None)
     if results := largest(store, checkpoint.fingerprint(), settings):
-        return Overview(results)
+        return results
     raise InputError(
         f"No results of {settings.weights} are stored for this model in mode {settings.mode!r}.",
         where=checkpoint.name,
         hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
     )
+
+
+def to_text(results: Results) -> str:
+    """The overview as plain text, followed by the origins of its columns."""
+    lines = [frame(results).to_string(index=False, float_format=number, na_rep="-"), ""]
+    for name, about in _origins(results).items():
+        line = f"{name}: {about['corpus']}, mode {about['mode']}, at most {about['max_length']} tokens, seed "
+        line += f"{about['seed']}, {about['dtype']}"
+        if about["weights"] == "norms":
+            line += ", norms"
+        if "view" in about:
+            line += f", trees: {VIEW_NAMES[about['view']]}"
+        lines.append(line)
+    return "\n".join(lines)
+
+
+def to_bytes(results: Results, suffix: str) -> bytes:
+    """The overview as CSV, or as JSON with the origins of its columns."""
+    table = frame(results)
+    if suffix == ".csv":
+        return to_csv(table)
+    heads = json.loads(table.to_json(orient="records", double_precision=15))
+    overview = {"heads": heads, "origins": _origins(results)}
+    return json.dumps(overview, ensure_ascii=False, indent=1).encode()
+
+
+def _origins(results: Results) -> dict[str, dict[str, Any]]:
+    return {name: origin(result.default_view().provenance) for name, result in results.items()}

@@ -29,7 +29,6 @@ SHORT = 70  # characters of a sentence that needs no scrolling
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
-    """The finding of all analyses together, then those of each."""
     return [behaviors_finding(results), *findings(results, base)]
 
 

@@ -77,7 +77,6 @@ class FigureSpec:
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:
-    """A circle around one dot of a trace."""
     dot = trace["marker"]["size"]
     size = dot + max(7, dot // 2 + 3)
     return {
@@ -163,7 +162,6 @@ def element(name: str, text: str) -> str:
 
 
 def bullets(items: Sequence[str]) -> str:
-    """A list of items, empty without any."""
     return f"<ul>{''.join(element('li', item) for item in items)}</ul>" if items else ""
 
 

@@ -89,11 +89,9 @@ class InputAttention:
         return head_frame(columns).sort_values("rank", ignore_index=True)
 
     def pictures(self, base: int) -> HeadMap:
-        """The map of small pictures of all heads."""
         return picture_map(thumbnails(self.weights), base)
 
     def to_csv(self, head: Head, origin: dict[str, Any]) -> bytes:
-        """`to_frame` of one head, with the origin in every row."""
         return to_csv(self.to_frame(head).assign(**origin))
 
     def pair_to_csv(self, query: int, key: int, origin: dict[str, Any]) -> bytes:
@@ -114,7 +112,6 @@ class InputAttention:
 
 
 def _largest(values: np.ndarray) -> tuple[int, int]:
-    """The index of the largest of (query, key) values, the first of equals."""
     query, key = np.unravel_index(int(values.argmax()), values.shape)
     return int(query), int(key)
 
@@ -153,7 +150,6 @@ def thumbnails(weights: np.ndarray) -> np.ndarray:
 
 
 def shorten(label: str, maximum: int = 24) -> str:
-    """The beginning of a long label."""
     return label if len(label) <= maximum else label[: maximum - 1] + "…"
 
 

@@ -173,7 +173,6 @@ def products_figure(products: QueryKey) -> go.Figure:
 
 
 def _sums(products: QueryKey) -> list[str]:
-    """How the sum of each key's products becomes its weight."""
     texts = []
     columns = (products.scores, products.bias, products.logits, products.weights)
     for score, bias, logit, weight in zip(*columns, strict=True):

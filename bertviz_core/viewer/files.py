@@ -41,7 +41,6 @@ body { margin: 0; padding: .6rem; background: #fff; color: #1f2430; color-scheme
 
 @cache
 def text_of(path: Path) -> str:
-    """The text of a script or style sheet."""
     return path.read_text(encoding="utf-8")
 
 
@@ -96,9 +95,9 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
 def in_frame(document: str, attention: InputAttention) -> str:
     """A document in a frame, whose style and scripts touch no page; rows are as high as in attention_lines.js."""
     count = max(len(attention.queries), len(attention.keys))
-    row = 16
-    if count <= 50:
-        row = 26 if count <= 26 else 21
+    row = 26 if count <= 26 else 21
+    if count > 50:
+        row = 16
     height = 210 + count * row
     return (
         f'<iframe srcdoc="{escape(document)}" sandbox="allow-scripts allow-downloads" title="Attention lines" '

@@ -84,6 +84,5 @@ def _most_tokens(layers: int, heads: int) -> int:
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
-    """The store's key of a model's preview."""
     basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -49,7 +49,6 @@ class QueryKey:
 
     @property
     def has_bias(self) -> bool:
-        """Whether anything but the products is in a logit."""
         return bool(np.abs(self.bias).max() > 1e-4)
 
     def to_csv(self, origin: dict[str, Any]) -> bytes:
