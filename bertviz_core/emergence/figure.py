@@ -28,15 +28,11 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     """The loss, where it is known, and below it the number of heads with each behavior, from (step, layer, head)
     `labels`, by default the result's; the checkpoint `index` is marked."""
     labels = result.behaviors() if labels is None else labels
-    titles = ["Heads by what they do"]
-    heights = [0.65]
-    if has_loss := not np.isnan(result.loss).all():
-        titles.insert(0, f"{result.loss_name.capitalize()}, nats")
-        heights.insert(0, 0.35)
-    rows = len(titles)
-    figure = make_subplots(
-        rows, 1, shared_xaxes=True, subplot_titles=titles, vertical_spacing=0.16, row_heights=heights
-    )
+    has_loss = not np.isnan(result.loss).all()
+    rows = 2 if has_loss else 1
+    titles = [f"{result.loss_name.capitalize()}, nats", "Heads by what they do"][-rows:]
+    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-rows:]}
+    figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
     if has_loss:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
@@ -93,9 +89,10 @@ def head_figure(result: Emergence, head: Head) -> go.Figure:
     """Where one head's attention goes over the training."""
     same = "to_first" if "to_cls" in result.present else "to_cls"  # one token with two names
     figure = go.Figure()
-    for name in (name for name in SHARES if name in result.present and name != same):
-        column = ANALYSES["surface_patterns"].column(name)
-        figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
+    for name in SHARES:
+        if name in result.present and name != same:
+            column = ANALYSES["surface_patterns"].column(name)
+            figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
     figure.update_xaxes(title=AXIS)
     figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
     return _finish(figure, result, 300)

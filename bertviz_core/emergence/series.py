@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -48,12 +48,10 @@ class Training:
 
 
 def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
-    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, by its name. Those that
-    cannot be read are skipped and counted.
+    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, by its name.
 
-    Raises:
-        InputError: for a folder that is missing, cannot be read, or has no checkpoint.
-        ModelError: for one that may not be opened, or whose checkpoints are not of one training.
+    Raises InputError for a folder without checkpoints that can be read, and ModelError for one that may not be opened,
+    or whose checkpoints are not of one training.
     """
     name = str(folder)
     skipped = Skipped()
@@ -110,14 +108,11 @@ def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
         if step == before:
             hint = "Keep one, or rename one: the last number in a folder's name is its step."
             raise ModelError(f"Two checkpoints have step {step:,}: {names}.", where=where, hint=hint)
-        shapes = [_shape(first), _shape(second)]
+        pair = (first, second)
+        shapes = [f"{each.layers} × {each.heads} heads, {each.config.get('vocab_size')} tokens" for each in pair]
         if shapes[0] != shapes[1]:
             what = f"{names} have different shapes: {'; '.join(shapes)}."
             raise ModelError(what, where=where, hint="Give the checkpoints of one training.")
-
-
-def _shape(checkpoint: Checkpoint) -> str:
-    return f"{checkpoint.layers} × {checkpoint.heads} heads, {checkpoint.config.get('vocab_size')} tokens"
 
 
 def shipped() -> Emergence:
@@ -132,7 +127,7 @@ class Series:
     training: Training
     text: Source  # for surface patterns, entropy and the loss
     treebank: Source  # for dependency heads
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings
 
     def requests(self) -> list[Request]:
         """The requests of all checkpoints, without a loss that a checkpoint has no head for."""

@@ -56,13 +56,9 @@ class ReportRequest:
 
     def to_compute(self, find: Callable[[Request], Result | None]) -> list[Request]:
         """The requests that are not stored, within `max_cost` and the model's abilities."""
-        return [
-            request
-            for request in self.requests()
-            if ANALYSES[request.analysis].cost(request.checkpoint) <= self.max_cost
-            and model_pass.can_compute(request)
-            and find(request) is None
-        ]
+        costs = {name: analysis.cost(self.checkpoint) for name, analysis in ANALYSES.items()}
+        affordable = [request for request in self.requests() if costs[request.analysis] <= self.max_cost]
+        return [request for request in affordable if model_pass.can_compute(request) and find(request) is None]
 
     def announcement(self, store: Store) -> str:
         """What is to be computed, and how long that takes; empty where all is stored."""

@@ -1,7 +1,7 @@
 """A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
 import numpy as np
@@ -124,7 +124,7 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
         head = highest(values)
         value = column.with_interval(result, head)
         means = np.nanmean(values, axis=1)
-        layer = _highest_layer(means, column.text(float(np.nanmax(means))))
+        layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
         baseline = ABSENT
         if column.baseline:
             level, name = column.baseline(result)
@@ -132,7 +132,7 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
         bert = paper.LAYER_MEANS.get(column.quantity)
         papers = ABSENT
         if bert and analysis.name in WITH_LAYER_MEANS:
-            papers = _highest_layer(bert, str(max(bert)))
+            papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
             means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
         rows.append((column.label, head.label(), value, layer, papers, baseline))
@@ -144,10 +144,6 @@ def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
         lines = [[str(layer), *means] for layer, means in enumerate(cells, start=1)]
         caption = f"Means of each layer's heads; {BERT} has {len(means_by_layer[1])} layers ({paper.READ_OFF})"
         yield table(caption, header, lines)
-
-
-def _highest_layer(means: Sequence[float] | np.ndarray, value: str) -> str:
-    return f"layer {int(np.nanargmax(means)) + 1}: {value}"
 
 
 def _dependency_table(result: RelationCounts) -> str:

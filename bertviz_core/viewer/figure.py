@@ -113,7 +113,8 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     every = -(-maximum // LABELS)
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
         ticks = labels[::every]
-        axis.update(type="category", tickvals=ticks, ticktext=_without_positions(ticks), tickfont={"size": size})
+        names = [label.partition(" ")[2] for label in ticks]
+        axis.update(type="category", tickvals=ticks, ticktext=names, tickfont={"size": size})
         axis.update(showgrid=False, zeroline=False, ticks="", fixedrange=True)
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
@@ -166,7 +167,8 @@ def products_figure(products: QueryKey) -> go.Figure:
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
     figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
     figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
-    ticks = [f"query: {_label(products.tokens.labels[products.position])}", *_without_positions(names)]
+    asked = _label(products.tokens.labels[products.position])
+    ticks = [f"query: {asked}", *map(_label, products.tokens.labels)]
     figure.update_yaxes(tickvals=rows, ticktext=ticks, tickfont={"size": 12}, col=1)
     figure.update_annotations(font_size=13)
     return finish(figure, 90 + 20 * len(names), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)
@@ -191,7 +193,3 @@ def _label(text: str) -> str:
 def _axis_labels(units: Units) -> list[str]:
     """Position and label of each unit, so that all differ."""
     return [f"{start + 1} {_label(text)}" for start, text in zip(units.start, units.labels, strict=True)]
-
-
-def _without_positions(labels: Sequence[str]) -> list[str]:
-    return [label.partition(" ")[2] for label in labels]
