@@ -21,7 +21,7 @@ class Step:
     page: str  # where to see more of it
     look: str  # how to read the figure
     question: str
-    findings: tuple[str, ...]  # ids of the answers
+    findings: tuple[str, ...]  # ids of answers
     background: str = ""  # what a reader should know first, without numbers of this model
     needs: tuple[str, ...] = ()  # the analyses that it reads, by default the page's
     as_map: bool = False  # whether its figure is a map of the answer's quantity
@@ -53,7 +53,7 @@ def slide_number(text: str) -> int:
     return number if number <= OWN else 0
 
 
-TERMS = {  # what the first slide explains, as Markdown
+TERMS = {  # on the first slide, as Markdown
     "Token": "What the model reads: a word, or a piece of one. “##” marks a piece that goes on with a word.",
     "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends, for decoders at most one in front. A "
     "model may use one, or its first token, as a place to rest: a **sink**.",

@@ -41,7 +41,7 @@ class Emergence(Result):
     units: np.ndarray  # this and the next two as in HeadAverages, the same at every step
     effective_units: np.ndarray
     unit: str
-    uniform: float  # entropy of uniform attention, nats
+    uniform: float  # nats, of uniform attention
     relations: list[str]
     n: np.ndarray  # (fold, relation) words
     correct: np.ndarray  # (step, fold, direction, relation, layer, head) right guesses
@@ -65,7 +65,7 @@ class Emergence(Result):
 
     @property
     def present(self) -> list[str]:
-        """The quantities that some segment has."""
+        """Quantities that some segment has."""
         return [name for name in self.quantities if not np.isnan(self[name]).all()]
 
     @property

@@ -20,7 +20,7 @@ from bertviz_core.plotting.head_map import HeadMap
 FOLLOWED = "#e8890c"  # the head that is the best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
-LABELED = 5  # checkpoints with their steps on the axis
+LABELED = 5  # checkpoints on the axis
 ACROSS = 3  # panels of relations side by side
 
 

@@ -26,9 +26,9 @@ class Column:
 
     analysis: str
     quantity: str
-    values: np.ndarray  # (layer, head), NaN where absent
+    values: np.ndarray  # (layer, head), or NaN
     baseline: float = float("nan")
-    baseline_name: str = ""  # empty if there is none
+    baseline_name: str = ""  # empty without one
 
     @property
     def spec(self) -> HeadColumn:
@@ -99,10 +99,11 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
     rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
     order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (place, layer, head)
     head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
-    return [
-        [_relation(counts, better, row, head, head_ranks[row]) for row in order[:, *head] if gain[row, *head] > 0]
-        for head in heads
-    ]
+    found = []
+    for head in heads:
+        above = [row for row in order[:, *head] if gain[row, *head] > 0]
+        found.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
+    return found
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
@@ -153,7 +154,8 @@ def frame(results: Results) -> pd.DataFrame:
     """A row for each head: its behavior, every quantity, its best relation, what it attends to, and similar heads."""
     known = columns(results)
     table = head_frame({ANALYSES[each.analysis].export_name(each.quantity): each.values for each in known})
-    if (labels := behavior_labels(results)) is not None:
+    labels = behavior_labels(results)
+    if labels is not None:
         table.insert(3, "behavior", labels.reshape(-1))
     heads = all_heads(*known[0].values.shape)
     if "dependency_heads" in results:
@@ -161,13 +163,14 @@ def frame(results: Results) -> pd.DataFrame:
         table["best_relation"] = ["".join(relation.name for relation in first) for first in best]
         table["attends_to"] = ["; ".join(texts) for texts in attends_to(results, heads)]
     if "clustering" in results:
-        table["nearest"] = [" ".join(other.label() for other, _ in nearest(results, head)) for head in heads]
+        similar = ([other.label() for other, _ in nearest(results, head)] for head in heads)
+        table["nearest"] = list(map(" ".join, similar))
     return table
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment in which a head's value is high."""
+    """A segment with a high value of a head."""
 
     number: int  # from 0
     value: float
@@ -198,13 +201,15 @@ def clearest(results: Results) -> list[ClearestHead]:
         if not isinstance(result := results.get(analysis), HeadAverages):
             continue
         for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
-            if quantity in result.present:
-                head = highest(result[quantity])
-                value = float(result[quantity][head])
-                short = ANALYSES[analysis].column(quantity).short
-                name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
-                top = segments(result, quantity, head)
-                examples.append(ClearestHead(name, analysis, quantity, head, value, top))
+            if quantity not in result.present:
+                continue
+            values = result[quantity]
+            head = highest(values)
+            value = float(values[head])
+            short = ANALYSES[analysis].column(quantity).short
+            name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
+            top = segments(result, quantity, head)
+            examples.append(ClearestHead(name, analysis, quantity, head, value, top))
     return examples
 
 

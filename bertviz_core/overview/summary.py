@@ -36,7 +36,8 @@ def behaviors_finding(results: Results) -> Finding:
     """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
     state = NOT_COMPUTED
     sentence = "Neither surface patterns nor entropy is stored for this model."
-    if (labels := behavior_labels(results)) is not None:
+    labels = behavior_labels(results)
+    if labels is not None:
         named = linguistic(results)
         state = SHOWN if named else _behaviors_state(results)
         sentence = _behaviors_sentence(labels, named)
@@ -105,15 +106,20 @@ def behavior_map(
 
 def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
     """A row for each quantity: the head's value and rank, and the baseline where there is one."""
-    return [
-        {
-            "quantity": column.spec.label,
-            "value": column.spec.text(column.values[head]),
+    rows = []
+    for column in columns:
+        spec = column.spec
+        baseline = ""
+        if column.baseline_name:
+            baseline = f"{spec.text(column.baseline)} ({column.baseline_name})"
+        row = {
+            "quantity": spec.label,
+            "value": spec.text(column.values[head]),
             "rank": column.rank(head),
-            "baseline": f"{column.spec.text(column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
+            "baseline": baseline,
         }
-        for column in columns
-    ]
+        rows.append(row)
+    return rows
 
 
 def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]:

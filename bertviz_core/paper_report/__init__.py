@@ -119,7 +119,7 @@ class ReportRequest:
         return Report(self.checkpoint, results, missing, self.settings, lines)
 
     def _results(self, store: Store) -> dict[str, Result]:
-        """Every stored result, as its page opens."""
+        """The stored results as pages open."""
         find = partial(requests.find, store)
         results: dict[str, Result] = {}
         for request in self.requests():

@@ -39,8 +39,8 @@ class Lines:
     """The attention of one head on one input. It is stored, so that a report on stored results runs no model."""
 
     figure: int  # number of the paper's figure
-    title: str  # the head and what it does
-    where: str  # the location of the input in its corpus
+    title: str  # the head and its role
+    where: str  # location of the input
     labels: list[str]  # of the tokens or words
     special: list[bool]  # whether they are special tokens
     red: list[int]  # rows whose lines are red

@@ -24,7 +24,7 @@ SIDES = {"all": None, "A to A": (0, 0), "A to B": (0, 1), "B to A": (1, 0), "B t
 # Squares
 THUMBNAIL = 24  # along one side of a head's small picture, at most
 MIN_SIZE = 8  # where many layers leave less room
-WIDTH = 330  # of all layers' pictures side by side
+WIDTH = 330  # of all layers' pictures in a row
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 
 LEVELS = 20  # of darkness; the lines of each are one trace
-FAINT = 0.005  # weight below which a line cannot be seen
+FAINT = 0.005  # weight of an invisible line
 INK = "#1f2430"
 SPECIAL = "#8a90a0"
 ROW = 20  # pixels between two tokens
@@ -186,7 +186,7 @@ def _sums(products: QueryKey) -> list[str]:
 
 
 def _label(text: str) -> str:
-    """A short label in which plotly finds no markup."""
+    """A short label without markup for plotly."""
     return isolated(escape(shorten(text, SHORT)))
 
 

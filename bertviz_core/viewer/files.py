@@ -26,7 +26,7 @@ SCRIPTS = ("elements", "attention_lines", "lines_page")  # in this order
 MAX_CHARACTERS = 200  # of a label in a page
 MAX_BYTES = 30_000_000  # of packed weights
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
-MIN_WEIGHT = 0.02  # of the lines that are drawn at first
+MIN_WEIGHT = 0.02  # of drawn lines, at first
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # Characters that would end a script, or a line of one, inside JSON.
 UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})

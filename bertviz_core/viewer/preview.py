@@ -18,7 +18,7 @@ from bertviz_core.settings import Settings
 from bertviz_core.viewer import InputAttention, shorten
 
 FORMAT = 1
-MAX_TOKENS = 24  # of an input that was run already
+MAX_TOKENS = 24  # of inputs and sentences
 MAX_WEIGHTS = 500_000  # of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32
 SENTENCE = "Anna lost her keys, so she asked her brother."
 

@@ -34,17 +34,17 @@ class QueryKey:
 
     @property
     def products(self) -> np.ndarray:
-        """(key, width) query times key, by dimension."""
+        """(key, width) products by dimension."""
         return self.keys * self.query
 
     @property
     def scores(self) -> np.ndarray:
-        """(key,) the sum of the products, scaled."""
+        """(key,) scaled sums of the products."""
         return np.asarray(self.scale * self.products.sum(-1))
 
     @property
     def bias(self) -> np.ndarray:
-        """(key,) what else is in the logit: masks, biases of distances, and what a cap takes away."""
+        """(key,) the rest of the logit: masks, biases of distances, and what a cap takes away."""
         return np.asarray(self.logits - self.scores)
 
     @property
@@ -52,20 +52,25 @@ class QueryKey:
         return bool(np.abs(self.bias).max() > 1e-4)
 
     def to_csv(self, origin: dict[str, Any]) -> bytes:
-        """A row for each key: its score, bias, logit and weight, then query, key and product by dimension, from 1; the
-        query token and the origin in every row."""
+        """A row for each key: the numbers of its weight, then query, key and product by dimension, and the origin."""
         tokens = self.tokens
-        columns = {"to_position": tokens.start + 1, "to": tokens.labels, "score": self.scores, "bias": self.bias}
-        columns |= {"logit": self.logits, "weight": self.weights}
-        for name, values in (("query", self.query + 0 * self.keys), ("key", self.keys), ("product", self.products)):
+        columns = {
+            "to_position": tokens.start + 1,
+            "to": tokens.labels,
+            "score": self.scores,
+            "bias": self.bias,
+            "logit": self.logits,
+            "weight": self.weights,
+        }
+        query = np.broadcast_to(self.query, self.keys.shape)
+        for name, values in (("query", query), ("key", self.keys), ("product", self.products)):
             columns |= {f"{name}_{dimension}": column for dimension, column in enumerate(values.T, start=1)}
         asked = {"from_position": self.position + 1, "from": tokens.labels[self.position]}
         return to_csv(pd.DataFrame(columns).assign(**asked, **origin))
 
 
 def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
-    """Run a model on one input, and record the query at a position, from 0, and the keys of one head. Raises ModelError
-    where the model returns its attention maps alone."""
+    """Record one head's query at a position, from 0, and its keys; raises ModelError where a model shows none."""
     if not model.observable:
         raise ModelError(
             "This model returns its attention maps, and does not show the queries and keys that they come from.",
