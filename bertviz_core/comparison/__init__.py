@@ -100,12 +100,14 @@ class Comparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each quantity and head; for models of different shapes also for each run."""
-        frames = [head_frame(vars(change)).assign(quantity=key) for key, change in self.changes.items()] or [
-            head_frame({"value": estimate.values}).assign(quantity=key, run=run)
-            for run, estimates in (("A", self.a), ("B", self.b))
-            for key, estimate in estimates.items()
-        ]
-        return pd.concat(frames, ignore_index=True).assign(a_is=self.names[0], b_is=self.names[1])
+        frames = [head_frame(vars(change)).assign(quantity=key) for key, change in self.changes.items()]
+        if not frames:
+            for run, estimates in (("A", self.a), ("B", self.b)):
+                for key, estimate in estimates.items():
+                    frame = head_frame({"value": estimate.values})
+                    frames.append(frame.assign(quantity=key, run=run))
+        table = pd.concat(frames, ignore_index=True)
+        return table.assign(a_is=self.names[0], b_is=self.names[1])
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """For each quantity the heads with the highest values in A and in B, and the difference of these values."""
@@ -115,11 +117,16 @@ class Comparison(Result):
             best = []
             for name, estimate in (("a", self.a[key]), ("b", self.b[key])):
                 head = highest(estimate.values)
-                n = {f"n_{name}": estimate.n} if estimate.n else {}
-                row |= n | {f"head_{name}": head.label(), name: float(estimate.values[head])}
+                if estimate.n:
+                    row[f"n_{name}"] = estimate.n
+                row[f"head_{name}"] = head.label()
+                row[name] = float(estimate.values[head])
                 best.append(estimate.of(head))
             change = Change.of(*best)
-            rows.append(row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")})
+            row["difference"] = change.difference.item()
+            row["low"] = change.low.item()
+            row["high"] = change.high.item()
+            rows.append(row)
         return {"best": pd.DataFrame(rows)}
 
     def headline(self) -> str:

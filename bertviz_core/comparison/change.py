@@ -66,10 +66,18 @@ class Change:
         """A row of texts for each of the heads that changed most."""
         rows = []
         for head in self.by_size()[:count]:
-            a, b, difference, low, high, p = (values[head] for values in vars(self).values())
-            row = {"head": head.label(base), "A": number(a), "B": number(b), "B − A": number(difference)}
-            row["95% interval"] = "–" if np.isnan(low) else f"{number(low)} to {number(high)}"
-            rows.append(row | {"p": p_value(p).removeprefix("= "), "differs": "✓" if self.marked[head] else ""})
+            low = self.low[head]
+            interval = f"{number(low)} to {number(self.high[head])}"
+            row = {
+                "head": head.label(base),
+                "A": number(self.a[head]),
+                "B": number(self.b[head]),
+                "B − A": number(self.difference[head]),
+                "95% interval": "–" if np.isnan(low) else interval,
+                "p": p_value(self.p[head]).removeprefix("= "),
+                "differs": "✓" if self.marked[head] else "",
+            }
+            rows.append(row)
         return rows
 
 

@@ -66,14 +66,13 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
         head = Head(*last.best()[row, 1:].tolist()).label(base)
-        hover = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
-        traces = [
-            _line(result, best, "best head of each step", BEST, "circle")
-            | {"customdata": heldout, "hovertemplate": hover},
-            _line(result, followed, "final best head", FOLLOWED, dash="dot")
-            | {"hovertemplate": f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"},
-            _line(result, 100 * last.baseline[row], "best fixed offset", NEUTRAL[0], unit="%", dash="dash"),
-        ]
+        own = _line(result, best, "best head of each step", BEST, "circle")
+        own["customdata"] = heldout
+        own["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
+        final = _line(result, followed, "final best head", FOLLOWED, dash="dot")
+        final["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
+        offset = _line(result, 100 * last.baseline[row], "best fixed offset", NEUTRAL[0], unit="%", dash="dash")
+        traces = [own, final, offset]
         if last.is_causal:
             traces.append(_line(result, 100 * last.random[row], "random word", NEUTRAL[0], unit="%", dash="dot"))
         for trace in traces:

@@ -71,13 +71,18 @@ def to_text(results: Results) -> str:
     """The overview as plain text, followed by the origins of its columns."""
     lines = [frame(results).to_string(index=False, float_format=number, na_rep="-"), ""]
     for name, about in _origins(results).items():
-        line = f"{name}: {about['corpus']}, mode {about['mode']}, at most {about['max_length']} tokens, seed "
-        line += f"{about['seed']}, {about['dtype']}"
+        parts = [
+            about["corpus"],
+            f"mode {about['mode']}",
+            f"at most {about['max_length']} tokens",
+            f"seed {about['seed']}",
+            about["dtype"],
+        ]
         if about["weights"] == "norms":
-            line += ", norms"
+            parts.append("norms")
         if "view" in about:
-            line += f", trees: {VIEW_NAMES[about['view']]}"
-        lines.append(line)
+            parts.append(f"trees: {VIEW_NAMES[about['view']]}")
+        lines.append(f"{name}: {', '.join(parts)}")
     return "\n".join(lines)
 
 

@@ -39,8 +39,8 @@ def behaviors_finding(results: Results) -> Finding:
     labels = behavior_labels(results)
     if labels is not None:
         named = linguistic(results)
-        state = SHOWN if named else _behaviors_state(results)
-        sentence = _behaviors_sentence(labels, named)
+        state = SHOWN if named else _state(results)
+        sentence = _describe(labels, named)
     return Finding(
         "overview.behaviors",
         "overview",
@@ -54,7 +54,7 @@ def behaviors_finding(results: Results) -> Finding:
     )
 
 
-def _behaviors_state(results: Results) -> str:
+def _state(results: Results) -> str:
     """Whether a head is above a threshold of surface patterns, corrected for all thresholds and heads."""
     result = results.get("surface_patterns")
     if not isinstance(result, HeadAverages):
@@ -67,7 +67,7 @@ def _behaviors_state(results: Results) -> str:
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
-def _behaviors_sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
+def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
     """How many heads have which behavior, from (layer, head) labels and what linguistic heads find."""
     groups = behavior_counts(labels)
     antecedents = sum(name == COREFERENCE for name in named.values())
@@ -126,15 +126,15 @@ def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]
     """A row for each relation of a head: its accuracy beside the best fixed offset's, and its rank."""
     return [
         {
-            "relation": relation.name,
-            "meaning": meaning(relation.name),
-            "found": f"{relation.accuracy:.1%}",
-            "best offset": f"{relation.baseline:.1%} ({relation.offset:+d})",
-            "rank": f"{relation.rank} of {heads}",
-            "words": f"{relation.n:,}" + (f", {relation.counted}" if relation.counted else ""),
-            "direction": arrow(DIRECTIONS[relation.choice.direction]),
+            "relation": each.name,
+            "meaning": meaning(each.name),
+            "found": f"{each.accuracy:.1%}",
+            "best offset": f"{each.baseline:.1%} ({each.offset:+d})",
+            "rank": f"{each.rank} of {heads}",
+            "words": f"{each.n:,}" + (f", {each.counted}" if each.counted else ""),
+            "direction": arrow(DIRECTIONS[each.choice.direction]),
         }
-        for relation in relations
+        for each in relations
     ]
 
 
