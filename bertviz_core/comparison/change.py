@@ -92,8 +92,7 @@ def welch(a: Estimate, b: Estimate) -> np.ndarray:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Holm's (1979) adjusted p values: of m sorted ones the running maximum of (m - k + 1) p_k, at most 1; NaN is not
-    counted."""
+    """Holm's (1979) adjusted p values: of m sorted ones the running maximum of (m - k + 1) p_k, at most 1."""
     adjusted = np.empty(p.size)
     order = np.argsort(p, axis=None, kind="stable")  # NaN last
     factors = np.count_nonzero(~np.isnan(p)) - np.arange(p.size)

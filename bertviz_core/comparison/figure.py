@@ -14,8 +14,8 @@ COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
 
 
 def paper_figure(result: Comparison) -> go.Figure:
-    """The quantity that the comparison opens on, as a scatter plot, or by depth for models of different shapes."""
-    return (scatter if result.changes else by_depth)(result, result.opens_on)
+    draw = scatter if result.changes else by_depth
+    return draw(result, result.opens_on)
 
 
 def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:

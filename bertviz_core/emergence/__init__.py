@@ -196,10 +196,9 @@ class Emergence(Result):
         if not np.isnan(self.loss[[0, -1]]).any():
             loss = f"the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats, "
         arcs = " of the arcs that it sees" if self.visible is not None else ""
-        return (
-            f"Steps {self.steps[0]:,} to {self.steps[-1]:,}: {loss}the best head's UAS{arcs} from {self.uas(0)} to "
-            f"{self.uas(-1)} (fixed offset: {self.uas()})."
-        )
+        steps = f"Steps {self.steps[0]:,} to {self.steps[-1]:,}"
+        uas = f"from {self.uas(0)} to {self.uas(-1)}"
+        return f"{steps}: {loss}the best head's UAS{arcs} {uas} (fixed offset: {self.uas()})."
 
     def file_parts(self) -> tuple[str, ...]:
         kind, _, corpus = Result.file_parts(self)

@@ -25,8 +25,7 @@ ACROSS = 3  # panels of relations side by side
 
 
 def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int | None = None) -> go.Figure:
-    """The loss, where it is known, and below it the number of heads with each behavior, from (step, layer, head)
-    `labels`, by default the result's; the checkpoint `index` is marked."""
+    """The loss, if known, over the number of heads with each behavior in (step, layer, head) labels; marks `index`."""
     labels = result.behaviors() if labels is None else labels
     has_loss = not np.isnan(result.loss).all()
     rows = 2 if has_loss else 1

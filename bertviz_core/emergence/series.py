@@ -48,11 +48,8 @@ class Training:
 
 
 def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
-    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, by its name.
-
-    Raises InputError for a folder without checkpoints that can be read, and ModelError for one that may not be opened,
-    or whose checkpoints are not of one training.
-    """
+    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, its name. Raises InputError
+    where none can be read, ModelError where the folder may not be opened, or they are not of one training."""
     name = str(folder)
     skipped = Skipped()
     opened = local_folder(name) if access.folders is None else sources.trainings(access).get(name)
@@ -131,8 +128,10 @@ class Series:
 
     def requests(self) -> list[Request]:
         """The requests of all checkpoints, without a loss that a checkpoint has no head for."""
-        all_requests = (request for each in self.training.checkpoints for request in self.requests_of(each).values())
-        return [request for request in all_requests if request.analysis != LOSS or can_compute(request)]
+        requests: list[Request] = []
+        for checkpoint in self.training.checkpoints:
+            requests += self.requests_of(checkpoint).values()
+        return [each for each in requests if each.analysis != LOSS or can_compute(each)]
 
     def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
         """The requests of one checkpoint by analysis, first the one that needs the most of the model."""
@@ -143,8 +142,7 @@ class Series:
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
-        """Build the emergence from the results that `find` gives. Checkpoints that lack one of REQUIRED are skipped and
-        counted; raises ModelError where all do."""
+        """Build the emergence from stored results; raises ModelError where every checkpoint lacks one of REQUIRED."""
         training = self.training
         skipped = deepcopy(training.skipped)
         rows: list[dict[str, Any]] = []  # the emergence's arrays at each step

@@ -77,7 +77,8 @@ def behavior_labels(results: Results) -> np.ndarray | None:
             known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result.present}
     if not known:
         return None
-    return behaviors(known, Thresholds(), map(Head.parse, linguistic(results)))
+    heads = map(Head.parse, linguistic(results))
+    return behaviors(known, Thresholds(), heads)
 
 
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
@@ -120,7 +121,6 @@ def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
 def _relation(
     counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
 ) -> Relation:
-    """One relation of one head, from `RelationCounts.better` and the ranks of all heads in this relation."""
     accuracy, n, directions = (values[row][head] for values in better)
     direction = int(directions)
     offsets = counts.offset_accuracy(direction)[:, row]

@@ -145,8 +145,10 @@ def encoded_cards(results: Results, base: int) -> bytes:
     quantities = columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
     heads = all_heads(*labels.shape)
+    best_relations = relations(results, heads, 1)
+    attended = attends_to(results, heads)
     cards = []
-    for head, best, words in zip(heads, relations(results, heads, 1), attends_to(results, heads), strict=True):
+    for head, best, words in zip(heads, best_relations, attended, strict=True):
         highest = sorted(quantities, key=lambda column: column.ranks[head])[:ON_CARD]
         behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
         card = {

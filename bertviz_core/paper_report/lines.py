@@ -56,8 +56,7 @@ class Lines:
 
 
 def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[Lines]:
-    """Run the model on an input for each of the clearest heads of the results. With `paper` split words are read as the
-    release reads them; a model observed through norms has norms in place of weights."""
+    """Run the model on an input for each of the clearest heads; `paper` reads split words as the release does."""
     tokens = model.tokens
     drawn = list(_behaviors(results, tokens))
     if "dependency_heads" in results:
@@ -104,8 +103,7 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
 
 
 def _relations(result: RelationCounts, tokens: Tokens) -> Iterator[Example]:
-    """Figure 5: the clearest relations, each in the short sentence in which its head is right and surest; the words of
-    the relation are red."""
+    """Figure 5: each clear relation in the short sentence in which its head is right and surest, its words red."""
     for relation in relation_heads(result, RELATIONS):
         direction, head = relation.choice
         sentences = examples(result, relation.choice, relation.name)
@@ -116,8 +114,7 @@ def _relations(result: RelationCounts, tokens: Tokens) -> Iterator[Example]:
 
 
 def _antecedent(result: AntecedentCounts, tokens: Tokens) -> Iterator[Example]:
-    """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
-    right and surest; the mention's head word is red."""
+    """Figure 5: the best coreference head on the sentences of a mention and its antecedent, the mention's head red."""
     best = result.best()
     guesses = first_guesses(result.stored, best)
     inputs = []
@@ -136,8 +133,7 @@ def _antecedent(result: AntecedentCounts, tokens: Tokens) -> Iterator[Example]:
 
 
 def _first_drawable(inputs: Iterable[Any], tokens: Tokens, result: Result) -> tuple[Encoded, Sequence[int]] | None:
-    """The first of some inputs (words, location, red words) that is short, and has a position for each token: few words
-    may have many pieces."""
+    """The first of some inputs (words, location, red words) with few words, and with a position for each token."""
     for words, where, red in inputs:
         if SHORTEST <= len(words) <= LONGEST:
             example = encode_words(words, tokens, 0, where, Skipped())

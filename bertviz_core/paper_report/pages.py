@@ -50,7 +50,6 @@ def to_html(report: Report) -> bytes:
 
 
 def contents(report: Report) -> Iterator[str]:
-    """Every block below the title, in order."""
     checkpoint = report.checkpoint
     results = report.results
     corpora = dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values())

@@ -36,8 +36,7 @@ class FigureSpec:
 
     @classmethod
     def of(cls, figure: go.Figure) -> "FigureSpec":
-        """Serialize a figure. What it shares with others is copied from its template into its layout, over which
-        Streamlit would put margins of its own."""
+        """Serialize a figure, with the shared look in its layout: Streamlit puts margins over those of a template."""
         points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
             if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:

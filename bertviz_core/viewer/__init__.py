@@ -85,7 +85,11 @@ class InputAttention:
         """A row for each head, sorted by its weight from one unit to another; `rank_of_target` is that of the key."""
         rows = self.weights[:, :, query]
         weight = rows[..., key]
-        columns = {"weight": weight, "rank": ranks(weight), "rank_of_target": 1 + (rows > weight[..., None]).sum(-1)}
+        columns = {
+            "weight": weight,
+            "rank": ranks(weight),
+            "rank_of_target": 1 + (rows > weight[..., None]).sum(-1),
+        }
         return head_frame(columns).sort_values("rank", ignore_index=True)
 
     def pictures(self, base: int) -> HeadMap:

@@ -118,15 +118,15 @@ def builders(
 
 
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
-    """The lines of one head on one input; raises SettingsError without kaleido."""
     panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
     return to_svg(lines_figure([panel], min_weight=min_weight))
 
 
 def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
     """The lines of all heads as an HTML page that needs no network, or of one head where that is too much."""
-    heads = list(all_heads(*attention.weights.shape[:2]))
-    if 2 * attention.weights[head].size * len(heads) > MAX_BYTES:
+    layers, count, *_ = attention.weights.shape
+    heads = [*all_heads(layers, count)]
+    if 2 * attention.weights.size > MAX_BYTES:
         heads = [head]
     model = Path(origin["model"]).name
     entries = origin | {"model": model}

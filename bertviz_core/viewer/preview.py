@@ -47,8 +47,7 @@ def of_input(attention: InputAttention) -> bytes:
 
 
 def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
-    """The preview of all heads' guesses in the stored sentence in which a head is surest of a relation; empty where all
-    are too long."""
+    """The preview of all heads' guesses in the short sentence in which one is surest of a relation; empty without."""
     longest = min(MAX_TOKENS, _most_tokens(*result.accuracy.shape[2:]))
     short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
     if not short:
@@ -68,9 +67,8 @@ def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> b
 
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
-    """A preview as JSON for the browser, of (layer, head, query, key) uint8 maps, 255 for weight 1. Of many heads only
-    the first tokens are in it, since it is sent again whenever a head is chosen."""
-    first = slice(_most_tokens(*maps.shape[:2]))
+    """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1."""
+    first = slice(_most_tokens(*maps.shape[:2]))  # for it is sent again whenever a head is chosen
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
     return json.dumps({"preview": {"tokens": [*map(shorten, tokens[first])], "maps": packed, "about": about}}).encode()
 
