@@ -13,8 +13,6 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
 from bertviz_core.numbers import number, p_value
 
-HALVINGS = 60  # of a bracket
-
 
 @dataclass(frozen=True)
 class Change:
@@ -119,7 +117,7 @@ def newcombe_z(a: Estimate, b: Estimate) -> np.ndarray:
     while (wide := excludes(above)).any():
         below = np.where(wide, above, below)
         above = np.where(wide, 2 * above, above)
-    for _ in range(HALVINGS):
+    for _ in range(60):  # halvings
         middle = (below + above) / 2
         wide = excludes(middle)
         below = np.where(wide, middle, below)

@@ -116,11 +116,6 @@ class Emergence(Result):
         return origin | {"analysis": analysis, "model": model, "options": {}}
 
     @property
-    def accuracy(self) -> np.ndarray:
-        """(step, direction, relation, layer, head), fractions of the words that are counted."""
-        return np.stack([each.accuracy for each in self.dependencies])
-
-    @property
     def best_accuracy(self) -> np.ndarray:
         """(step, relation) of each step's best head, selected on the words that it is scored on."""
         return np.stack([each.best_accuracy for each in self.dependencies])
@@ -132,7 +127,8 @@ class Emergence(Result):
 
     def followed(self) -> np.ndarray:
         """(step, relation) accuracy over training of the head that is the best at the last step."""
-        return np.stack([counts_of_best(accuracy, self.dependencies[-1].best()) for accuracy in self.accuracy])
+        best = self.dependencies[-1].best()
+        return np.stack([counts_of_best(each.accuracy, best) for each in self.dependencies])
 
     @property
     def baseline(self) -> np.ndarray:
@@ -217,7 +213,7 @@ class Emergence(Result):
             "directions": list(DIRECTIONS),
             "relations": self.relations,
             "n": self.n.sum(0).tolist(),
-            "accuracy": to_lists(self.accuracy),
+            "accuracy": [to_lists(each.accuracy) for each in self.dependencies],
             "heldout_accuracy": to_lists(self.heldout),
             "followed_accuracy": to_lists(self.followed()),
             "followed_heads": [Head(layer, head).label() for _, layer, head in self.dependencies[-1].best().tolist()],

@@ -65,13 +65,13 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
         head = Head(*last.best()[row, 1:].tolist()).label(base)
-        own = _line(result, best, "best head of each step", BEST, "circle")
-        own["customdata"] = heldout
-        own["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
+        of_step = _line(result, best, "best head of each step", BEST, "circle")
+        of_step["customdata"] = heldout
+        of_step["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
         final = _line(result, followed, "final best head", FOLLOWED, dash="dot")
         final["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
         offset = _line(result, 100 * last.baseline[row], "best fixed offset", NEUTRAL[0], unit="%", dash="dash")
-        traces = [own, final, offset]
+        traces = [of_step, final, offset]
         if last.is_causal:
             traces.append(_line(result, 100 * last.random[row], "random word", NEUTRAL[0], unit="%", dash="dot"))
         for trace in traces:
@@ -85,10 +85,10 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """Where one head's attention goes over the training."""
-    same = "to_first" if "to_cls" in result.present else "to_cls"  # one token with two names
+    synonym = "to_first" if "to_cls" in result.present else "to_cls"  # of the other, for one token
     figure = go.Figure()
     for name in SHARES:
-        if name in result.present and name != same:
+        if name in result.present and name != synonym:
             column = ANALYSES["surface_patterns"].column(name)
             figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
     figure.update_xaxes(title=AXIS)

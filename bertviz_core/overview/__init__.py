@@ -58,15 +58,15 @@ class Relation:
 
 def columns(results: Results) -> list[Column]:
     """Every quantity that the results have of the heads; of a first token that is [CLS] only `to_cls`."""
-    found = []
+    quantities = []
     for name, result in ((name, results[name]) for name in ANALYSES if name in results):
         is_cls = isinstance(result, HeadAverages) and "to_cls" in result.present
         for column in ANALYSES[name].columns:
             values = column.read(result) if column.overview else None
             if values is not None and not (is_cls and column.quantity == "to_first"):
                 baseline = column.baseline(result) if column.baseline else ()
-                found.append(Column(name, column.quantity, values, *baseline))
-    return found
+                quantities.append(Column(name, column.quantity, values, *baseline))
+    return quantities
 
 
 def behavior_labels(results: Results) -> np.ndarray | None:
@@ -98,24 +98,24 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
     offsets = np.stack([counts.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
     gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
     rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
-    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (place, layer, head)
+    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (rank, layer, head)
     head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
-    found = []
+    by_head = []
     for head in heads:
         above = [row for row in order[:, *head] if gain[row, *head] > 0]
-        found.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
-    return found
+        by_head.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
+    return by_head
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     """The best heads of relations that are above the best fixed offset, the furthest above on held-out text first."""
     better = counts.better
     best = counts.best()
-    found = []
+    candidates = []
     for row in counts.by_gain():
         head = Head(*best[row, 1:].tolist())
-        found.append(_relation(counts, better, row, head, ranks(better[0][row])))
-    return [relation for relation in found if relation.accuracy > relation.baseline][:count]
+        candidates.append(_relation(counts, better, row, head, ranks(better[0][row])))
+    return [relation for relation in candidates if relation.accuracy > relation.baseline][:count]
 
 
 def _relation(
@@ -223,9 +223,9 @@ def clearest_head(results: Results) -> Head | None:
 def segments(result: HeadAverages, quantity: str, head: Head) -> list[Segment]:
     """The segments in which a head's value is highest, the highest first."""
     at = (result.quantities.index(quantity), *head)
-    found = []
+    top = []
     for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
         if number >= 0:
             text = result.texts[str(number)]
-            found.append(Segment(number, value, text["where"], text["tokens"]))
-    return found
+            top.append(Segment(number, value, text["where"], text["tokens"]))
+    return top

@@ -65,8 +65,8 @@ class InputAttention:
     def opening_pair(self, query: int | None = None, key: int | None = None) -> tuple[int, int]:
         """The (query, key) with the largest weight of any head, by preference of distant units that are not special."""
         starts = np.union1d(self.queries.start, self.keys.start)
-        places = [np.searchsorted(starts, units.start) for units in (self.queries, self.keys)]
-        near = abs(np.subtract.outer(*places)) <= 1
+        indices = [np.searchsorted(starts, units.start) for units in (self.queries, self.keys)]
+        near = abs(np.subtract.outer(*indices)) <= 1
         special = self.queries.special[:, None] | self.keys.special
         weights = self.weights.max((0, 1)) - near - 2.0 * special
         if query is not None:

@@ -79,14 +79,14 @@ def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatte
             if row in red_rows or label == "[MASK]":
                 colors[row] = RING
         labels = [isolated(shorten(label, letters)) for label in units.labels]
-        places = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {side}"}
-        yield _texts(labels, places, colors)
+        points = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {side}"}
+        yield _texts(labels, points, colors)
 
 
-def _texts(texts: Sequence[str], places: dict[str, Any], colors: list[str]) -> go.Scatter:
-    """Texts at some places, escaped: plotly would read markup in them."""
+def _texts(texts: Sequence[str], points: dict[str, Any], colors: list[str]) -> go.Scatter:
+    """Texts at some points, escaped, since plotly reads markup."""
     font = {"color": colors, "size": 13}
-    return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **places)
+    return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **points)
 
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:
@@ -167,8 +167,8 @@ def products_figure(products: QueryKey) -> go.Figure:
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
     figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
     figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
-    asked = _label(products.tokens.labels[products.position])
-    ticks = [f"query: {asked}", *map(_label, products.tokens.labels)]
+    labels = [_label(text) for text in products.tokens.labels]
+    ticks = [f"query: {labels[products.position]}", *labels]
     figure.update_yaxes(tickvals=rows, ticktext=ticks, tickfont={"size": 12}, col=1)
     figure.update_annotations(font_size=13)
     return finish(figure, 90 + 20 * len(names), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)

@@ -65,8 +65,8 @@ class QueryKey:
         query = np.broadcast_to(self.query, self.keys.shape)
         for name, values in (("query", query), ("key", self.keys), ("product", self.products)):
             columns |= {f"{name}_{dimension}": column for dimension, column in enumerate(values.T, start=1)}
-        asked = {"from_position": self.position + 1, "from": tokens.labels[self.position]}
-        return to_csv(pd.DataFrame(columns).assign(**asked, **origin))
+        source = {"from_position": self.position + 1, "from": tokens.labels[self.position]}
+        return to_csv(pd.DataFrame(columns).assign(**source, **origin))
 
 
 def measure(model: AttentionModel, single: OneInput, head: Head, position: int) -> QueryKey:
