@@ -1,4 +1,4 @@
-"""The guided tour: the paper in slides, each with a figure and a question, whose answer a reader asks for."""
+"""The guided tour: the paper in slides, each with a figure and a question with a hidden answer."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,41 +21,39 @@ class Step:
     page: str  # where to see more of it
     look: str  # how to read the figure
     question: str
-    findings: tuple[str, ...]  # ids of those that answer the question; their statements are the paper's
+    findings: tuple[str, ...]  # ids of answers
     background: str = ""  # what a reader should know first, without numbers of this model
-    needs: tuple[str, ...] = ()  # the analyses that it reads; the page's own where it is empty
-    as_map: bool = False  # whether its figure is the map of what its answers are about
-    asks_for_head: bool = False  # whether the answer is a head, which is not chosen before it is shown
+    needs: tuple[str, ...] = ()  # the analyses that it reads, by default the page's
+    as_map: bool = False  # whether its figure is a map of the answer's quantity
+    asks_for_head: bool = False  # whether the answer is a head, which is chosen only with the answer
 
     def select(self, results: Results, base: int = 1) -> list[Finding]:
-        """The step's findings in its order; their statements alone where a result is missing."""
+        """The step's findings; without a result only their statements."""
         by_id = {finding.id: finding for finding in every_finding(results, base)}
         return [by_id[name] for name in self.findings]
 
 
 def head_roles(results: Results, base: int) -> dict[Head, str]:
-    """The heads of ROLES with what they do."""
+    """The heads of the findings in ROLES, with their roles."""
     heads = {finding.id: finding.head for finding in answers(every_finding(results, base)) if finding.head}
-    return {heads[name]: does for name, does in ROLES.items() if name in heads}
+    return {heads[name]: role for name, role in ROLES.items() if name in heads}
 
 
 def answers(findings: list[Finding]) -> list[Finding]:
-    """The findings that have numbers of this run."""
     return [finding for finding in findings if finding.state in DECIDED]
 
 
 def first_head(findings: list[Finding]) -> Head | None:
-    """The first head that findings name."""
     return next((finding.head for finding in findings if finding.head), None)
 
 
 def slide_number(text: str) -> int:
-    """The number of a slide from an address; the first one's where there is no such slide."""
+    """The number of a slide from an address, 0 where there is no such slide."""
     number = small_int(text) or 0
     return number if number <= OWN else 0
 
 
-TERMS = {  # what the first slide explains, as Markdown
+TERMS = {  # on the first slide, as Markdown
     "Token": "What the model reads: a word, or a piece of one. “##” marks a piece that goes on with a word.",
     "[CLS] and [SEP]": "Special tokens that the tokenizer adds at both ends, for decoders at most one in front. A "
     "model may use one, or its first token, as a place to rest: a **sink**.",
@@ -64,7 +62,7 @@ TERMS = {  # what the first slide explains, as Markdown
     "Governor": "The word that another one depends on: “chased” is the governor of its subject “dog”. Their arc is a "
     "relation.",
 }
-ROLES = {  # findings whose heads the last slide offers, and what these do
+ROLES = {  # findings whose heads the last slide offers -> what these do
     "surface_patterns.previous": "previous token",
     "surface_patterns.next": "next token",
     "surface_patterns.sink": "the sink",

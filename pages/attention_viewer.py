@@ -3,7 +3,7 @@
 import streamlit as st
 
 from bertviz_core.models.single_input import mask, predict
-from bertviz_core.viewer import SIDES, InputView, apply_view, moved
+from bertviz_core.viewer import SIDES, InputView, apply_view, attention_shift
 from bertviz_core.viewer.figure import heatmap
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, choices, header
@@ -83,7 +83,7 @@ with notes:
     if positions:
         weights = selection.settings.weights
         maps = (services.attention(model, each.example, weights) for each in (original, changed))
-        viewer_heads.moved_by_masking(moved(*maps), selection)
+        viewer_heads.moved_by_masking(attention_shift(*maps), selection)
     if positions or off is not None:
         viewer_heads.guesses(whole, without, off)
     st.markdown("**All heads** on this input; click one to choose it")

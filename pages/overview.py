@@ -20,7 +20,7 @@ from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, relation_heads
-from bertviz_core.overview.stored_results import SUFFIXES, Overview
+from bertviz_core.overview.stored_results import SUFFIXES, to_bytes
 from bertviz_core.overview.summary import behaviors_finding, encoded_cards, surest_sentences
 from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
@@ -68,8 +68,8 @@ def stored_results(results: Results, selection: Selection) -> None:
     panel(selection)
     corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
     name = exports.slug("overview", selection.checkpoint.label, *corpora)
-    build = Overview(results).to_bytes
-    page.offer_files({suffix[1:].upper(): (f"{name}{suffix}", partial(build, suffix)) for suffix in SUFFIXES})
+    files = {suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, results, suffix)) for suffix in SUFFIXES}
+    page.offer_files(files)
 
 
 def panel(selection: Selection) -> None:

@@ -82,8 +82,8 @@ def overview(console: Console) -> None:
     """A table of all heads from a model's stored results, each analysis on its largest corpus; nothing is computed."""
     console.check_out(stored_results.SUFFIXES)
     model = checkpoint.find(console.model, console.revision)
-    table = stored_results.overview(Store(console.store), model, console.settings())
-    console.write(table.to_bytes, table.to_text)
+    results = stored_results.results_of(Store(console.store), model, console.settings())
+    console.write(partial(stored_results.to_bytes, results), partial(stored_results.to_text, results))
 
 
 @app.command("emergence")

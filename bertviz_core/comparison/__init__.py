@@ -1,5 +1,4 @@
-"""Two runs of one analysis: every quantity of every head in A, in B, and its difference (docs/methods.md, section
-13)."""
+"""Two runs of one analysis: every quantity of every head in both, and its difference (docs/methods.md, section 13)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,7 +18,7 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 
-NAMED = 5  # checkpoints of a training that are offered: the first, the last, and those between at equal distances
+OFFERED = 5  # checkpoints of a training: the first, the last, and those between at equal distances
 UNTESTED = "No difference is marked without standard errors of both runs."
 
 
@@ -29,7 +28,7 @@ class Comparison(Result):
 
     analysis: ClassVar[str] = "comparison"
     compared: str  # name of the analysis
-    a: dict[str, Estimate]  # by quantity, first the one that the analysis's own page opens on
+    a: dict[str, Estimate]  # by quantity, first the one that the page of the analysis opens on
     b: dict[str, Estimate]  # in the same order
     other: dict[str, Any]  # provenance of run B
     missing: list[str]  # quantities that only one of the runs has
@@ -41,21 +40,24 @@ class Comparison(Result):
 
     @property
     def notes(self) -> list[str]:
-        warnings = cautions(self.provenance, self.other)
+        notes = cautions(self.provenance, self.other)
         if not self.changes:
             shapes = " and ".join("{} × {}".format(*_shape(run)) for run in (self.a, self.b))
-            warnings.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
+            notes.insert(0, f"The models have different shapes ({shapes} heads), so no head has a counterpart.")
         views = {run["options"].get("view") for run in (self.provenance, self.other)}
         if len(views) == 1 and (view := VIEW_NAMES.get(views.pop() or "")):
-            warnings.append(f"Trees: {view}.")
+            notes.append(f"Trees: {view}.")
         if self.missing:
-            warnings.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
+            notes.append(f"Only one of the runs has: {', '.join(map(self.label, self.missing))}.")
         if self.changes and all(change.untested for change in self.changes.values()):
-            too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
+            notes = [note for note in notes if note != CONSERVATIVE]
             units = [run[self.opens_on].units or 0 for run in (self.a, self.b)]
-            reason = too_few if any(0 < count < MIN_UNITS for count in units) else UNTESTED
-            return [*(note for note in warnings if note != CONSERVATIVE), reason]
-        return [*warnings, f"Intervals are over {self.units_text}."] if self.changes and self.units_text else warnings
+            is_small = any(0 < count < MIN_UNITS for count in units)
+            too_few = f"No difference is marked: {self.units_text}, where at least {MIN_UNITS} in each run are needed."
+            notes.append(too_few if is_small else UNTESTED)
+        elif self.changes and self.units_text:
+            notes.append(f"Intervals are over {self.units_text}.")
+        return notes
 
     @property
     def units_text(self) -> str:
@@ -75,13 +77,14 @@ class Comparison(Result):
         return {}
 
     def _parts(self) -> dict[str, dict[str, np.ndarray]]:
-        """Part -> quantity -> (layer, head): both runs' values, and of heads that have counterparts the changes."""
-        runs = {"a": self.a, "b": self.b}
-        values = {name: {key: estimate.values for key, estimate in run.items()} for name, run in runs.items()}
-        return values | {
-            name: {key: getattr(change, name) for key, change in self.changes.items()}
-            for name in ("difference", "p", "low", "high")
+        """Part -> quantity -> (layer, head): the values of both runs, and the changes."""
+        parts = {
+            "a": {key: estimate.values for key, estimate in self.a.items()},
+            "b": {key: estimate.values for key, estimate in self.b.items()},
         }
+        for name in ("difference", "p", "low", "high"):
+            parts[name] = {key: getattr(change, name) for key, change in self.changes.items()}
+        return parts
 
     def summary(self) -> dict[str, Any]:
         """The compared values under "a", "b", "difference", "p", "low" and "high", by quantity."""
@@ -97,26 +100,33 @@ class Comparison(Result):
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each quantity and head; for models of different shapes also for each run."""
-        frames = [head_frame(vars(change)).assign(quantity=key) for key, change in self.changes.items()] or [
-            head_frame({"value": estimate.values}).assign(quantity=key, run=run)
-            for run, estimates in (("A", self.a), ("B", self.b))
-            for key, estimate in estimates.items()
-        ]
-        return pd.concat(frames, ignore_index=True).assign(a_is=self.names[0], b_is=self.names[1])
+        frames = [head_frame(vars(change)).assign(quantity=key) for key, change in self.changes.items()]
+        if not frames:
+            for run, estimates in (("A", self.a), ("B", self.b)):
+                for key, estimate in estimates.items():
+                    frame = head_frame({"value": estimate.values})
+                    frames.append(frame.assign(quantity=key, run=run))
+        table = pd.concat(frames, ignore_index=True)
+        return table.assign(a_is=self.names[0], b_is=self.names[1])
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """For each quantity the head with the highest value in A, that in B, and the difference of the two values."""
+        """For each quantity the heads with the highest values in A and in B, and the difference of these values."""
         rows = []
         for key in self.a:
             row: dict[str, Any] = {"quantity": key}
             best = []
             for name, estimate in (("a", self.a[key]), ("b", self.b[key])):
                 head = highest(estimate.values)
-                n = {f"n_{name}": estimate.n} if estimate.n else {}
-                row |= n | {f"head_{name}": head.label(), name: float(estimate.values[head])}
+                if estimate.n:
+                    row[f"n_{name}"] = estimate.n
+                row[f"head_{name}"] = head.label()
+                row[name] = float(estimate.values[head])
                 best.append(estimate.of(head))
             change = Change.of(*best)
-            rows.append(row | {name: float(getattr(change, name)[0, 0]) for name in ("difference", "low", "high")})
+            row["difference"] = change.difference.item()
+            row["low"] = change.low.item()
+            row["high"] = change.high.item()
+            rows.append(row)
         return {"best": pd.DataFrame(rows)}
 
     def headline(self) -> str:
@@ -124,7 +134,6 @@ class Comparison(Result):
 
     @property
     def opens_on(self) -> str:
-        """The quantity that is shown first."""
         return next(iter(self.a))
 
     def label(self, key: str) -> str:
@@ -144,7 +153,7 @@ class Comparison(Result):
 
 
 def compare(a: Result, b: Result) -> Comparison:
-    """Put two results of one analysis side by side; raises SettingsError where they have no quantity in common."""
+    """Compare two results of one analysis; raises SettingsError where they have no quantity in common."""
     first = a.default_view()
     second = b.default_view()
     estimates = _estimates(first)
@@ -155,33 +164,35 @@ def compare(a: Result, b: Result) -> Comparison:
             f"Results of {a.analysis} and {b.analysis} have no number of each head in common.",
             hint="Choose two results of one analysis that says something of each head.",
         )
-    # As the analysis's page: the most telling relation of a treebank, else the first column.
+    # As on the analysis's page: the clearest relation of a treebank, else the first column.
     columns = (column.quantity for column in ANALYSES[a.analysis].columns if column.quantity in shared)
     opening = first.clearest_relation() if isinstance(first, RelationCounts) else next(columns, "")
     shared.sort(key=lambda key: key != opening)
-    of_a, of_b = ({key: run[key] for key in shared} for run in (estimates, others))
-    changes = {key: Change.of(of_a[key], of_b[key]) for key in shared} if _shape(of_a) == _shape(of_b) else {}
     missing = sorted(estimates.keys() ^ others.keys())
-    return Comparison(first.provenance, a.analysis, of_a, of_b, second.provenance, missing, changes)
+    estimates = {key: estimates[key] for key in shared}
+    others = {key: others[key] for key in shared}
+    changes = {}
+    if _shape(estimates) == _shape(others):
+        changes = {key: Change.of(estimates[key], others[key]) for key in shared}
+    return Comparison(first.provenance, a.analysis, estimates, others, second.provenance, missing, changes)
 
 
 def _estimates(result: Result) -> dict[str, Estimate]:
-    """By quantity; the columns of an analysis without estimates have no errors."""
-    read = {column.quantity: column.read(result) for column in ANALYSES[result.analysis].columns}
-    return result.estimates() or {name: Estimate(values) for name, values in read.items() if values is not None}
+    """By quantity; where an analysis has no estimates its columns, without errors."""
+    columns = {column.quantity: column.read(result) for column in ANALYSES[result.analysis].columns}
+    return result.estimates() or {name: Estimate(values) for name, values in columns.items() if values is not None}
 
 
 def _shape(run: dict[str, Estimate]) -> tuple[int, ...]:
-    """(layers, heads)."""
+    """(layers, heads)"""
     return next(iter(run.values())).values.shape
 
 
 def checkpoint_names(emergence: Emergence, analysis: str) -> dict[str, str]:
-    """Address, as "step-500" -> name of the checkpoints to offer; empty for an analysis that the emergence does not
-    store."""
+    """Address, such as "step-500" -> name of the checkpoints to offer; empty for an analysis that is not stored."""
     if analysis not in REQUIRED:
         return {}
-    chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, NAMED).round().astype(int))
+    chosen = np.unique(np.linspace(0, len(emergence.steps) - 1, OFFERED).round().astype(int))
     steps = emergence.steps[chosen].tolist()
     return {f"step-{step}": f"step {step:,} of {emergence.provenance['model']['name']}" for step in steps}
 

@@ -1,5 +1,4 @@
-"""One quantity in two runs, head by head (docs/methods.md, section 13); and what differs between two runs: their names,
-and what may make their numbers hard to compare."""
+"""The change of a quantity between two runs (docs/methods.md, section 13), and what differs between the runs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,21 +13,17 @@ from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import short_names
 from bertviz_core.numbers import number, p_value
 
-HALVINGS = 60
-
 
 @dataclass(frozen=True)
 class Change:
-    """One quantity in two runs of the same shape and its difference, all (layer, head)."""
+    """One quantity in two runs of the same shape, and its difference; all (layer, head)."""
 
     a: np.ndarray
     b: np.ndarray
     difference: np.ndarray
-    # The difference's 95% interval: Newcombe's for proportions, Welch's for averages; NaN where no error is known.
-    low: np.ndarray
+    low: np.ndarray  # of the 95% interval, Newcombe's of proportions, else Welch's; NaN where no error is known
     high: np.ndarray
-    # Two-sided, adjusted over all heads by Holm; NaN where the error is unknown or rests on too few units.
-    p: np.ndarray
+    p: np.ndarray  # two-sided, adjusted by Holm over all heads; NaN for unknown errors or too few units
 
     @classmethod
     def of(cls, a: Estimate, b: Estimate) -> "Change":
@@ -36,7 +31,7 @@ class Change:
         freedom = welch(a, b)
         quantile = t_quantile(freedom)
         if a.n and b.n:
-            z = newcombe_errors(a, b)
+            z = newcombe_z(a, b)
             low, high = newcombe(a, b, quantile)
         else:
             error = np.hypot(a.standard_error, b.standard_error)
@@ -44,17 +39,18 @@ class Change:
             low = difference - quantile * error
             high = difference + quantile * error
         z = np.where((difference == 0) & ~np.isnan(z), 0.0, z)
-        p = np.asarray(2 * stdtr(freedom, -z)) if a.is_enough and b.is_enough else np.full_like(difference, np.nan)
+        p = np.full_like(difference, np.nan)
+        if a.is_enough and b.is_enough:
+            p = np.asarray(2 * stdtr(freedom, -z))
         return cls(a.values, b.values, difference, low, high, holm(p))
 
     @property
     def marked(self) -> np.ndarray:
-        """(layer, head) bool: whether the head's adjusted p is under ALPHA."""
+        """(layer, head) whether the adjusted p is under ALPHA."""
         return np.nan_to_num(self.p, nan=1.0) < ALPHA
 
     @property
     def untested(self) -> bool:
-        """Whether no head has a p: no errors are known, or they rest on too few units."""
         return bool(np.isnan(self.p).all())
 
     def by_size(self) -> list[Head]:
@@ -65,13 +61,21 @@ class Change:
         return [heads[index] for index in order[:known]]
 
     def rows(self, count: int, base: int) -> list[dict[str, str]]:
-        """Numbers as text for the heads that changed most; a check mark where the difference is marked."""
+        """A row of texts for each of the heads that changed most."""
         rows = []
         for head in self.by_size()[:count]:
-            a, b, difference, low, high, p = (values[head] for values in vars(self).values())
-            row = {"head": head.label(base), "A": number(a), "B": number(b), "B − A": number(difference)}
-            row["95% interval"] = "–" if np.isnan(low) else f"{number(low)} to {number(high)}"
-            rows.append(row | {"p": p_value(p).removeprefix("= "), "differs": "✓" if self.marked[head] else ""})
+            low = self.low[head]
+            interval = f"{number(low)} to {number(self.high[head])}"
+            row = {
+                "head": head.label(base),
+                "A": number(self.a[head]),
+                "B": number(self.b[head]),
+                "B − A": number(self.difference[head]),
+                "95% interval": "–" if np.isnan(low) else interval,
+                "p": p_value(self.p[head]).removeprefix("= "),
+                "differs": "✓" if self.marked[head] else "",
+            }
+            rows.append(row)
         return rows
 
 
@@ -86,8 +90,7 @@ def welch(a: Estimate, b: Estimate) -> np.ndarray:
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """Holm's (1979) adjusted p values of a family of tests, in the same shape: with p sorted, the running maximum of
-    (m - k + 1) p_k, at most 1. NaN is left out of the family."""
+    """Holm's (1979) adjusted p values: of m sorted ones the running maximum of (m - k + 1) p_k, at most 1."""
     adjusted = np.empty(p.size)
     order = np.argsort(p, axis=None, kind="stable")  # NaN last
     factors = np.count_nonzero(~np.isnan(p)) - np.arange(p.size)
@@ -96,16 +99,14 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def newcombe(a: Estimate, b: Estimate, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Interval of b - a, two independent proportions (Newcombe 1998, method 10): (low, high), from the Wilson intervals
-    of z standard errors of both."""
+    """(low, high) of b - a, independent proportions, from Wilson intervals of z errors (Newcombe, 1998, method 10)."""
     of_a, of_b = (Interval(*wilson(each.values * each.size, each.size, z)) for each in (a, b))
     gain = gain_interval(b.values, of_b, a.values, of_a)
     return gain.low, gain.high
 
 
-def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
-    """The z with which an end of Newcombe's interval is 0: a difference is significant where its interval excludes 0.
-    Found by doubling and halving, for the interval widens with z."""
+def newcombe_z(a: Estimate, b: Estimate) -> np.ndarray:
+    """The largest z whose Newcombe interval excludes 0, by doubling and halving, since the interval widens with z."""
 
     def excludes(z: np.ndarray) -> np.ndarray:
         low, high = newcombe(a, b, z)
@@ -116,7 +117,7 @@ def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
     while (wide := excludes(above)).any():
         below = np.where(wide, above, below)
         above = np.where(wide, 2 * above, above)
-    for _ in range(HALVINGS):
+    for _ in range(60):  # halvings
         middle = (below + above) / 2
         wide = excludes(middle)
         below = np.where(wide, middle, below)
@@ -126,13 +127,13 @@ def newcombe_errors(a: Estimate, b: Estimate) -> np.ndarray:
 
 SETTINGS = ("mode", "weights", "seed", "max_length", "limit", "dtype")
 INPUTS = {"max_length": "maximum length", "limit": "limit of inputs", "dtype": "precision"}
-WARNINGS = {  # of differences, whatever the two values are
+WARNINGS = {  # of differences whose two values are not named
     "mode": "The runs differ in mode, which changes definitions: token types, smoothing, skipped inputs.",
     "weights": "One run read attention weights, the other norms: the same quantities of other maps.",
     "corpus": "The runs read different corpora, so a difference may be one of the texts.",
 }
 FEWER_TOKENS = "each of its tokens divides its attention among fewer"
-ONE_CAUSAL = {
+ONE_CAUSAL = {  # analysis -> what is different for the causal model, by default FEWER_TOKENS
     **dict.fromkeys(ONE_SIDED, "its accuracies are of arcs to earlier words"),
     **dict.fromkeys(("sep_gradients", "ablation"), "its loss is of next words, the other's of masked words"),
 }
@@ -140,7 +141,7 @@ CONSERVATIVE = (
     "The errors of A and B are combined as if the runs were independent. On one corpus they are not, and the test is "
     "conservative: it marks too few heads rather than too many."
 )
-WORDS = {  # of values, in names; others stand behind their own name
+WORDS = {  # of values in names; others follow the name of their part
     **dict.fromkeys(("model", "corpus", "weights", "dtype"), "{}"),
     "max_length": "at most {} tokens",
     "limit": "{} inputs",
@@ -149,14 +150,15 @@ Provenance = dict[str, Any]
 
 
 def differences(a: Provenance, b: Provenance) -> dict[str, list[tuple[Any, Any]]]:
-    """The parts of two provenances that differ, by name: model, corpus, settings, options and further files; of each
-    run what identifies the part, and what a reader knows it by (None for none)."""
-    first, second = _parts(a), _parts(b)
+    """Parts of two provenances that differ -> (identity, name) in each run; (None, None) where a run lacks the part."""
+    first = _parts(a)
+    second = _parts(b)
     pairs = {name: [run.get(name, (None, None)) for run in (first, second)] for name in first | second}
     return {name: pair for name, pair in pairs.items() if pair[0][0] != pair[1][0]}
 
 
 def _parts(run: Provenance) -> dict[str, tuple[Any, Any]]:
+    """(identity, name) of the model, the files, the settings and the options."""
     values = {"weights": "attention"} | run["settings"]
     values = {name: values[name] for name in SETTINGS} | run["options"]
     files = {"corpus": run["corpus"]} | run.get("others", {})
@@ -166,8 +168,9 @@ def _parts(run: Provenance) -> dict[str, tuple[Any, Any]]:
 
 
 def cautions(a: Provenance, b: Provenance) -> list[str]:
-    """Sentences about what makes two runs hard to compare, then on how errors are combined."""
-    notes, different = [], differences(a, b)
+    """What makes two runs hard to compare, and how errors are combined, in sentences."""
+    notes = []
+    different = differences(a, b)
     for name, parts in different.items():
         pair = "({} and {})".format(*("none" if value is None else value for _, value in parts))
         if name in INPUTS:
@@ -185,8 +188,9 @@ def cautions(a: Provenance, b: Provenance) -> list[str]:
 
 
 def names(a: Provenance, b: Provenance) -> tuple[str, str]:
-    """Names of the two runs: what differs between them, in a few words each."""
-    if not (different := differences(a, b)):
+    """Names of two runs, by what differs between them."""
+    different = differences(a, b)
+    if not different:
         return "A", "B"
     models = short_names([run["model"]["name"] for run in (a, b)])
     named = []

@@ -1,4 +1,4 @@
-"""A against B: heads as dots, and models of different shapes by relative depth."""
+"""Figures of a comparison: A against B, and models of different shapes by relative depth."""
 
 from textwrap import fill
 
@@ -14,12 +14,12 @@ COLORS = {"A": "#e8890c", "B": "#4c6ef5"}  # the ends of the diverging scale
 
 
 def paper_figure(result: Comparison) -> go.Figure:
-    """The quantity that the comparison opens on: a scatter plot, or by depth for models of different shapes."""
-    return (scatter if result.changes else by_depth)(result, result.opens_on)
+    draw = scatter if result.changes else by_depth
+    return draw(result, result.opens_on)
 
 
 def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
-    """A dot for each head: across in A, up in B; above the diagonal it grew. Heads that differ are filled."""
+    """A dot for each head, its value in A across, in B up; heads that differ are filled."""
     change = result.changes[key]
     figure = go.Figure()
     ends = [np.nanmin([change.a, change.b]), np.nanmax([change.a, change.b])]
@@ -45,7 +45,7 @@ def scatter(result: Comparison, key: str, base: int = 1) -> go.Figure:
 
 
 def by_depth(result: Comparison, key: str, base: int = 1) -> go.Figure:
-    """Dots for heads and a line through the layer means of both runs; across, the layer over the number of layers."""
+    """Dots for heads and lines through layer means of both runs, by the layer as a share of all layers."""
     figure = go.Figure()
     for run, estimates, name in zip("AB", (result.a, result.b), result.names, strict=True):
         values = estimates[key].values

@@ -1,5 +1,4 @@
-"""How heads develop during training (beyond the paper): surface patterns, entropy and dependency heads of every
-checkpoint."""
+"""Surface patterns, entropy and dependency heads of every checkpoint of a training (beyond the paper)."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -36,17 +35,17 @@ class Emergence(Result):
     tokens: np.ndarray  # (step,) int64 trained on so far; -1 where that is not known
     loss: np.ndarray  # (step,) mean of a segment, nats, the same masks at every step; NaN for a model without the head
     masked_accuracy: np.ndarray  # (step,) share of these words that are guessed
-    quantities: list[str]  # names of the axis of averages, errors and units
+    quantities: list[str]
     averages: np.ndarray  # (step, quantity, layer, head) by document; NaN for a quantity that no segment has
     errors: np.ndarray  # their standard errors over units; NaN for under two units, and for the training that ships
-    units: np.ndarray  # these three as in HeadAverages, the same at every step
+    units: np.ndarray  # this and the next two as in HeadAverages, the same at every step
     effective_units: np.ndarray
     unit: str
-    uniform: float  # the entropy that uniform attention would have, nats
-    relations: list[str]  # names of an axis of n and correct
+    uniform: float  # nats, of uniform attention
+    relations: list[str]
     n: np.ndarray  # (fold, relation) words
-    correct: np.ndarray  # (step, fold, direction, relation, layer, head) guesses that are right
-    offsets: np.ndarray  # these four as in RelationCounts
+    correct: np.ndarray  # (step, fold, direction, relation, layer, head) right guesses
+    offsets: np.ndarray  # this and the next three as in RelationCounts
     offset_correct: np.ndarray
     visible: np.ndarray | None = None
     random_correct: np.ndarray | None = None
@@ -66,7 +65,7 @@ class Emergence(Result):
 
     @property
     def present(self) -> list[str]:
-        """The quantities that some segment has."""
+        """Quantities that some segment has."""
         return [name for name in self.quantities if not np.isnan(self[name]).all()]
 
     @property
@@ -79,41 +78,46 @@ class Emergence(Result):
         options = {name: self.provenance["options"][name] for name in ("view", "min_count")}
         options |= {"offsets": int(self.offsets.max()), "merge_subtypes": False}
         about = {"corpus": self.provenance["others"]["treebank"], "options": options}
-        same = {name: getattr(self, name) for name in OF_RELATIONS}
-        origins = (self._origin("dependency_heads", index) | about for index in range(len(self.steps)))
+        shared = {name: getattr(self, name) for name in OF_RELATIONS}
         counts = self.correct.astype(np.int64)  # so that sums have room
-        return [RelationCounts(origin, correct=each, **same) for origin, each in zip(origins, counts, strict=True)]
+        return [
+            RelationCounts(self._origin("dependency_heads", index) | about, correct=correct, **shared)
+            for index, correct in enumerate(counts)
+        ]
 
     def results(self, index: int) -> dict[str, Result]:
-        """One step's own results by analysis; averages have the standard errors that the training has."""
+        """The results of one step by analysis, without segments of high values."""
         results: dict[str, Result] = {"dependency_heads": self.dependencies[index]}
         for analysis in AVERAGED:
+            origin = self._origin(analysis, index)
             columns = (column.quantity for column in ANALYSES[analysis].columns)
             names = [name for name in columns if name in self.present]
             rows = [self.quantities.index(name) for name in names]
-            mean = self.averages[index, rows]
-            origin = self._origin(analysis, index)
-            counts = np.full(len(rows), origin["segments"]), self.units[rows], self.effective_units[rows], self.unit
-            top = np.zeros((*mean.shape, 0))
-            averages = names, mean, self.errors[index, rows], *counts, top.astype(int), top
-            results[analysis] = averages_of(analysis)(origin, *averages, texts={})
+            none = np.zeros((len(rows), *self.shape, 0))
+            results[analysis] = averages_of(analysis)(
+                origin,
+                quantities=names,
+                mean=self.averages[index, rows],
+                error=self.errors[index, rows],
+                segments=np.full(len(rows), origin["segments"]),
+                units=self.units[rows],
+                effective_units=self.effective_units[rows],
+                unit=self.unit,
+                top=none.astype(int),
+                top_values=none,
+                texts={},
+            )
         return results
 
     def _origin(self, analysis: str, index: int) -> dict[str, Any]:
-        """Provenance of one step's own result."""
         origin = {name: value for name, value in self.provenance.items() if name != "others"}
         name = f"{origin['model']['name']}, step {self.steps[index]:,}"
         model = origin["model"] | {"name": name, "fingerprint": origin["checkpoints"][index]["fingerprint"]}
         return origin | {"analysis": analysis, "model": model, "options": {}}
 
     @property
-    def accuracy(self) -> np.ndarray:
-        """(step, direction, relation, layer, head), fractions of the words that are counted."""
-        return np.stack([each.accuracy for each in self.dependencies])
-
-    @property
     def best_accuracy(self) -> np.ndarray:
-        """(step, relation) of each step's own best head, which is picked on the words that it is scored on."""
+        """(step, relation) of each step's best head, selected on the words that it is scored on."""
         return np.stack([each.best_accuracy for each in self.dependencies])
 
     @property
@@ -123,28 +127,27 @@ class Emergence(Result):
 
     def followed(self) -> np.ndarray:
         """(step, relation) accuracy over training of the head that is the best at the last step."""
-        return np.stack([counts_of_best(accuracy, self.dependencies[-1].best()) for accuracy in self.accuracy])
+        best = self.dependencies[-1].best()
+        return np.stack([counts_of_best(each.accuracy, best) for each in self.dependencies])
 
     @property
     def baseline(self) -> np.ndarray:
-        """(relation,) accuracy of the best fixed offset, the same at every step; of a causal model as for the last
-        step's best head."""
+        """(relation,) accuracy of the best fixed offset; of a causal model in the direction of the final best head."""
         return self.dependencies[-1].baseline
 
     def behaviors(self) -> np.ndarray:
-        """(step, layer, head) names of behaviors, the heads found for relations marked as linguistic."""
+        """(step, layer, head) names of behaviors; linguistic heads are those that find relations."""
         steps = map(self.results, range(len(self.steps)))
         return np.stack([labels for labels in map(behavior_labels, steps) if labels is not None])
 
     def clearest_relations(self, count: int) -> list[str]:
-        """Those whose best head ends the furthest above `RelationCounts.control`, the furthest first."""
+        """The relations whose final best head is the furthest above `RelationCounts.control`, the furthest first."""
         gain = dict(zip(self.relations, self.best_accuracy[-1] - self.dependencies[-1].control, strict=True))
         named = [name for name in self.relations if name not in NO_RELATION]
         return sorted(named, key=lambda name: -gain[name])[:count]
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Every head at every step: its behavior, averages and accuracy on each relation, in its better direction; and
-        for each step and relation the best head."""
+        """For every head and step behavior, averages and accuracies; for every relation and step the best head."""
         names = all_labels(*self.shape)
         steps = self.steps.tolist()
 
@@ -157,12 +160,17 @@ class Emergence(Result):
             heads[f"{name}_interval"] = flat(np.asarray(t_quantile(freedom) * self.error(name)))
         accuracy = flat(np.stack([each.better[0] for each in self.dependencies]))
         heads |= {f"{name}_accuracy": accuracy[:, row] for row, name in enumerate(self.relations)}
-        best = np.array(names)[accuracy.argmax(-1)]
-        courses = {"head": best, "accuracy": self.best_accuracy, "heldout_accuracy": self.heldout}
-        courses |= {"followed_accuracy": self.followed(), "baseline_accuracy": self.baseline + 0 * self.followed()}
+        followed = self.followed()
+        relations = {
+            "head": np.array(names)[accuracy.argmax(-1)],
+            "accuracy": self.best_accuracy,
+            "heldout_accuracy": self.heldout,
+            "followed_accuracy": followed,
+            "baseline_accuracy": np.broadcast_to(self.baseline, followed.shape),
+        }
         return {
             "heads": tidy({"step": steps, "head": names}, heads),
-            "relations": tidy({"step": steps, "relation": self.relations}, courses),
+            "relations": tidy({"step": steps, "relation": self.relations}, relations),
         }
 
     @property
@@ -184,10 +192,9 @@ class Emergence(Result):
         if not np.isnan(self.loss[[0, -1]]).any():
             loss = f"the {self.loss_name} goes from {self.loss[0]:.2f} to {self.loss[-1]:.2f} nats, "
         arcs = " of the arcs that it sees" if self.visible is not None else ""
-        return (
-            f"Steps {self.steps[0]:,} to {self.steps[-1]:,}: {loss}the best head's UAS{arcs} from {self.uas(0)} to "
-            f"{self.uas(-1)} (fixed offset: {self.uas()})."
-        )
+        steps = f"Steps {self.steps[0]:,} to {self.steps[-1]:,}"
+        uas = f"from {self.uas(0)} to {self.uas(-1)}"
+        return f"{steps}: {loss}the best head's UAS{arcs} {uas} (fixed offset: {self.uas()})."
 
     def file_parts(self) -> tuple[str, ...]:
         kind, _, corpus = Result.file_parts(self)
@@ -206,7 +213,7 @@ class Emergence(Result):
             "directions": list(DIRECTIONS),
             "relations": self.relations,
             "n": self.n.sum(0).tolist(),
-            "accuracy": to_lists(self.accuracy),
+            "accuracy": [to_lists(each.accuracy) for each in self.dependencies],
             "heldout_accuracy": to_lists(self.heldout),
             "followed_accuracy": to_lists(self.followed()),
             "followed_heads": [Head(layer, head).label() for _, layer, head in self.dependencies[-1].best().tolist()],
@@ -215,8 +222,7 @@ class Emergence(Result):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each step: loss, heads by behavior, means over heads, and for UAS and the most telling relations
-        the best head's accuracy (picked on these words), the held-out one, and the best fixed offset's."""
+        """A row for each step: loss, heads by behavior, means over heads, and accuracies for some relations."""
         columns: dict[str, Any] = {"step": self.steps}
         if (self.tokens >= 0).all():
             columns["tokens"] = self.tokens
@@ -230,7 +236,5 @@ class Emergence(Result):
         heldout = self.heldout
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:
             row = self.relations.index(name)
-            columns[name] = best[:, row]
-            columns[f"{name}_heldout"] = heldout[:, row]
-            columns[f"{name}_offset"] = np.full(len(self.steps), self.baseline[row])
+            columns |= {name: best[:, row], f"{name}_heldout": heldout[:, row], f"{name}_offset": self.baseline[row]}
         return pd.DataFrame(columns)

@@ -1,4 +1,4 @@
-"""A training as pictures. Checkpoints stand at even distances: most of what happens does so in the first of them."""
+"""Figures of a training. Checkpoints are at even distances, since most changes are in the first ones."""
 
 from collections.abc import Sequence
 from html import escape
@@ -20,20 +20,19 @@ from bertviz_core.plotting.head_map import HeadMap
 FOLLOWED = "#e8890c"  # the head that is the best at the end
 SHARES = ("previous", "next", "current", "to_cls", "to_first", "to_sep", "to_punct")
 AXIS = "training step"
-LABELED = 5  # checkpoints
+LABELED = 5  # checkpoints on the axis
 ACROSS = 3  # panels of relations side by side
 
 
 def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int | None = None) -> go.Figure:
-    """The loss, where it is known, and all heads by what they do, one on the other, from `labels` (step, layer, head),
-    by default the result's own; the checkpoint `index` is marked."""
+    """The loss, if known, over the number of heads with each behavior in (step, layer, head) labels; marks `index`."""
     labels = result.behaviors() if labels is None else labels
-    known = not np.isnan(result.loss).all()
-    titles = [*([f"{result.loss_name.capitalize()}, nats"] if known else []), "Heads by what they do"]
-    rows = len(titles)
-    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-len(titles) :]}
+    has_loss = not np.isnan(result.loss).all()
+    rows = 2 if has_loss else 1
+    titles = [f"{result.loss_name.capitalize()}, nats", "Heads by what they do"][-rows:]
+    look = {"vertical_spacing": 0.16, "row_heights": [0.35, 0.65][-rows:]}
     figure = make_subplots(rows, 1, shared_xaxes=True, subplot_titles=titles, **look)
-    if known:
+    if has_loss:
         loss = _line(result, result.loss, "loss", BEST, "circle", unit=" nats")
         figure.add_trace(loss | {"showlegend": False}, row=1, col=1)
     for name in behavior_counts(labels):
@@ -44,17 +43,18 @@ def paper_figure(result: Emergence, labels: np.ndarray | None = None, index: int
     figure.update_annotations(x=0, xanchor="left", font_size=13)
     figure.update_yaxes(range=[0, labels[0].size], row=rows, col=1)
     figure.update_xaxes(title=AXIS, row=rows, col=1)
-    _finished(figure, result, 155 * rows + 70)
-    # add_vline makes one line at a time, which takes longer than all the rest.
-    axes = sorted({(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data}) if index is not None else []
-    mark = {"type": "line", "x0": index, "x1": index, "y0": 0, "y1": 1, "line": {"color": RING, "width": 1.5}}
-    marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
-    beside = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
-    return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=beside, shapes=marks)
+    _finish(figure, result, 155 * rows + 70)
+    marks = []
+    if index is not None:  # add_vline makes one line at a time, which takes longer than all the rest
+        mark = {"type": "line", "x0": index, "x1": index, "y0": 0, "y1": 1, "line": {"color": RING, "width": 1.5}}
+        axes = sorted({(trace.xaxis or "x", trace.yaxis or "y") for trace in figure.data})
+        marks = [mark | {"xref": x, "yref": f"{y} domain"} for x, y in axes]
+    legend = {"orientation": "v", "x": 1.02, "y": 0.5, "yanchor": "top", "yref": "paper", "traceorder": "reversed"}
+    return figure.update_layout(margin={"t": 30, "l": 35, "r": 10}, legend=legend, shapes=marks)
 
 
 def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> go.Figure:
-    """A panel for each relation, in percent. n is the number of words on which the finally best head is scored."""
+    """A panel for each relation, in percent; n is the number of words on which the final best head is scored."""
     rows = max(1, -(-len(names) // ACROSS))
     last = result.dependencies[-1]
     numbers = [result.relations.index(name) for name in names]
@@ -65,14 +65,13 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     for panel, row in enumerate(numbers):
         best, heldout, followed = (course[:, row] for course in courses)
         head = Head(*last.best()[row, 1:].tolist()).label(base)
-        hover = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
-        traces = [
-            _line(result, best, "best head of each step", BEST, "circle")
-            | {"customdata": heldout, "hovertemplate": hover},
-            _line(result, followed, "final best head", FOLLOWED, dash="dot")
-            | {"hovertemplate": f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"},
-            _line(result, 100 * last.baseline[row], "best fixed offset", NEUTRAL[0], unit="%", dash="dash"),
-        ]
+        of_step = _line(result, best, "best head of each step", BEST, "circle")
+        of_step["customdata"] = heldout
+        of_step["hovertemplate"] = "step %{text}: %{y:.0f}%, held out %{customdata:.0f}%<extra>best head</extra>"
+        final = _line(result, followed, "final best head", FOLLOWED, dash="dot")
+        final["hovertemplate"] = f"step %{{text}}: %{{y:.0f}}%<extra>head {head}</extra>"
+        offset = _line(result, 100 * last.baseline[row], "best fixed offset", NEUTRAL[0], unit="%", dash="dash")
+        traces = [of_step, final, offset]
         if last.is_causal:
             traces.append(_line(result, 100 * last.random[row], "random word", NEUTRAL[0], unit="%", dash="dot"))
         for trace in traces:
@@ -81,29 +80,30 @@ def relations_figure(result: Emergence, names: Sequence[str], base: int = 1) -> 
     figure.update_yaxes(range=[-2, 102])
     figure.update_yaxes(title="accuracy, percent", col=1)
     figure.update_xaxes(title=AXIS, row=rows)
-    return _finished(figure, result, 210 * rows + 90)
+    return _finish(figure, result, 210 * rows + 90)
 
 
 def head_figure(result: Emergence, head: Head) -> go.Figure:
     """Where one head's attention goes over the training."""
-    without = "to_first" if "to_cls" in result.present else "to_cls"  # one token, by two names
+    synonym = "to_first" if "to_cls" in result.present else "to_cls"  # of the other, for one token
     figure = go.Figure()
-    for name in (name for name in SHARES if name in result.present and name != without):
-        column = ANALYSES["surface_patterns"].column(name)
-        figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
+    for name in SHARES:
+        if name in result.present and name != synonym:
+            column = ANALYSES["surface_patterns"].column(name)
+            figure.add_trace(_line(result, result[name][:, *head], column.short, *column.marker))
     figure.update_xaxes(title=AXIS)
     figure.update_yaxes(title="average attention", range=[-0.02, 1.02])
-    return _finished(figure, result, 300)
+    return _finish(figure, result, 300)
 
 
 def map_at(result: Emergence, labels: np.ndarray, index: int, base: int) -> HeadMap:
-    """The map of all heads by what they do at one step. The legend has what heads do at any step."""
+    """The map of all heads by their behaviors at one step, with those of all steps in the legend."""
     results = result.results(index)
     return behavior_map(labels[index], columns(results), linguistic(results), base, behavior_counts(labels))
 
 
 def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str, str, str]]:
-    """The key numbers of one step: label, value, and what is beside it; labels: (layer, head)."""
+    """The key numbers of one step with (layer, head) `labels`: name, value and a note each."""
     entries = [("Training step", f"{result.steps[index]:,}", f"of {result.steps[-1]:,}")]
     if not np.isnan(result.loss[index]):
         accuracy = f"{result.masked_accuracy[index]:.1%} accuracy"
@@ -116,7 +116,7 @@ def numbers(result: Emergence, labels: np.ndarray, index: int) -> list[tuple[str
 def _line(
     result: Emergence, values: np.ndarray, name: str, color: str, symbol: str = "", unit: str = "", dash: str = "solid"
 ) -> dict[str, Any]:
-    """A trace over the training, of (step,) values or of one that no step changes; `unit` ends its hover text."""
+    """A trace over the training, of (step,) values or of a constant; `unit` ends its hover text."""
     return {
         "type": "scatter",
         "x": np.arange(len(result.steps)),
@@ -131,8 +131,8 @@ def _line(
     }
 
 
-def _finished(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
-    """The figure with the axis of checkpoints in every panel, the LABELED ones' steps, and room for the legend."""
+def _finish(figure: go.Figure, result: Emergence, height: int) -> go.Figure:
+    """Give a figure the axis of checkpoints in every panel, and room for the legend."""
     last = len(result.steps) - 1
     ticks = np.unique(np.linspace(0, last, LABELED).round().astype(int))
     figure.update_xaxes(

@@ -1,11 +1,10 @@
-"""The checkpoints of one training: a folder of model folders, each with its step as the last number of its name; as
-ordinary requests, one checkpoint after another, and what their stored results add up to."""
+"""The checkpoints of one training, in model folders whose names end in their steps; their requests and emergence."""
 
 import hashlib
 import re
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,9 +25,9 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import LOCAL, Access, Settings
 
 SHIPPED = Path(__file__).parent.parent / "assets" / "emergence" / "small-bert.safetensors"
-LOSS = "sep_gradients"  # whose masked-word loss is shown, where a checkpoint has the head for it
-CONSTANT = "uniform"  # of the entropy's quantities: the same for every head
-UNKNOWN_TOKENS = -1  # trained on so far: a folder of checkpoints does not say
+LOSS = "sep_gradients"  # the analysis whose masked-word loss is shown, where a checkpoint has the head for it
+CONSTANT = "uniform"  # a quantity of the entropy that is the same for every head
+UNKNOWN_TOKENS = -1  # a folder of checkpoints does not say how many they were trained on
 
 
 @dataclass(frozen=True)
@@ -38,23 +37,21 @@ class Training:
     name: str  # the end of the folder's path
     steps: tuple[int, ...]
     checkpoints: tuple[Checkpoint, ...]
-    skipped: Skipped = field(default_factory=Skipped)  # what could not be read
+    skipped: Skipped  # what could not be read
 
     def fingerprint(self) -> str:
-        """sha256 (hex) over the checkpoints' own fingerprints and steps."""
-        pairs = zip(self.steps, self.checkpoints, strict=True)
-        lines = (f"{step}:{checkpoint.fingerprint()}\n" for step, checkpoint in pairs)
-        return hashlib.sha256("".join(lines).encode()).hexdigest()
+        """sha256 (hex) of the checkpoints' fingerprints and steps."""
+        digest = hashlib.sha256()
+        for step, checkpoint in zip(self.steps, self.checkpoints, strict=True):
+            digest.update(f"{step}:{checkpoint.fingerprint()}\n".encode())
+        return digest.hexdigest()
 
 
 def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
-    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, by its name; those that
-    cannot be read are skipped and counted.
-
-    Raises InputError for a folder that is missing, cannot be read, or has no checkpoint; ModelError for one that may
-    not be opened, or whose checkpoints have equal steps, other shapes, or vocabularies of other sizes.
-    """
-    name, skipped = str(folder), Skipped()
+    """Open the checkpoints in a folder, by its path or, where `access` limits the folders, its name. Raises InputError
+    where none can be read, ModelError where the folder may not be opened, or they are not of one training."""
+    name = str(folder)
+    skipped = Skipped()
     opened = local_folder(name) if access.folders is None else sources.trainings(access).get(name)
     if opened is None and access.folders is not None:
         raise sources.not_available("training")
@@ -63,13 +60,12 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     try:
         models = sorted(_models(opened, skipped), key=lambda model: model[0])
     except OSError as error:
-        raise InputError(
-            f"The folder cannot be read ({error.strerror}).", where=name, hint="Check its permissions."
-        ) from error
+        what = f"The folder cannot be read ({error.strerror})."
+        raise InputError(what, where=name, hint="Check its permissions.") from error
     if not models:
-        text = [f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()]
+        reasons = _reasons(skipped)
         raise InputError(
-            f"No checkpoint is in this folder{' that can be read (' + '; '.join(text) + ')' if text else ''}.",
+            f"No checkpoint is in this folder{f' that can be read ({reasons})' if reasons else ''}.",
             where=str(opened),
             hint="Give a folder of models whose names end in their steps, such as step-0000500 or checkpoint-500.",
         )
@@ -78,8 +74,12 @@ def find_training(folder: Path | str, access: Access = LOCAL) -> Training:
     return Training("/".join(opened.resolve().parts[-2:]), steps, checkpoints, skipped)
 
 
+def _reasons(skipped: Skipped) -> str:
+    return "; ".join(f"{entry['where'][0]}: {reason}" for reason, entry in skipped.reasons.items())
+
+
 def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
-    """(step, checkpoint) of every model folder; folders without a number in their name are passed over."""
+    """(step, checkpoint) of every model folder whose name has a number."""
     for path in sorted(path for path in folder.iterdir() if path.is_dir()):
         numbers = re.findall(r"[0-9]+", path.name)
         step = small_int(numbers[-1]) if numbers else None
@@ -91,49 +91,50 @@ def _models(folder: Path, skipped: Skipped) -> Iterator[tuple[int, Checkpoint]]:
             yield step, find(str(path))
         except ModelError as error:
             reason = error.what
-            for name in (str(path), path.name):  # without which equal mistakes are counted together
+            for name in (str(path), path.name):  # without names, equal reasons are counted together
                 reason = reason.replace(f" {name!r}", "")
-            skipped.add(f"a checkpoint that cannot be used: {reason.replace(str(path), path.name)}", path.name)
+            reason = reason.replace(str(path), path.name)
+            skipped.add(f"a checkpoint that cannot be used: {reason}", path.name)
 
 
 def _check_alike(models: list[tuple[int, Checkpoint]]) -> None:
-    """Raise ModelError for two of one step, or of other shapes or sizes of vocabulary."""
+    """Raise ModelError for checkpoints of one step, or of different shapes or sizes of vocabulary."""
     for (before, first), (step, second) in pairwise(models):
         names = f"{first.folder.name} and {second.folder.name}"
+        where = str(first.folder.parent)
+        if step == before:
+            hint = "Keep one, or rename one: the last number in a folder's name is its step."
+            raise ModelError(f"Two checkpoints have step {step:,}: {names}.", where=where, hint=hint)
         pair = (first, second)
         shapes = [f"{each.layers} × {each.heads} heads, {each.config.get('vocab_size')} tokens" for each in pair]
-        if step == before:
-            what = f"Two checkpoints have step {step:,}: {names}."
-            hint = "Keep one, or rename one: the last number in a folder's name is its step."
-        elif shapes[0] != shapes[1]:
+        if shapes[0] != shapes[1]:
             what = f"{names} have different shapes: {'; '.join(shapes)}."
-            hint = "Give the checkpoints of one training."
-        else:
-            continue
-        raise ModelError(what, where=str(first.folder.parent), hint=hint)
+            raise ModelError(what, where=where, hint="Give the checkpoints of one training.")
 
 
 def shipped() -> Emergence:
-    """The emergence of a small BERT's training, which ships. It is not the demo model."""
+    """The emergence that ships, of the training of a small BERT that is not the demo model."""
     return Emergence.from_bytes(SHIPPED.read_bytes())
 
 
 @dataclass(frozen=True)
 class Series:
-    """The requests for the analyses of every checkpoint of a training, and the emergence from their results."""
+    """The requests for all checkpoints of a training, and the emergence from their results."""
 
     training: Training
     text: Source  # for surface patterns, entropy and the loss
     treebank: Source  # for dependency heads
-    settings: Settings = field(default_factory=Settings)
+    settings: Settings
 
     def requests(self) -> list[Request]:
-        """The requests of all checkpoints; of the loss only where a checkpoint has the head for it."""
-        all_requests = (request for each in self.training.checkpoints for request in self.requests_of(each).values())
-        return [request for request in all_requests if request.analysis != LOSS or can_compute(request)]
+        """The requests of all checkpoints, without a loss that a checkpoint has no head for."""
+        requests: list[Request] = []
+        for checkpoint in self.training.checkpoints:
+            requests += self.requests_of(checkpoint).values()
+        return [each for each in requests if each.analysis != LOSS or can_compute(each)]
 
     def requests_of(self, checkpoint: Checkpoint) -> dict[str, Request]:
-        """The requests of one checkpoint by analysis; the one that needs the most of the model is the first."""
+        """The requests of one checkpoint by analysis, first the one that needs the most of the model."""
         corpora = {LOSS: self.text, **dict.fromkeys(REQUIRED, self.text), "dependency_heads": self.treebank}
         return {
             name: Request(name, checkpoint, source, ANALYSES[name].relevant(self.settings))
@@ -141,21 +142,22 @@ class Series:
         }
 
     def assemble(self, find: Callable[[Request], Result | None]) -> Emergence:
-        """The emergence from what `find` gives for the requests of all checkpoints: of those that have all of
-        REQUIRED, by rising step; the others are skipped and counted. Raises ModelError where none has them."""
-        training, skipped = self.training, deepcopy(self.training.skipped)
-        steps: list[dict[str, Any]] = []  # what the emergence has a row of for each
+        """Build the emergence from stored results; raises ModelError where every checkpoint lacks one of REQUIRED."""
+        training = self.training
+        skipped = deepcopy(training.skipped)
+        rows: list[dict[str, Any]] = []  # the emergence's arrays at each step
         checkpoints = []
         for step, checkpoint in zip(training.steps, training.checkpoints, strict=True):
-            results: dict[str, Any] = {name: find(request) for name, request in self.requests_of(checkpoint).items()}
-            if any(results[name] is None for name in REQUIRED):
-                skipped.add("a checkpoint without stored results", checkpoint.folder.name)
+            name = checkpoint.folder.name
+            results: dict[str, Any] = {each: find(request) for each, request in self.requests_of(checkpoint).items()}
+            if any(results[each] is None for each in REQUIRED):
+                skipped.add("a checkpoint without stored results", name)
                 continue
-            if results[LOSS] is None:
-                skipped.add("no masked-word loss", checkpoint.folder.name)
-            relations = results["dependency_heads"].default_view()
             gradients = results[LOSS]
-            numbers = {
+            if gradients is None:
+                skipped.add("no masked-word loss", name)
+            relations = results["dependency_heads"].default_view()
+            row = {
                 "steps": step,
                 "tokens": UNKNOWN_TOKENS,
                 "loss": gradients.loss if gradients else np.nan,
@@ -164,16 +166,13 @@ class Series:
                 "errors": _averaged(results, "error").astype(np.float32),
                 "correct": relations.correct,
             }
-            steps.append(numbers)
-            checkpoints.append({"name": checkpoint.folder.name, "step": step, "fingerprint": checkpoint.fingerprint()})
+            rows.append(row)
+            checkpoints.append({"name": name, "step": step, "fingerprint": checkpoint.fingerprint()})
             last = results | {"dependency_heads": relations}
-        if not steps:
-            raise ModelError(
-                f"None of the {len(training.steps)} checkpoints has stored results.",
-                where=training.name,
-                hint="; ".join(f"{entry['where'][0]}: {why}" for why, entry in skipped.reasons.items()),
-            )
-        arrays: dict[str, Any] = {name: np.stack([row[name] for row in steps]) for name in steps[0]}
+        if not rows:
+            what = f"None of the {len(training.steps)} checkpoints has stored results."
+            raise ModelError(what, where=training.name, hint=_reasons(skipped))
+        arrays: dict[str, Any] = {name: np.stack([row[name] for row in rows]) for name in rows[0]}
         arrays["correct"] = arrays["correct"].astype(np.min_scalar_type(int(arrays["correct"].max())))
         return Emergence(
             provenance=self._provenance(last, checkpoints, skipped),
@@ -187,8 +186,9 @@ class Series:
         )
 
     def _provenance(self, results: Mapping[str, Any], checkpoints: list[Any], skipped: Skipped) -> dict[str, Any]:
-        """The provenance in the form of an ordinary result's: the model is the whole training, the corpus its text."""
-        text, treebank = (results[name].provenance for name in ("surface_patterns", "dependency_heads"))
+        """The provenance, in which the training stands for the model, and the text for the corpus."""
+        text = results["surface_patterns"].provenance
+        treebank = results["dependency_heads"].provenance
         model = {"name": self.training.name, "revision": None, "fingerprint": self.training.fingerprint()}
         return {
             **text,
@@ -204,7 +204,7 @@ class Series:
 
 def _averaged(results: Mapping[str, Any], field: str) -> np.ndarray:
     """(quantity, ...) of a field of surface patterns and entropy, without CONSTANT."""
-    of_names, of_field = (
-        np.concatenate([getattr(results[name], each) for name in AVERAGED]) for each in ("quantities", field)
-    )
-    return np.asarray(of_field[of_names != CONSTANT])
+    averages = [results[name] for name in AVERAGED]
+    names = np.concatenate([each.quantities for each in averages])
+    values = np.concatenate([getattr(each, field) for each in averages])
+    return np.asarray(values[names != CONSTANT])

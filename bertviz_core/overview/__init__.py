@@ -1,10 +1,8 @@
-"""Each head's quantities from all stored results of one model, whichever there are, and the clearest head of each
-behavior (Figures 1 and 5); nothing is computed from text here."""
+"""What a model's stored results say of each head, and the clearest head of each behavior (Figures 1 and 5)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -24,13 +22,13 @@ from bertviz_core.heads import DirectedHead, Head, all_heads, highest, ranks
 
 @dataclass(frozen=True)
 class Column:
-    """One quantity of every head, from one analysis."""
+    """One quantity of every head."""
 
     analysis: str
     quantity: str
-    values: np.ndarray  # (layer, head), NaN where absent
+    values: np.ndarray  # (layer, head), or NaN
     baseline: float = float("nan")
-    baseline_name: str = ""  # empty if there is none
+    baseline_name: str = ""  # empty without one
 
     @property
     def spec(self) -> HeadColumn:
@@ -46,12 +44,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Relation:
-    """How well one head finds one relation, in its better direction."""
+    """How well a head finds a relation, in its better direction."""
 
     name: str
     choice: DirectedHead
     accuracy: float  # a fraction
-    baseline: float  # that of the best fixed offset
+    baseline: float  # of the best fixed offset
     offset: int
     n: int  # words that are counted
     rank: int  # from 1, among all heads
@@ -59,35 +57,36 @@ class Relation:
 
 
 def columns(results: Results) -> list[Column]:
-    """Every quantity of every head that the results have, in the order of the analyses; not that of a first token that
-    is [CLS], which has a column by that name."""
-    described = []
-    for name, analysis in ANALYSES.items():
-        if (result := results.get(name)) is None:
-            continue
+    """Every quantity that the results have of the heads; of a first token that is [CLS] only `to_cls`."""
+    quantities = []
+    for name, result in ((name, results[name]) for name in ANALYSES if name in results):
         is_cls = isinstance(result, HeadAverages) and "to_cls" in result.present
-        for column in analysis.columns:
+        for column in ANALYSES[name].columns:
             values = column.read(result) if column.overview else None
             if values is not None and not (is_cls and column.quantity == "to_first"):
                 baseline = column.baseline(result) if column.baseline else ()
-                described.append(Column(name, column.quantity, values, *baseline))
-    return described
+                quantities.append(Column(name, column.quantity, values, *baseline))
+    return quantities
 
 
 def behavior_labels(results: Results) -> np.ndarray | None:
-    """(layer, head) names of behaviors, linguistic ones included; None where neither surface patterns nor entropy is
-    stored. Definitions: docs/methods.md, section 9."""
+    """(layer, head) names of behaviors (docs/methods.md, section 9); None without surface patterns and entropy."""
     known: dict[str, np.ndarray] = {}
     for name in ("entropy", "surface_patterns"):
         if isinstance(result := results.get(name), HeadAverages):
             known |= {quantity: result[quantity] for quantity in QUANTITIES if quantity in result.present}
-    return behaviors(known, Thresholds(), map(Head.parse, linguistic(results))) if known else None
+    if not known:
+        return None
+    heads = map(Head.parse, linguistic(results))
+    return behaviors(known, Thresholds(), heads)
 
 
 def behavior_counts(labels: np.ndarray) -> dict[str, int]:
-    """Behavior -> how many heads have it, in the order of the legend, without those that none has."""
-    order = [name for name in BEHAVIORS if name not in (OTHER, LINGUISTIC)] + [LINGUISTIC, OTHER]
-    return {name: count for name in order if (count := int((labels == name).sum()))}
+    """Behavior -> how many heads have it, in the order of the legend, without behaviors of no head."""
+    last = (LINGUISTIC, OTHER)
+    order = [*(name for name in BEHAVIORS if name not in last), *last]
+    counts = {name: int((labels == name).sum()) for name in order}
+    return {name: count for name, count in counts.items() if count}
 
 
 def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[list[Relation]]:
@@ -95,46 +94,50 @@ def relations(results: Results, heads: Sequence[Head], count: int = 3) -> list[l
     if "dependency_heads" not in results:
         return [[] for _ in heads]
     counts = result_of(results, RelationCounts)
-    offsets = np.stack([counts.offset_accuracy(direction).max(0) for direction in range(len(DIRECTIONS))])
     accuracy, _, direction = better = counts.better
+    offsets = np.stack([counts.offset_accuracy(index).max(0) for index in range(len(DIRECTIONS))])
     gain = accuracy - offsets[direction, np.arange(len(accuracy))[:, None, None]]
     rows = np.array([row for row, name in enumerate(counts.relations) if name not in NO_RELATION], dtype=np.int64)
-    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (place, layer, head)
+    order = rows[np.argsort(-gain[rows], axis=0, kind="stable")[:count]]  # (rank, layer, head)
     head_ranks = {row: ranks(accuracy[row]) for row in np.unique(order).tolist()}
-    return [
-        [_relation(counts, better, row, head, head_ranks[row]) for row in order[:, *head] if gain[row, *head] > 0]
-        for head in heads
-    ]
+    by_head = []
+    for head in heads:
+        above = [row for row in order[:, *head] if gain[row, *head] > 0]
+        by_head.append([_relation(counts, better, row, head, head_ranks[row]) for row in above])
+    return by_head
 
 
 def relation_heads(counts: RelationCounts, count: int = 3) -> list[Relation]:
     """The best heads of relations that are above the best fixed offset, the furthest above on held-out text first."""
-    better, best = counts.better, counts.best()
-    heads = {row: Head(*best[row, 1:].tolist()) for row in counts.by_gain()}
-    each = (_relation(counts, better, row, head, ranks(better[0][row])) for row, head in heads.items())
-    return list(islice((relation for relation in each if relation.accuracy > relation.baseline), count))
+    better = counts.better
+    best = counts.best()
+    candidates = []
+    for row in counts.by_gain():
+        head = Head(*best[row, 1:].tolist())
+        candidates.append(_relation(counts, better, row, head, ranks(better[0][row])))
+    return [relation for relation in candidates if relation.accuracy > relation.baseline][:count]
 
 
 def _relation(
     counts: RelationCounts, better: tuple[np.ndarray, ...], row: int, head: Head, head_ranks: np.ndarray
 ) -> Relation:
-    accuracy, n, directions = (each[row] for each in better)
-    direction = int(directions[head])
+    accuracy, n, directions = (values[row][head] for values in better)
+    direction = int(directions)
     offsets = counts.offset_accuracy(direction)[:, row]
     return Relation(
         counts.relations[row],
         DirectedHead(direction, head),
-        float(accuracy[head]),
+        float(accuracy),
         float(offsets.max()),
         int(counts.offsets[offsets.argmax()]),
-        int(n[head]),
+        int(n),
         int(head_ranks[head]),
         COUNTED.format(SIDES[direction]) if counts.is_causal else "",
     )
 
 
 def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
-    """For each head the part of speech, and the relation, whose words get most of its attention beyond their share."""
+    """For each head the part of speech and the relation whose words it attends to most beyond their share."""
     if not isinstance(result := results.get("dependency_heads"), DependencyHeads):
         return [[] for _ in heads]
     classes = WordClasses(result)
@@ -143,30 +146,31 @@ def attends_to(results: Results, heads: Sequence[Head]) -> list[list[str]]:
 
 
 def nearest(results: Results, head: Head) -> list[tuple[Head, float]]:
-    """The heads that attend most alike (section 6), with their divergences."""
+    """The most similar heads (section 6), with their divergences."""
     return result_of(results, Clustering).nearest(head, 3) if "clustering" in results else []
 
 
 def frame(results: Results) -> pd.DataFrame:
-    """A row for each head: what it does, a column for each quantity, the relation that it finds furthest above the best
-    fixed offset, what words it attends to, and the most similar heads."""
+    """A row for each head: its behavior, every quantity, its best relation, what it attends to, and similar heads."""
     known = columns(results)
-    table = head_frame({ANALYSES[c.analysis].export_name(c.quantity): c.values for c in known})
-    if (behavior := behavior_labels(results)) is not None:
-        table.insert(3, "behavior", behavior.reshape(-1))
+    table = head_frame({ANALYSES[each.analysis].export_name(each.quantity): each.values for each in known})
+    labels = behavior_labels(results)
+    if labels is not None:
+        table.insert(3, "behavior", labels.reshape(-1))
     heads = all_heads(*known[0].values.shape)
     if "dependency_heads" in results:
         best = relations(results, heads, 1)
         table["best_relation"] = ["".join(relation.name for relation in first) for first in best]
         table["attends_to"] = ["; ".join(texts) for texts in attends_to(results, heads)]
     if "clustering" in results:
-        table["nearest"] = [" ".join(other.label() for other, _ in nearest(results, head)) for head in heads]
+        similar = ([other.label() for other, _ in nearest(results, head)] for head in heads)
+        table["nearest"] = list(map(" ".join, similar))
     return table
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A segment in which a head's value is high."""
+    """A segment with a high value of a head."""
 
     number: int  # from 0
     value: float
@@ -176,14 +180,14 @@ class Segment:
 
 @dataclass(frozen=True)
 class ClearestHead:
-    """The head with the highest document average of a quantity, and its segments, the highest value first."""
+    """The head with the highest document average of a quantity."""
 
     name: str  # what such heads do
     analysis: str
     quantity: str
     head: Head
     value: float
-    segments: list[Segment]
+    segments: list[Segment]  # with the highest values of this head
 
     @property
     def text(self) -> str:
@@ -191,19 +195,21 @@ class ClearestHead:
 
 
 def clearest(results: Results) -> list[ClearestHead]:
-    """Of each share of attention, that to the sink among them, and of broad attention, as far as results are stored."""
+    """The clearest head of each behavior that results are stored for; of the special tokens, of the sink alone."""
     examples: list[ClearestHead] = []
     for analysis in ("surface_patterns", "entropy"):
         if not isinstance(result := results.get(analysis), HeadAverages):
             continue
         for quantity in ("next", "previous", *sinks(result)[:1], "to_punct", "entropy"):
-            if quantity in result.present:
-                head = highest(result[quantity])
-                short = ANALYSES[analysis].column(quantity).short
-                name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
-                value = float(result[quantity][head])
-                own = list(segments(result, quantity, head))
-                examples.append(ClearestHead(name, analysis, quantity, head, value, own))
+            if quantity not in result.present:
+                continue
+            values = result[quantity]
+            head = highest(values)
+            value = float(values[head])
+            short = ANALYSES[analysis].column(quantity).short
+            name = "broad attention" if quantity == "entropy" else short.removeprefix("the ")
+            top = segments(result, quantity, head)
+            examples.append(ClearestHead(name, analysis, quantity, head, value, top))
     return examples
 
 
@@ -214,10 +220,12 @@ def clearest_head(results: Results) -> Head | None:
     return max(shares, key=lambda example: example.value).head if shares else None
 
 
-def segments(result: HeadAverages, quantity: str, head: Head) -> Iterator[Segment]:
-    """The segments in which a head's value is highest."""
+def segments(result: HeadAverages, quantity: str, head: Head) -> list[Segment]:
+    """The segments in which a head's value is highest, the highest first."""
     at = (result.quantities.index(quantity), *head)
+    top = []
     for number, value in zip(result.top[at].tolist(), result.top_values[at].tolist(), strict=True):
         if number >= 0:
             text = result.texts[str(number)]
-            yield Segment(number, value, text["where"], text["tokens"])
+            top.append(Segment(number, value, text["where"], text["tokens"]))
+    return top

@@ -1,4 +1,4 @@
-"""The results of a model in a store, by their own headers; and the overview as a table, from the largest of them."""
+"""The results in a store, and the overview of a model as a table, from the largest of its results."""
 
 import json
 from collections.abc import Iterator
@@ -21,80 +21,80 @@ SUFFIXES = (".csv", ".json")
 
 @dataclass(frozen=True)
 class StoredResult:
-    """One stored result: its key and analysis, and the provenance that it carries."""
-
     key: str
     analysis: str
     provenance: dict[str, Any]
 
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
-    """Every result of the present form, stored or shipped; those of formats before 4 list no skipped input."""
+    """Every stored or shipped result whose format is current; those before format 4 list no skipped input."""
     for key, head in store.heads():
         header = read_header(head)
         if header is None or header[0] not in ANALYSES:
             continue
         analysis, provenance, names = header
-        complete = "skipped" in provenance and provenance.get("model", {}).get("fingerprint")
-        if complete and ANALYSES[analysis].result_class.has_fields(names):
+        is_complete = "skipped" in provenance and provenance.get("model", {}).get("fingerprint")
+        if is_complete and ANALYSES[analysis].result_class.has_fields(names):
             yield StoredResult(key, analysis, provenance)
 
 
 def largest(store: Store, fingerprint: str, settings: Settings) -> dict[str, Any]:
-    """The stored result of each analysis that rests on the most tokens, of equals that with the last key, among those
-    of the same mode and weights. Results with other options or further files do not count."""
+    """For each analysis a model's stored result of the most tokens, in the settings' mode, and without options."""
     best: dict[str, tuple[int, str]] = {}  # analysis -> tokens, key
     for stored in stored_results(store):
         analysis = stored.analysis
         about = stored.provenance
-        plain = not about["options"] and "others" not in about and about["model"]["fingerprint"] == fingerprint
+        is_plain = not about["options"] and "others" not in about
+        if not is_plain or about["model"]["fingerprint"] != fingerprint:
+            continue
         expected = ANALYSES[analysis].relevant(settings).to_json()
-        if plain and all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
-            entry = int(about["tokens"]), stored.key
+        if all(about["settings"].get(name) == expected.get(name) for name in ("mode", "weights")):
+            entry = int(about["tokens"]), stored.key  # of equals that with the last key
             best[analysis] = max(entry, best.get(analysis, entry))
     results = {name: requests.read(store, best[name][1], name) for name in ANALYSES if name in best}
     return {name: result for name, result in results.items() if result is not None}
 
 
-@dataclass(frozen=True)
-class Overview:
-    """A row for each head, and what each analysis's columns were computed from, of results by analysis."""
-
-    results: Results
-
-    @property
-    def origins(self) -> dict[str, dict[str, Any]]:
-        return {name: origin(result.default_view().provenance) for name, result in self.results.items()}
-
-    def to_text(self) -> str:
-        """The table as plain text, with the origins under it."""
-        lines = [frame(self.results).to_string(index=False, float_format=number, na_rep="-"), ""]
-        lines += [
-            f"{name}: {origin['corpus']}, mode {origin['mode']}, at most {origin['max_length']} tokens, seed "
-            f"{origin['seed']}, {origin['dtype']}"
-            + (", norms" if origin["weights"] == "norms" else "")
-            + (f", trees: {VIEW_NAMES[origin['view']]}" if "view" in origin else "")
-            for name, origin in self.origins.items()
-        ]
-        return "\n".join(lines)
-
-    def to_bytes(self, suffix: str) -> bytes:
-        """The table as CSV, or as JSON with the origins beside it."""
-        table = frame(self.results)
-        if suffix == ".csv":
-            return to_csv(table)
-        rows = json.loads(table.to_json(orient="records", double_precision=15))
-        return json.dumps({"heads": rows, "origins": self.origins}, ensure_ascii=False, indent=1).encode()
-
-
-def overview(store: Store, checkpoint: Checkpoint, settings: Settings) -> Overview:
-    """The overview of a model from its `largest` results; raises InputError where there is none, SettingsError for an
-    unknown mode or kind of weights."""
+def results_of(store: Store, checkpoint: Checkpoint, settings: Settings) -> Results:
+    """A model's `largest` results; raises InputError where there is none."""
     settings.check(None)
     if results := largest(store, checkpoint.fingerprint(), settings):
-        return Overview(results)
+        return results
     raise InputError(
         f"No results of {settings.weights} are stored for this model in mode {settings.mode!r}.",
         where=checkpoint.name,
         hint="Run an analysis first, such as `surface-patterns encyclopedia`.",
     )
+
+
+def to_text(results: Results) -> str:
+    """The overview as plain text, followed by the origins of its columns."""
+    lines = [frame(results).to_string(index=False, float_format=number, na_rep="-"), ""]
+    for name, about in _origins(results).items():
+        parts = [
+            about["corpus"],
+            f"mode {about['mode']}",
+            f"at most {about['max_length']} tokens",
+            f"seed {about['seed']}",
+            about["dtype"],
+        ]
+        if about["weights"] == "norms":
+            parts.append("norms")
+        if "view" in about:
+            parts.append(f"trees: {VIEW_NAMES[about['view']]}")
+        lines.append(f"{name}: {', '.join(parts)}")
+    return "\n".join(lines)
+
+
+def to_bytes(results: Results, suffix: str) -> bytes:
+    """The overview as CSV, or as JSON with the origins of its columns."""
+    table = frame(results)
+    if suffix == ".csv":
+        return to_csv(table)
+    heads = json.loads(table.to_json(orient="records", double_precision=15))
+    overview = {"heads": heads, "origins": _origins(results)}
+    return json.dumps(overview, ensure_ascii=False, indent=1).encode()
+
+
+def _origins(results: Results) -> dict[str, dict[str, Any]]:
+    return {name: origin(result.default_view().provenance) for name, result in results.items()}

@@ -1,4 +1,4 @@
-"""What the heads of a model do: as a finding of all analyses together, as a map, one head's rows, and cards."""
+"""What the heads of a model do, as a finding of all analyses together, a map, rows for one head, and cards."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -23,13 +23,12 @@ from bertviz_core.plotting import BEHAVIORS
 from bertviz_core.plotting.head_map import HeadMap, MarkerGroup
 
 NONE = "no named behavior"
-ON_CARD = 3  # quantities: those in which a head ranks highest
+ON_CARD = 3  # quantities, those in which a head ranks highest
 SENTENCES = 2  # of a relation
-SHORT = 70  # characters of a sentence that is seen without scrolling
+SHORT = 70  # characters of a sentence that needs no scrolling
 
 
 def every_finding(results: Results, base: int = 1) -> list[Finding]:
-    """The finding of all analyses together, then those of each."""
     return [behaviors_finding(results), *findings(results, base)]
 
 
@@ -37,10 +36,11 @@ def behaviors_finding(results: Results) -> Finding:
     """How many heads have a behavior of Figure 6; NOT_COMPUTED without surface patterns and entropy."""
     state = NOT_COMPUTED
     sentence = "Neither surface patterns nor entropy is stored for this model."
-    if (labels := behavior_labels(results)) is not None:
+    labels = behavior_labels(results)
+    if labels is not None:
         named = linguistic(results)
         state = SHOWN if named else _state(results)
-        sentence = _sentence(labels, named)
+        sentence = _describe(labels, named)
     return Finding(
         "overview.behaviors",
         "overview",
@@ -55,19 +55,20 @@ def behaviors_finding(results: Results) -> Finding:
 
 
 def _state(results: Results) -> str:
-    """Whether one head is above a threshold other than that of broad heads, corrected for all of them."""
+    """Whether a head is above a threshold of surface patterns, corrected for all thresholds and heads."""
     result = results.get("surface_patterns")
     if not isinstance(result, HeadAverages):
         return UNDECIDED
     limits = {name: limit for name, limit in asdict(Thresholds()).items() if name in result.present}
     states = set()
     for name, limit in limits.items():
-        states |= set(decide(head_intervals(result, name, len(limits) * result[name].size), limit).flat)
+        intervals = head_intervals(result, name, len(limits) * result[name].size)
+        states |= set(decide(intervals, limit).flat)
     return next((state for state in (SHOWN, UNDECIDED) if state in states), NOT_SHOWN)
 
 
-def _sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
-    """(layer, head) names of behaviors, and what the linguistic heads find, in one sentence."""
+def _describe(labels: np.ndarray, named: Mapping[str, str]) -> str:
+    """How many heads have which behavior, from (layer, head) labels and what linguistic heads find."""
     groups = behavior_counts(labels)
     antecedents = sum(name == COREFERENCE for name in named.values())
     counts = {BY_QUANTITY[name].short: count for name, count in groups.items() if name in BY_QUANTITY}
@@ -82,17 +83,15 @@ def _sentence(labels: np.ndarray, named: Mapping[str, str]) -> str:
 def behavior_map(
     labels: np.ndarray, columns: list[Column], named: Mapping[str, str], base: int = 1, shown: Iterable[str] = ()
 ) -> HeadMap:
-    """The map of all heads by what they do, from `labels` (layer, head), names of behaviors; `columns` are in hover
-    texts, `named` says what linguistic heads find, and `shown` behaviors are in the legend, by default those that
-    some head has."""
+    """The map of all heads by (layer, head) `labels`, their behaviors. Hover texts have a value of `columns` and what
+    `named` linguistic heads find; the legend has the `shown` behaviors, by default those of some head."""
     layers, heads = labels.shape
-    known = {c.quantity: c for c in columns if c.analysis in ("surface_patterns", "entropy")}
+    known = {column.quantity: column for column in columns if column.analysis in ("surface_patterns", "entropy")}
     hover = []
     for head in all_heads(layers, heads):
         behavior = str(labels[head])
-        shows = "entropy" if behavior in ("broad", OTHER) else behavior
         text = f"{head.label(base)}: {named.get(head.label(), BEHAVIORS[behavior][-1])}"
-        if column := known.get(shows):
+        if column := known.get("entropy" if behavior in ("broad", OTHER) else behavior):
             value = quantity(column.spec.label, column.spec.text(column.values[head]))
             text += f"; {value}, rank {column.rank(head)}"
         hover.append(text)
@@ -100,69 +99,77 @@ def behavior_map(
     for behavior in shown or behavior_counts(labels):
         color, symbol, letter, name = BEHAVIORS[behavior]
         members = tuple(head.label() for head in all_heads(layers, heads) if labels[head] == behavior)
-        groups.append(MarkerGroup(f"{name} ({len(members)})", color, symbol, letter, members, behavior == OTHER))
+        title = f"{name} ({len(members)})"
+        groups.append(MarkerGroup(title, color, symbol, letter, members, small=behavior == OTHER))
     return HeadMap(tuple(hover), layers, heads, base, groups=tuple(groups))
 
 
 def head_rows(columns: list[Column], head: Head) -> list[dict[str, str]]:
-    """One row for each quantity: its value, beside it the baseline where there is one, and its rank."""
-    return [
-        {
-            "quantity": column.spec.label,
-            "value": column.spec.text(column.values[head]),
+    """A row for each quantity: the head's value and rank, and the baseline where there is one."""
+    rows = []
+    for column in columns:
+        spec = column.spec
+        baseline = ""
+        if column.baseline_name:
+            baseline = f"{spec.text(column.baseline)} ({column.baseline_name})"
+        row = {
+            "quantity": spec.label,
+            "value": spec.text(column.values[head]),
             "rank": column.rank(head),
-            "baseline": f"{column.spec.text(column.baseline)} ({column.baseline_name})" if column.baseline_name else "",
+            "baseline": baseline,
         }
-        for column in columns
-    ]
+        rows.append(row)
+    return rows
 
 
 def relation_rows(relations: list[Relation], heads: int) -> list[dict[str, str]]:
-    """One row for each relation: what the head reaches, what the best fixed offset does, and its rank."""
+    """A row for each relation of a head: its accuracy beside the best fixed offset's, and its rank."""
     return [
         {
-            "relation": relation.name,
-            "meaning": meaning(relation.name),
-            "found": f"{relation.accuracy:.1%}",
-            "best offset": f"{relation.baseline:.1%} ({relation.offset:+d})",
-            "rank": f"{relation.rank} of {heads}",
-            "words": f"{relation.n:,}" + (f", {relation.counted}" if relation.counted else ""),
-            "direction": arrow(DIRECTIONS[relation.choice.direction]),
+            "relation": each.name,
+            "meaning": meaning(each.name),
+            "found": f"{each.accuracy:.1%}",
+            "best offset": f"{each.baseline:.1%} ({each.offset:+d})",
+            "rank": f"{each.rank} of {heads}",
+            "words": f"{each.n:,}" + (f", {each.counted}" if each.counted else ""),
+            "direction": arrow(DIRECTIONS[each.choice.direction]),
         }
-        for relation in relations
+        for each in relations
     ]
 
 
 def encoded_cards(results: Results, base: int) -> bytes:
-    """A card for each head, layer by layer, as JSON for the browser: what it does, its highest ranks, the relation
-    that it is the furthest above the best fixed offset in, and what words it attends to beyond their share."""
+    """A card for each head, layer by layer, as JSON for the browser."""
     named = linguistic(results)
     labels = behavior_labels(results)
     quantities = columns(results)
     assert labels is not None, "surface patterns or entropy is stored"
-    heads, cards = all_heads(*labels.shape), []
-    for head, strongest, words in zip(heads, relations(results, heads, 1), attends_to(results, heads), strict=True):
-        first = sorted(quantities, key=lambda column: column.ranks[head])[:ON_CARD]
-        relation = ""
-        for best in strongest:
-            of = f"{best.n:,} with the {best.counted}" if best.counted else f"{best.n:,}"
-            offset = f"(best fixed offset {best.baseline:.1%})"
-            relation = f"Strongest relation: {best.name}, {best.accuracy:.1%} of {of} {offset}"
-        does = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
-        cards.append(
-            {
-                "title": f"Head {head.label(base)}",
-                "behavior": named.get(head.label()) or does,
-                "numbers": [(c.spec.label, c.spec.text(c.values[head]), c.rank(head)) for c in first],
-                "relation": relation,
-                "attended": "".join(f"Attends to {text}" for text in words[:1]),
-            }
-        )
+    heads = all_heads(*labels.shape)
+    best_relations = relations(results, heads, 1)
+    attended = attends_to(results, heads)
+    cards = []
+    for head, best, words in zip(heads, best_relations, attended, strict=True):
+        highest = sorted(quantities, key=lambda column: column.ranks[head])[:ON_CARD]
+        behavior = NONE if labels[head] == OTHER else BEHAVIORS[str(labels[head])][-1]
+        card = {
+            "title": f"Head {head.label(base)}",
+            "behavior": named.get(head.label()) or behavior,
+            "numbers": [(each.spec.label, each.spec.text(each.values[head]), each.rank(head)) for each in highest],
+            "relation": "".join(map(_strongest_relation, best)),
+            "attended": "".join(f"Attends to {text}" for text in words[:1]),
+        }
+        cards.append(card)
     return json.dumps({"cards": cards}).encode()
 
 
+def _strongest_relation(relation: Relation) -> str:
+    of = f"{relation.n:,} with the {relation.counted}" if relation.counted else f"{relation.n:,}"
+    offset = f"(best fixed offset {relation.baseline:.1%})"
+    return f"Strongest relation: {relation.name}, {relation.accuracy:.1%} of {of} {offset}"
+
+
 def surest_sentences(result: RelationCounts, relation: Relation) -> list[SentenceExample]:
-    """The sentences of a relation that are shown: all guesses are right."""
+    """The sentences that are shown of a relation: in each all guesses are right, the surest first."""
     sentences = [each for each in examples(result, relation.choice, relation.name) if each.right == len(each.chosen)]
     sentences.sort(key=lambda example: -example.weight)
     short = [example for example in sentences if len(" ".join(example.sentence["words"])) <= SHORT]

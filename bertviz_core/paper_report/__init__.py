@@ -1,4 +1,4 @@
-"""The data of a report: a result of every analysis, on the corpus of its kind; missing results are computed."""
+"""The data of a report: the result of every analysis on a corpus of its kind."""
 
 import hashlib
 import json
@@ -28,25 +28,23 @@ CHOSEN_BY = ("surface_patterns", "entropy", "dependency_heads", "coreference_hea
 
 @dataclass(frozen=True)
 class Report:
-    """The data that a report is written from: by analysis its result, or why there is none; and attention of the
-    clearest heads, for Figures 1 and 5."""
+    """The data of a report."""
 
     checkpoint: Checkpoint
     results: Results
-    missing: Mapping[str, str]
+    missing: Mapping[str, str]  # analysis -> why it has no result
     settings: Settings
-    lines: Sequence[Lines] = ()
+    lines: Sequence[Lines]  # of the clearest heads, for Figures 1 and 5
 
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """Request for a report. An analysis that takes more than `max_cost` forward passes is in it where it is stored, and
-    is not computed."""
+    """A request for a report."""
 
     checkpoint: Checkpoint
-    corpora: Mapping[str, Source]  # kind of corpus -> the corpus; a kind may be missing
-    settings: Settings = field(default_factory=Settings)  # that all results share
-    max_cost: float = math.inf
+    corpora: Mapping[str, Source]  # by kind, each of which may be missing
+    settings: Settings = field(default_factory=Settings)  # of all results
+    max_cost: float = math.inf  # forward passes; analyses that take more are not computed
 
     def requests(self) -> list[Request]:
         """A request for each analysis that has a corpus, in the paper's order."""
@@ -57,34 +55,35 @@ class ReportRequest:
         ]
 
     def to_compute(self, find: Callable[[Request], Result | None]) -> list[Request]:
-        """What is not stored yet, and this model has all that is needed for."""
-        affordable = [r for r in self.requests() if ANALYSES[r.analysis].cost(r.checkpoint) <= self.max_cost]
-        return [r for r in affordable if model_pass.can_compute(r) and find(r) is None]
+        """The requests that are not stored, within `max_cost` and the model's abilities."""
+        costs = {name: analysis.cost(self.checkpoint) for name, analysis in ANALYSES.items()}
+        affordable = [request for request in self.requests() if costs[request.analysis] <= self.max_cost]
+        return [request for request in affordable if model_pass.can_compute(request) and find(request) is None]
 
     def announcement(self, store: Store) -> str:
-        """What is about to be computed, and about how long that takes; empty where all is stored."""
+        """What is to be computed, and how long that takes; empty where all is stored."""
         missing = self.to_compute(partial(requests.find, store))
         names = ", ".join(ANALYSES[request.analysis].title for request in missing)
         time = runtime_estimate.duration(store, requests.passes(missing))
         return f"{len(missing)} analyses are not stored yet ({names}): {time}." if missing else ""
 
     def lines_key(self, store: Store) -> str | None:
-        """Store key of the lines, which changes with every result that chooses their heads; None without such a
-        result."""
-        chosen = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
-        stored = [key for key in chosen if store.has(key)]
-        return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest() if stored else None
+        """The store's key of the lines, which follows from the results that choose their heads; None without these."""
+        keys = [request.key() for request in self.requests() if request.analysis in CHOSEN_BY]
+        stored = [key for key in keys if store.has(key)]
+        if not stored:
+            return None
+        return hashlib.sha256(json.dumps(["lines", FORMAT, *stored]).encode()).hexdigest()
 
     def lacks_lines(self, store: Store) -> bool:
-        """Whether the lines of Figures 1 and 5 are not stored, though their heads are known."""
+        """Whether lines are not stored although their heads are known."""
         key = self.lines_key(store)
         return key is not None and not store.has(key)
 
     def compute(
         self, store: Store, execution: Execution, progress: Progress | None = None, load: Load | None = None
     ) -> dict[str, str]:
-        """Compute and store what is missing, in as few passes as can be; a pass that fails does not stop the others. By
-        analysis, why it could not be computed."""
+        """Compute and store what is missing; returns by analysis why it could not be computed."""
         load = load or last_model_loader()
         progress = progress or Progress()
         missing = self.to_compute(partial(requests.find, store))
@@ -103,35 +102,34 @@ class ReportRequest:
         return {request.analysis: str(error) for together, error in failed for request in together}
 
     def read(self, store: Store, failed: Mapping[str, str] | None = None) -> Report:
-        """The report on what is stored; `failed` is what `compute` gave. Lines that cannot be read count as none."""
+        """The report on what is stored; `failed` is what `compute` returned."""
         results = self._results(store)
-        missing = {
-            request.analysis: (failed or {}).get(request.analysis) or _reason(request)
-            for request in self.requests()
-            if request.analysis not in results
-        }
+        missing = {}
+        for request in self.requests():
+            if request.analysis not in results:
+                missing[request.analysis] = (failed or {}).get(request.analysis) or _reason(request)
         for name, analysis in ANALYSES.items():
             if analysis.corpus not in self.corpora:
                 missing[name] = f"No {analysis.corpus} was given."
-        drawn: list[Lines] = []
-        with suppress(ValueError, KeyError, TypeError, StoreError):
+        lines: list[Lines] = []
+        with suppress(ValueError, KeyError, TypeError, StoreError):  # damaged lines are left out
             if (key := self.lines_key(store)) and (data := store.get(key)):
                 values = unpack(data)
-                drawn = [Lines(**line, weights=values[f"weights/{i}"]) for i, line in enumerate(values["lines"])]
-        return Report(self.checkpoint, results, missing, self.settings, drawn)
+                lines = [Lines(**each, weights=values[f"weights/{i}"]) for i, each in enumerate(values["lines"])]
+        return Report(self.checkpoint, results, missing, self.settings, lines)
 
     def _results(self, store: Store) -> dict[str, Result]:
-        """Every stored result as its page shows it at first."""
+        """The stored results as pages open."""
         find = partial(requests.find, store)
         results: dict[str, Result] = {}
         for request in self.requests():
-            if (result := find(request)) is not None:
+            result = find(request)
+            if result is not None:
                 results[request.analysis] = ANALYSES[request.analysis].view().show(result, request, find)
         return results
 
 
 def _reason(request: Request) -> str:
-    """Why a request has no result."""
     try:
         model_pass.check_model(request)
     except BertvizError as error:

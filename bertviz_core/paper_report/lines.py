@@ -1,5 +1,4 @@
-"""Figures 1 and 5 of a report: the clearest heads on short inputs of their own, as lines between two columns of tokens.
-Their attention is stored beside the results, so that a report on stored results runs no model."""
+"""Figures 1 and 5 of a report: the attention of the clearest heads, each on a short input of its own."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -26,22 +25,22 @@ from bertviz_core.overview import Segment, clearest, relation_heads
 from bertviz_core.viewer import InputView, apply_view
 from bertviz_core.viewer.figure import Panel
 
-# Tokens or words of an input that is drawn.
+# Tokens or words of an input that is drawn
 SHORTEST = 5
 LONGEST = 22
-ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
+ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")  # of sentences
 RELATIONS = 5
-# Figure, head, what it does, input, its red words without special tokens, whether they are on the right.
-Chosen = tuple[int, Head, str, Encoded, Sequence[int], bool]
+# Number of the figure, head, its role, input, red words without special tokens, whether these are on the right
+Example = tuple[int, Head, str, Encoded, Sequence[int], bool]
 
 
 @dataclass(frozen=True)
 class Lines:
-    """One head on one input."""
+    """The attention of one head on one input. It is stored, so that a report on stored results runs no model."""
 
     figure: int  # number of the paper's figure
-    title: str  # the head and what it does
-    where: str  # the location of the input in its corpus
+    title: str  # the head and its role
+    where: str  # location of the input
     labels: list[str]  # of the tokens or words
     special: list[bool]  # whether they are special tokens
     red: list[int]  # rows whose lines are red
@@ -50,7 +49,6 @@ class Lines:
 
     @property
     def panel(self) -> Panel:
-        """The panel that draws these lines."""
         zeros = np.zeros(len(self.labels), dtype=np.int64)
         units = Units(tuple(self.labels), np.array(self.special), zeros, zeros)
         red = ((), self.red) if self.red_keys else (self.red, ())
@@ -58,27 +56,26 @@ class Lines:
 
 
 def lines_of(results: Results, model: AttentionModel, paper: bool) -> Iterator[Lines]:
-    """Run the model, observed through norms where they stand in for weights, on an input for each of the clearest
-    heads of the results, each as its page shows it at first; if `paper`, split words are read as the release reads
-    them."""
-    tokens, chosen = model.tokens, list(_behaviors(results, model.tokens))
+    """Run the model on an input for each of the clearest heads; `paper` reads split words as the release does."""
+    tokens = model.tokens
+    drawn = list(_behaviors(results, tokens))
     if "dependency_heads" in results:
-        chosen += _relations(result_of(results, RelationCounts), tokens)
+        drawn += _relations(result_of(results, RelationCounts), tokens)
     if "coreference_heads" in results:
-        chosen += _antecedent(result_of(results, AntecedentCounts), tokens)
-    for figure, head, what, example, red, red_keys in chosen:
+        drawn += _antecedent(result_of(results, AntecedentCounts), tokens)
+    for figure, head, role, example, red, red_keys in drawn:
         words = example.words
-        layout = layout_of(example, tokens)
-        shown = apply_view(layout, attention(model, example), InputView(words=words is not None, first_piece=paper))
+        view = InputView(words=words is not None, first_piece=paper)
+        shown = apply_view(layout_of(example, tokens), attention(model, example), view)
         units = shown.queries
-        title = f"{head.label()}: {what}"
+        title = f"{head.label()}: {role}"
         rows = [] if words is None else np.flatnonzero(np.isin(words[units.start], red)).tolist()
         labels = list(units.labels)
         special = units.special.tolist()
         yield Lines(figure, title, example.where, labels, special, rows, red_keys, shown.weights[head].copy())
 
 
-def _behaviors(results: Results, tokens: Tokens) -> Iterator[Chosen]:
+def _behaviors(results: Results, tokens: Tokens) -> Iterator[Example]:
     """Figure 1: each behavior's head on a sentence of the segments in which it is clearest."""
     before, after = tokens.single
     for example in clearest(results):
@@ -90,8 +87,7 @@ def _behaviors(results: Results, tokens: Tokens) -> Iterator[Chosen]:
 
 
 def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[int]]:
-    """(location, ids) of the first sentence that is short enough, or of the beginning of the first segment where none
-    is."""
+    """(location, ids) of the first short sentence; without one, of the longest part of the first segment, cut."""
     beginning: tuple[str, list[int]] = ("", [])
     for segment in segments:
         ids, _ = tokens.ids(segment.tokens)
@@ -106,38 +102,38 @@ def _sentence(segments: Sequence[Segment], tokens: Tokens) -> tuple[str, list[in
     return beginning
 
 
-def _relations(result: RelationCounts, tokens: Tokens) -> Iterator[Chosen]:
-    """Figure 5: the clearest relations, each in the short sentence in which its head is surest and right; the words of
-    the relation and their lines are red."""
-    for each in relation_heads(result, RELATIONS):
-        sentences = examples(result, each.choice, each.name)
-        surest = sorted(sentences, key=lambda one: (one.right / len(one.chosen), one.weight), reverse=True)
-        inputs = ((one.sentence["words"], one.where, one.chosen) for one in surest)
-        if fitting := _first_that_fits(inputs, tokens, result):
-            yield 5, each.choice.head, f"{each.name}, {each.accuracy:.1%}", *fitting, bool(each.choice.direction)
+def _relations(result: RelationCounts, tokens: Tokens) -> Iterator[Example]:
+    """Figure 5: each clear relation in the short sentence in which its head is right and surest, its words red."""
+    for relation in relation_heads(result, RELATIONS):
+        direction, head = relation.choice
+        sentences = examples(result, relation.choice, relation.name)
+        surest = sorted(sentences, key=lambda each: (each.right / len(each.chosen), each.weight), reverse=True)
+        inputs = ((each.sentence["words"], each.where, each.chosen) for each in surest)
+        if drawable := _first_drawable(inputs, tokens, result):
+            yield 5, head, f"{relation.name}, {relation.accuracy:.1%}", *drawable, bool(direction)
 
 
-def _antecedent(result: AntecedentCounts, tokens: Tokens) -> Iterator[Chosen]:
-    """Figure 5: the head that finds most antecedents, on the sentences of a mention and its antecedent, where it is
-    surest and right; the mention's head word is red."""
-    best, inputs = result.best(), []
+def _antecedent(result: AntecedentCounts, tokens: Tokens) -> Iterator[Example]:
+    """Figure 5: the best coreference head on the sentences of a mention and its antecedent, the mention's head red."""
+    best = result.best()
     guesses = first_guesses(result.stored, best)
+    inputs = []
     for number, document in enumerate(result.stored.first_documents):
         starts = np.array([*document["sentences"], len(document["words"])])
-        for guess in guesses.take((guesses.items[:, 0] == number) & guesses.right).guesses():
+        right = guesses.take((guesses.items[:, 0] == number) & guesses.right)
+        for guess in right.guesses():
             word, other = (document["mentions"][mention][3] for mention in (guess.mention, guess.guessed))
             first = int(starts[starts <= min(word, other)].max())
             end = int(starts[starts > max(word, other)].min())
             inputs.append((guess.weight, document["words"][first:end], document["name"], [word - first]))
     inputs.sort(key=itemgetter(0), reverse=True)
-    if fitting := _first_that_fits((each[1:] for each in inputs), tokens, result):
+    if drawable := _first_drawable((each[1:] for each in inputs), tokens, result):
         accuracy = result.accuracy[best.direction, TYPE_ROWS.index("all"), *best.head]
-        yield 5, best.head, f"antecedents, {accuracy:.1%}", *fitting, False
+        yield 5, best.head, f"antecedents, {accuracy:.1%}", *drawable, False
 
 
-def _first_that_fits(inputs: Iterable[Any], tokens: Tokens, result: Result) -> tuple[Encoded, Sequence[int]] | None:
-    """The first of some inputs (words, location, red words) that is short enough to be drawn, and has a position for
-    each token: few words may have many pieces."""
+def _first_drawable(inputs: Iterable[Any], tokens: Tokens, result: Result) -> tuple[Encoded, Sequence[int]] | None:
+    """The first of some inputs (words, location, red words) with few words, and with a position for each token."""
     for words, where, red in inputs:
         if SHORTEST <= len(words) <= LONGEST:
             example = encode_words(words, tokens, 0, where, Skipped())

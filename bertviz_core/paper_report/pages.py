@@ -1,11 +1,11 @@
-"""A report as one HTML page that needs no network and prints on A4: findings, a section for each analysis with this run
-beside the paper's numbers, clearest heads, what was skipped, origin, citation."""
+"""A report as one HTML page that needs no network and prints on A4, this run's numbers beside the paper's."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import zip_longest
 
 import numpy as np
+import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
@@ -45,22 +45,20 @@ BIBTEX = """@inproceedings{clark-etal-2019-bert,
 
 
 def to_html(report: Report) -> bytes:
-    """The report as one self-contained page without links."""
     title = f"What does {report.checkpoint.label} look at?"
     return html_page(title, element("h1", title), *contents(report)).encode("utf-8", "replace")
 
 
 def contents(report: Report) -> Iterator[str]:
-    """Every block below the title, in order."""
     checkpoint = report.checkpoint
     results = report.results
-    corpora = list(dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values()))
+    corpora = dict.fromkeys(result.provenance["corpus"]["name"] for result in results.values())
+    mode = "as in the paper" if report.settings.paper else "corrected"
     yield element(
         "p",
         f"{checkpoint.layers} layers of {checkpoint.heads} heads, {checkpoint.parameters():,} parameters; on "
-        f"{', '.join(corpora) or 'no corpus'}; mode: {'as in the paper' if report.settings.paper else 'corrected'}. "
-        f"Heads are named layer-head, counted from 1. The paper: {paper.TITLE}, with BERT-base (12 layers of 12 "
-        "heads).",
+        f"{', '.join(corpora) or 'no corpus'}; mode: {mode}. Heads are named layer-head, counted from 1. "
+        f"The paper: {paper.TITLE}, with BERT-base (12 layers of 12 heads).",
     )
     yield from _findings(report)
     for analysis in ANALYSES.values():
@@ -71,17 +69,18 @@ def contents(report: Report) -> Iterator[str]:
     yield bullets(_skipped(report) or ["Nothing."])
     yield element("h2", "Where these numbers come from")
     for name, result in results.items():
-        lines = [line for line in described_origin(result.provenance) if not line.startswith("citation")]
-        versions = ", ".join(f"{part} {version}" for part, version in result.provenance["versions"].items())
+        provenance = result.provenance
+        lines = [line for line in described_origin(provenance) if not line.startswith("citation")]
+        versions = ", ".join(f"{part} {version}" for part, version in provenance["versions"].items())
         yield element("h3", ANALYSES[name].title)
-        yield element("p", f"{'; '.join(lines)}; device: {result.provenance['device']}; versions: {versions}.")
+        yield element("p", f"{'; '.join(lines)}; device: {provenance['device']}; versions: {versions}.")
     yield element("h2", "How to cite")
     yield element("p", paper.CITATION)
     yield element("pre", BIBTEX)
 
 
 def _findings(report: Report) -> Iterator[str]:
-    """Table of every decided statement, with a count of the paper's."""
+    """A count of the paper's statements by state, and a table of all that are decided."""
     decided = [finding for finding in every_finding(report.results) if finding.state in DECIDED]
     of_paper = Counter(finding.state for finding in decided if finding.statement)
     counts = ", ".join(f"{of_paper[state]} {state}" for state in DECIDED)
@@ -100,14 +99,12 @@ def _findings(report: Report) -> Iterator[str]:
 
 
 def _section(analysis: Analysis, result: Result) -> Iterator[str]:
-    """One analysis; all of it follows from the analysis itself, but for the paper's tables."""
     yield element("h2", f"{analysis.title}{f' ({analysis.section})' if analysis.section else ''}")
     findings = [f"{MARKS[finding.state]} {finding.text}" for finding in analysis.findings(result)]
     yield bullets(findings or [analysis.summary])
     for title, figure in analysis.figures(result).items():
         caption = f"{title}. {result.provenance['corpus']['name']}: {corpus_size(result.provenance)}."
-        drawn = figure_html(figure.update_layout(width=WIDTH))
-        yield f"<figure>{drawn}{element('figcaption', caption)}</figure>"
+        yield _figure(figure.update_layout(width=WIDTH), caption)
     if analysis.name in PAPER_TABLES:
         yield PAPER_TABLES[analysis.name](result)
     elif analysis.columns:
@@ -115,35 +112,36 @@ def _section(analysis: Analysis, result: Result) -> Iterator[str]:
 
 
 def _column_tables(analysis: Analysis, result: Result) -> Iterator[str]:
-    """Of each column the highest head with its interval, the highest layer, and the paper's; then the layer means that
-    the paper's figures show, beside them."""
+    """The highest head and layer of each column; then the layer means of columns in the paper's figures."""
     rows = []
     header = ["layer"]
-    by_layer = list[list[str]]()
+    means_by_layer = list[list[str]]()
     for column in analysis.columns:
         values = column.read(result)
         if values is None or np.isnan(values).all():
             continue
         head = highest(values)
+        value = column.with_interval(result, head)
         means = np.nanmean(values, axis=1)
         layer = f"layer {int(np.nanargmax(means)) + 1}: {column.text(float(np.nanmax(means)))}"
         baseline = ABSENT
         if column.baseline:
-            value, name = column.baseline(result)
-            baseline = f"{name}: {column.text(value)}"
+            level, name = column.baseline(result)
+            baseline = f"{name}: {column.text(level)}"
         bert = paper.LAYER_MEANS.get(column.quantity)
         papers = ABSENT
         if bert and analysis.name in WITH_LAYER_MEANS:
             papers = f"layer {int(np.argmax(bert)) + 1}: {max(bert)}"
             header += [column.short, "paper"]
-            by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
-        rows.append((column.label, head.label(), column.with_interval(result, head), layer, papers, baseline))
+            means_by_layer += [[f"{mean:.2f}" for mean in means], [f"{mean:g}" for mean in bert]]
+        rows.append((column.label, head.label(), value, layer, papers, baseline))
     over = f"; intervals over {result.units_text}" if isinstance(result, HeadAverages) else ""
     columns = ("quantity", "highest head", "its value ± 95%", "highest layer mean", BERT, "baseline")
     yield table(f"The highest head and layer of each quantity{over}", columns, rows)
-    if by_layer:
-        lines = [[str(layer), *cells] for layer, cells in enumerate(zip_longest(*by_layer, fillvalue=""), start=1)]
-        caption = f"Means of each layer's heads; {BERT} has {len(by_layer[1])} layers ({paper.READ_OFF})"
+    if means_by_layer:
+        cells = zip_longest(*means_by_layer, fillvalue="")
+        lines = [[str(layer), *means] for layer, means in enumerate(cells, start=1)]
+        caption = f"Means of each layer's heads; {BERT} has {len(means_by_layer[1])} layers ({paper.READ_OFF})"
         yield table(caption, header, lines)
 
 
@@ -156,13 +154,13 @@ def _dependency_table(result: RelationCounts) -> str:
 
 
 def _coreference_table(result: AntecedentCounts) -> str:
-    """Systems and the best head by type of mention, and the paper's rows."""
     rows = []
     for system, part in result.to_frame().groupby("system", sort=False):
         cells = {row.type: _percent(row.accuracy, row.low, row.high) for row in part.itertuples()}
         rows.append([str(system), *(cells.get(kind, ABSENT) for kind in TYPE_ROWS)])
     for name, numbers in paper.TABLE_2.items():
-        rows.append([f"{name} (paper)", *(str(n) for n in numbers), *[ABSENT] * (len(TYPE_ROWS) - len(numbers))])
+        absent = [ABSENT] * (len(TYPE_ROWS) - len(numbers))
+        rows.append([f"{name} (paper)", *map(str, numbers), *absent])
     header = ["system", *(f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True))]
     title = f"Table 2: antecedents found, percent with the 95% interval over {result.units_text}"
     return table(f"{title}; the paper's rows on CoNLL-2012", header, rows)
@@ -171,10 +169,11 @@ def _coreference_table(result: AntecedentCounts) -> str:
 def _probe_table(result: Probes) -> str:
     rows = []
     for (_, shown), row in zip(table_3(result).iterrows(), result.to_frame().itertuples(), strict=True):
-        papers = (f"{score:g}" for score in (shown["paper"], shown["paper_with_punctuation"]) if not np.isnan(score))
+        scores = (shown["paper"], shown["paper_with_punctuation"])
+        papers = next((f"{score:g}" for score in scores if not np.isnan(score)), ABSENT)
         score = _percent(row.score, row.low, row.high)
-        cells = (_percent(row.with_punctuation), next(papers, ABSENT), f"{row.parameters:,}")
-        rows.append([shown["probe"], row.metric, score, *cells])
+        with_punctuation = _percent(row.with_punctuation)
+        rows.append([shown["probe"], row.metric, score, with_punctuation, papers, f"{row.parameters:,}"])
     header = ["probe", "metric", "score", "with punctuation", "paper (WSJ)", "parameters"]
     return table("Table 3: percent with the 95% interval", header, rows)
 
@@ -187,7 +186,6 @@ PAPER_TABLES: dict[str, Callable[..., str]] = {
 
 
 def _percent(value: float, low: float = np.nan, high: float = np.nan) -> str:
-    """A share, with its interval where it has one."""
     interval = "" if np.isnan(low) else f" ({100 * low:.1f} to {100 * high:.1f})"
     return ABSENT if np.isnan(value) else f"{100 * value:.1f}{interval}"
 
@@ -206,8 +204,11 @@ def _clearest(report: Report) -> Iterator[str]:
         if lines := [each for each in report.lines if each.figure == figure]:
             where = "; ".join(f"{each.title.partition(':')[0]}, {each.where}" for each in lines)
             caption = f"Figure {figure} of the paper, for this model: {explained} {where}."
-            drawn = figure_html(lines_figure([each.panel for each in lines], across=3))
-            yield f"<figure>{drawn}{element('figcaption', caption)}</figure>"
+            yield _figure(lines_figure([each.panel for each in lines], across=3), caption)
+
+
+def _figure(figure: go.Figure, caption: str) -> str:
+    return f"<figure>{figure_html(figure)}{element('figcaption', caption)}</figure>"
 
 
 def _skipped(report: Report) -> list[str]:
@@ -217,6 +218,7 @@ def _skipped(report: Report) -> list[str]:
     for name, result in report.results.items():
         corpus = result.provenance["corpus"]
         for entry in result.provenance["skipped"]:
-            line = f"{entry['count']:,} × {entry['reason']} ({', '.join(entry['where'][:MAX_LOCATIONS])})"
+            where = ", ".join(entry["where"][:MAX_LOCATIONS])
+            line = f"{entry['count']:,} × {entry['reason']} ({where})"
             skipped.setdefault((corpus["digest"], line), f"{ANALYSES[name].title}, {corpus['name']}: {line}")
     return [*missing, *skipped.values()]

@@ -1,4 +1,4 @@
-"""Colors and markers with one meaning in every figure, the look that all figures share, and figures by layer."""
+"""Colors, markers and layout that all figures share, and figures with the heads by layer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,14 @@ from bertviz_core.heads import Head, ranks
 from bertviz_core.numbers import quantity
 
 Marker = tuple[str, str]  # color, plotly symbol: the symbol can be read without the color
-Scale = tuple[tuple[float, str], ...]  # (share of the way from the lower to the upper limit, CSS color)
+Scale = tuple[tuple[float, str], ...]  # (position between the limits, from 0 to 1; CSS color)
 # Alpha instead of a light end: low values fade into the page, light or dark.
 SEQUENTIAL: Scale = ((0.0, "rgba(76, 110, 245, 0.06)"), (1.0, "rgba(76, 110, 245, 1)"))
-DIVERGING: Scale = ((0.0, "rgba(232, 137, 12, 1)"), (0.5, "rgba(140, 140, 140, 0.08)"), (1.0, "rgba(76, 110, 245, 1)"))
+DIVERGING: Scale = (
+    (0.0, "rgba(232, 137, 12, 1)"),
+    (0.5, "rgba(140, 140, 140, 0.08)"),
+    (1.0, "rgba(76, 110, 245, 1)"),
+)
 
 NEUTRAL: Marker = ("#8c8c8c", "circle-open")
 PREVIOUS: Marker = ("#2f7fd1", "triangle-left")
@@ -28,7 +32,7 @@ SEP: Marker = ("#27823f", "circle")
 FIRST: Marker = ("#e8590c", "star")
 PUNCTUATION: Marker = ("#0b808c", "square")
 OTHER_TO_SEP: Marker = ("#e8890c", "diamond-open")
-# Classes of tokens: name, marker.
+# Class of tokens -> name, marker
 TOKENS: dict[str, tuple[str, Marker]] = {
     "sep": ("[SEP]", SEP),
     "punct": ("full stops and commas", PUNCTUATION),
@@ -36,7 +40,7 @@ TOKENS: dict[str, tuple[str, Marker]] = {
     "other": ("other tokens", NEUTRAL),
     "first": ("the first token", FIRST),
 }
-# What a head does (analyses.behaviors): color, marker, letter on it, name.
+# Behavior of a head (analyses.behaviors) -> color, symbol, letter on it, name
 BEHAVIORS = {
     "next": (*NEXT, "", "next token"),
     "previous": (*PREVIOUS, "", "previous token"),
@@ -48,12 +52,12 @@ BEHAVIORS = {
     "other": ("#8c8c8c", "circle", "", "other"),
     "linguistic": ("#000000", "x", "", "linguistic"),
 }
-# Heads that are drawn over each other; each is at least 3:1 on white and on the dark page.
+# Colors of overlaid heads, each with a contrast of at least 3:1 on white and on the dark page
 OVERLAY = ("#3a7bd5", "#e8590c", "#2b9348", "#d6336c", "#9a5bd8", "#a8752a", "#0b929c", "#7d8590")
-RING = "#e03131"  # round the chosen head
+RING = "#e03131"  # around the chosen head
 BEST = "#4c6ef5"  # the best head, or this run, beside others
 COLORBAR = {"orientation": "h", "thickness": 10, "outlinewidth": 0, "yref": "container", "y": 0.04, "yanchor": "bottom"}
-CROWD = 1000  # heads above which dots would hide each other, and make a page slow
+CROWD = 1000  # heads; dots of more would hide each other, and make a page slow
 
 LOOK: dict[str, Any] = {
     "margin": {"l": 55, "r": 10, "t": 40, "b": 45},
@@ -67,9 +71,9 @@ ON_PAGES = pio.templates.merge_templates("plotly", "bertviz")
 
 
 def finish(figure: go.Figure, height: int | None = None, **layout: Any) -> go.Figure:
-    """Give a figure the shared look; `layout` is what differs, such as some sides of its margin."""
+    """Give a figure the shared look; `layout` overrides parts of it."""
     figure.update_layout(height=height, **layout)
-    figure.layout._validate = False  # plotly does the same for its own: checking it would take longer than all the rest
+    figure.layout._validate = False  # as plotly does for its own templates; validating takes longer than all the rest
     figure.layout.template = ON_PAGES
     figure.layout._validate = True
     return figure
@@ -93,15 +97,16 @@ class Series:
     values: np.ndarray  # (layer, head)
     name: str  # in the legend
     marker: Marker
-    label: str = ""  # with its unit, in hover texts; the name where it is empty
+    label: str  # with its unit, in hover texts
 
 
 def layer_figure(
     panels: Sequence[Sequence[Series]], titles: Sequence[str] = (), *, base: int, height: int, gap: float = 0.17
 ) -> go.Figure:
-    """Panels one above another, `gap` between them as a share of the figure: in each a dot for each head at its layer,
-    of over CROWD heads a band for the middle half with its highest, and a line for each series' layer means."""
+    """Draw panels one above another, `gap` apart as a share of the figure: a dot for each head at its layer (a band for
+    the middle half of more than CROWD heads), and a line through the layer means of each series."""
     rows = len(panels)
+    panel_height = (1 - gap * (rows - 1)) / rows
     layers, heads = panels[0][0].values.shape
     figure = make_subplots(rows, 1, shared_xaxes=True, vertical_spacing=gap, subplot_titles=titles)
     for row, series in enumerate(panels):
@@ -109,14 +114,15 @@ def layer_figure(
             shift = 0.16 * (index - (len(series) - 1) / 2)  # side by side, so that series do not hide each other
             _add_heads(figure, each, row + 1, base, shift)
             add_means(figure, each, row + 1, base, shift)
-        legend = LOOK["legend"] | {"y": 1 - row * ((1 - gap * (rows - 1)) / rows + gap)}
+        legend = LOOK["legend"] | {"y": 1 - row * (panel_height + gap)}
         if len(series) > 1 and titles:  # the title is the legend's: on narrow screens that takes several lines
             title = figure.layout.annotations[row]
             legend["title"] = {"text": title.text, "side": "top", "font": {"size": 14}}
             title.visible = False
-        figure.update_layout({f"legend{row + 1 if row else ''}": legend})
+        figure.update_layout({f"legend{row + 1}": legend})
     ticks = list(range(1, layers + 1, -(-layers // 24)))  # of many layers every second, third...
-    figure.update_xaxes(tickvals=ticks, ticktext=[str(t - 1 + base) for t in ticks], range=[0.5, layers + 0.5])
+    names = [str(tick - 1 + base) for tick in ticks]
+    figure.update_xaxes(tickvals=ticks, ticktext=names, range=[0.5, layers + 0.5])
     note = "; band: the middle half of its heads, dot: the highest, line: the mean" if layers * heads > CROWD else ""
     figure.update_xaxes(title=f"layer{note}", row=rows, col=1)
     figure.update_annotations(x=0, xanchor="left", yshift=24, font_size=14)
@@ -124,7 +130,7 @@ def layer_figure(
 
 
 def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: float) -> None:
-    """Add the dots, of a crowd the band with its highest dots."""
+    """Add a dot for each head to a panel; of more than CROWD heads a band, and dots for the highest of each layer."""
     values = series.values
     color, symbol = series.marker
     group = f"{row}-{series.key}"
@@ -134,21 +140,21 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
         heads = np.nan_to_num(values, nan=-np.inf).argmax(1)
         low, high = np.nanquantile(values, (0.25, 0.75), axis=1)
         x = layers + 1 + shift
-        band = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
+        outline = {"x": np.concatenate([x, x[::-1]]), "y": np.concatenate([high, low[::-1]]), "fill": "toself"}
         look = {"mode": "lines", "line": {"color": color, "width": 0}, "opacity": 0.35, "hoverinfo": "skip"}
-        figure.add_scatter(**band, **look, legendgroup=group, showlegend=False, row=row, col=1)
-    shown = quantity(series.label or series.name, "%{y:.3~r}")
+        figure.add_scatter(**outline, **look, legendgroup=group, showlegend=False, row=row, col=1)
+    hover = quantity(series.label, "%{y:.3~r}")
     drawn = map(Head, layers.tolist(), heads.tolist())
     head_ranks = ranks(values)
     figure.add_scatter(
         x=layers + 1 + shift,
         y=values[layers, heads],
         customdata=[[head.label(), head.label(base), str(head_ranks[head])] for head in drawn],
-        hovertemplate=f"%{{customdata[1]}}: {shown}; rank %{{customdata[2]}} of {values.size}<extra></extra>",
+        hovertemplate=f"%{{customdata[1]}}: {hover}; rank %{{customdata[2]}} of {values.size}<extra></extra>",
         mode="markers",
         name=series.name,
         legendgroup=group,
-        legend=f"legend{row if row > 1 else ''}",
+        legend=f"legend{row}",
         marker={"color": color, "symbol": symbol, "size": 8, "opacity": 0.75},
         row=row,
         col=1,
@@ -158,7 +164,7 @@ def _add_heads(figure: go.Figure, series: Series, row: int, base: int, shift: fl
 def add_means(
     figure: go.Figure, series: Series, row: int, base: int = 1, shift: float = 0.0, dash: str = "solid"
 ) -> None:
-    """Add the line through a series' layer means to a panel, where its dots stand."""
+    """Add the line through a series' layer means to a panel, rows from 1."""
     layers = np.arange(len(series.values))
     figure.add_scatter(
         x=layers + 1 + shift,
@@ -168,21 +174,21 @@ def add_means(
         line={"color": series.marker[0], "width": 2, "dash": dash},
         legendgroup=f"{row}-{series.key}",
         showlegend=False,
-        hovertemplate=f"layer %{{text}}: mean {quantity(series.label or series.name, '%{y:.3~r}')}<extra></extra>",
+        hovertemplate=f"layer %{{text}}: mean {quantity(series.label, '%{y:.3~r}')}<extra></extra>",
         row=row,
         col=1,
     )
 
 
 def scores(names: Sequence[str], percent: pd.DataFrame, columns: Sequence[str], **more: Any) -> go.Scatter:
-    """A line for each name, with a dot and its interval; `columns` of `percent` are scores, lower and upper ends."""
+    """A dot with its interval for each name. `columns` name the scores and the ends of their intervals in `percent`."""
     score, low, high = (percent[name] for name in columns)
     bars = {"array": high - score, "arrayminus": score - low, "color": BEST, "thickness": 1.2}
     return go.Scatter(x=score, y=names, mode="markers", error_x=bars, **more)
 
 
 def tabular(frame: pd.DataFrame) -> str:
-    """A whole tabular with the frame's columns, numbers with one decimal; every text is escaped."""
+    """A table as a LaTeX tabular, numbers with one decimal; every text is escaped."""
     shown = frame.style.hide(axis="index").format_index(escape="latex", axis=1)
     shown = shown.format(escape="latex", precision=1, thousands=",", na_rep="--")
     return str(shown.to_latex(hrules=True)).replace("->", r" $\to$ ")

@@ -1,5 +1,4 @@
-"""Figures as plotly's JSON, built and checked once (10 to 50 ms); as SVG files, through kaleido and an installed
-Chromium or Chrome; and in pages of HTML that need no network, in which every text is plain."""
+"""Figures as plotly's JSON, as SVG drawn by an installed Chromium or Chrome, and as HTML that needs no network."""
 
 import json
 import re
@@ -18,25 +17,26 @@ from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.plotting import LOOK, ON_WHITE, RING
 
-FOOT = 24  # pixels, for the line that says what a figure was made from
-LINE = 58  # characters of that line in half a narrow page
 Spec = dict[str, Any]
-# In pixels, of a figure that has no size of its own.
-WIDTH = 900
+# In pixels
+WIDTH = 900  # of a figure without its own
 HEIGHT = 450
+FOOT = 24  # of the first line of an origin
+LINE = 14  # of each further one
+LINE_LENGTH = 58  # characters that fit in half a narrow page
 
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure as plotly's JSON; shared between readers and never changed."""
+    """A figure as plotly's JSON, which takes 10 to 50 ms to build; shared between readers and never changed."""
 
     data: tuple[Spec, ...]
     layout: Spec
-    points: Mapping[str, list[tuple[int, Any, Any]]]  # label of a head -> (trace, x, y) where `customdata` names it
+    points: Mapping[str, list[tuple[int, Any, Any]]]  # head -> (trace, x, y) of its dots
 
     @classmethod
     def of(cls, figure: go.Figure) -> "FigureSpec":
-        """The drawing of a figure, with the shared look in its own layout: Streamlit puts margins over a template's."""
+        """Serialize a figure, with the shared look in its layout: Streamlit puts margins over those of a template."""
         points: dict[str, list[tuple[int, Any, Any]]] = {}
         for index, trace in enumerate(figure.data):
             if trace.type == "scatter" and trace.customdata is not None and trace.x is not None:
@@ -49,16 +49,17 @@ class FigureSpec:
         layout = spec["layout"]
         shared = layout.get("template", {}).get("layout", {})
         look = {name: shared[name] for name in LOOK if name in shared}
-        own = {name: value | layout.get(name, {}) for name, value in look.items() if isinstance(value, dict)}
-        return cls(tuple(spec["data"]), look | layout | own, points)
+        merged = {name: value | layout.get(name, {}) for name, value in look.items() if isinstance(value, dict)}
+        return cls(tuple(spec["data"]), look | layout | merged, points)
 
     def spec(self, chosen: Head | None = None, origin: str = "") -> Spec:
-        """The figure for one reader: circles round the chosen head's dots, at the bottom the origin for saved files."""
+        """The figure for one reader: circles around the chosen head's dots, and the origin at the bottom."""
         data = list(self.data)
-        for index, x, y in self.points.get(chosen.label(), ()) if chosen else ():
+        points = self.points.get(chosen.label(), ()) if chosen else ()
+        for index, x, y in points:
             data.append(_circle(data[index], x, y))
-        lines = wrap(origin.replace("<", "&lt;"), LINE)
-        more = 14 * len(lines[1:])  # pixels
+        lines = wrap(origin.replace("<", "&lt;"), LINE_LENGTH)
+        more = LINE * len(lines[1:])
         title = {
             "text": "<br>".join(lines),
             "font": {"size": 11, "color": "#6b7280", "weight": "normal"},
@@ -75,8 +76,8 @@ class FigureSpec:
 
 
 def _circle(trace: Spec, x: float, y: float) -> Spec:
-    """The ring round one dot of a trace."""
-    size = trace["marker"]["size"] + max(7, trace["marker"]["size"] // 2 + 3)
+    dot = trace["marker"]["size"]
+    size = dot + max(7, dot // 2 + 3)
     return {
         "type": "scatter",
         "mode": "markers",
@@ -90,24 +91,24 @@ def _circle(trace: Spec, x: float, y: float) -> Spec:
 
 
 def check_svg() -> None:
-    """Raise SettingsError where kaleido is not installed; called ahead of any work."""
+    """Raise SettingsError where kaleido is not installed."""
     if find_spec("kaleido") is None:
         hint = "Run `pip install kaleido`, or choose .html: its figures are saved as SVG from the browser."
         raise SettingsError("A figure is written as .svg by kaleido, which is not installed.", hint=hint)
 
 
 def to_svg(figure: go.Figure, origin: str = "") -> bytes:
-    """Draw a figure on white, its origin at its foot; raises SettingsError without kaleido or a browser."""
+    """Draw a figure on white, its origin at the bottom; raises SettingsError without kaleido or a browser."""
     check_svg()
     from kaleido import calc_fig_sync
     from kaleido.errors import BrowserFailedError, ChromeNotFoundError
 
     spec = FigureSpec.of(go.Figure(figure).update_layout(template=ON_WHITE)).spec(origin=origin)
-    size = {side: spec["layout"].get(side) or usual for side, usual in (("width", WIDTH), ("height", HEIGHT))}
-
+    layout = spec["layout"]
+    options = {"format": "svg", "width": layout.get("width") or WIDTH, "height": layout["height"]}
+    no_network = {"mathjax": False}  # which kaleido would fetch
     try:
-        no_network = {"mathjax": False}  # which kaleido would fetch
-        drawn: bytes = calc_fig_sync(spec, opts={"format": "svg", **size}, kopts=no_network)
+        drawn: bytes = calc_fig_sync(spec, opts=options, kopts=no_network)
         return drawn
     except (ChromeNotFoundError, BrowserFailedError) as error:
         raise SettingsError(
@@ -140,7 +141,7 @@ li { overflow-wrap: anywhere; }
 
 
 def html_page(title: str, *sections: str) -> str:
-    """A whole page that needs no network and prints on A4: plotly's script, then the sections."""
+    """A page that needs no network and prints on A4: plotly's script, then the sections."""
     head = f'<meta name="viewport" content="width=device-width"><title>{escape(title)}</title><style>{STYLE}</style>'
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">{head}<script>{get_plotlyjs()}</script></head>'
@@ -149,28 +150,29 @@ def html_page(title: str, *sections: str) -> str:
 
 
 def figure_html(figure: go.Figure) -> str:
-    """A figure as an element of `html_page`; its camera saves SVG."""
+    """A figure as an element of `html_page`, which can be saved as SVG there."""
     config = {"displaylogo": False, "toImageButtonOptions": {"format": "svg"}}
     return figure.update_layout(template=ON_WHITE).to_html(config, include_plotlyjs=False, full_html=False)
 
 
 def element(name: str, text: str) -> str:
-    """A text in an element, as of "h2" or "p class=strong"."""
+    """A text in an element; `name` is such as "h2" or "p class=strong"."""
     return f"<{name}>{escape(text)}</{name.partition(' ')[0]}>"
 
 
 def bullets(items: Sequence[str]) -> str:
-    """A list of items; nothing where there are none."""
     return f"<ul>{''.join(element('li', item) for item in items)}</ul>" if items else ""
 
 
 def table(caption: str, header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table with its caption above; `rows` are cells as they are shown, each row as long as the header."""
+    """A table of texts with its caption above; each row is as long as the header."""
+
+    def cell(text: str) -> str:
+        is_number = re.fullmatch(r"[+\-–]?[\d,.]*%?", text)
+        return element("td class=number" if is_number else "td", text)
+
     above = element('p class="caption"', caption) if caption else ""
     head = "".join(element("th", name) for name in header)
-    cells = [
-        "".join(element("td class=number" if re.fullmatch(r"[+\-–]?[\d,.]*%?", text) else "td", text) for text in row)
-        for row in rows
-    ]
-    body = "".join(f"<tr>{row}</tr>" for row in cells)
+    lines = ("".join(map(cell, row)) for row in rows)
+    body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f'{above}<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'

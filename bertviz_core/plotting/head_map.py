@@ -1,4 +1,4 @@
-"""The map of heads, described once: pages draw it in the browser, files with plotly."""
+"""The map of heads as data, which pages draw in the browser, and files with plotly."""
 
 import json
 from collections.abc import Iterable
@@ -13,19 +13,19 @@ from bertviz_core.numbers import number, percentage, quantity
 from bertviz_core.plotting import COLORBAR, DIVERGING, SEQUENTIAL, Scale, finish
 
 INK = (76, 110, 245)  # of small pictures
-FAINTEST = 0.07  # of a small picture, so that it is seen where its weights are near 0
+FAINTEST = 0.07  # opacity of a weight of 0, so that a small picture shows where it ends
 
 
 @dataclass(frozen=True)
 class MarkerGroup:
-    """Heads that share a marker, an entry of the legend."""
+    """Heads that share a marker, as an entry of the legend."""
 
     name: str
     color: str
     symbol: str
     letter: str
     heads: tuple[str, ...]  # their labels, from 1
-    small: bool = False  # stands back behind the others
+    small: bool = False  # whether the marker is smaller than others
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,14 @@ class HeadMap:
 
     @cached_property
     def encoded(self) -> bytes:
-        """What the browser draws, as JSON: it is sent again with every run of a page."""
-        lowest, highest = self.limits
-        shares = None if self.values is None else (self.values - lowest) / ((highest - lowest) or 1.0)
+        """The JSON that the browser draws; cached, for it is sent again with every run of a page."""
+        values = None
+        if self.values is not None:
+            lowest, highest = self.limits
+            shares = (self.values - lowest) / ((highest - lowest) or 1.0)
+            values = [None if np.isnan(share) else share for share in shares.clip(0, 1).ravel().tolist()]
         drawn = {
-            "values": None if shares is None else [None if np.isnan(v) else float(v) for v in shares.clip(0, 1).flat],
+            "values": values,
             "limits": [f"{limit:.3g}" for limit in self.limits],
             "groups": [vars(group) for group in self.groups],
         }
@@ -66,12 +69,14 @@ def value_map(
     scale: Scale = SEQUENTIAL,
     texts: Iterable[str] = (),
 ) -> HeadMap:
-    """The map of (layer, head) values; the hover text has the value, its `name` (or the head's text), and its rank."""
+    """The map of (layer, head) values. A hover text has the head's rank, and its text, by default `name` and value."""
     layers, heads = values.shape
     shown = texts or (quantity(name, number(value)) for value in values.flat)
-    triples = zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
-    hover = (f"{head.label(base)}: {text}; rank {rank} of {values.size}" for head, text, rank in triples)
-    return HeadMap(tuple(hover), layers, heads, base, values, limits, unit, scale)
+    hover = tuple(
+        f"{head.label(base)}: {text}; rank {rank} of {values.size}"
+        for head, text, rank in zip(all_heads(layers, heads), shown, ranks(values).flat, strict=True)
+    )
+    return HeadMap(hover, layers, heads, base, values, limits, unit, scale)
 
 
 def accuracy_map(values: np.ndarray, of: str, base: int = 1) -> HeadMap:
@@ -101,26 +106,26 @@ def picture_map(pictures: np.ndarray, base: int = 1) -> HeadMap:
     return HeadMap(hover, layers, heads, base, picture=image.data[0].source)
 
 
-def map_figure(described: HeadMap) -> go.Figure:
+def map_figure(head_map: HeadMap) -> go.Figure:
     """The map of values for a file."""
-    assert described.values is not None, "a map of markers or pictures is drawn in the browser alone"
-    layers, heads = described.values.shape
-    numbers = [[str(at + described.base) for at in range(count)] for count in (layers, heads)]
+    assert head_map.values is not None, "a map of markers or pictures is drawn in the browser alone"
+    layers, heads = head_map.values.shape
+    base = head_map.base
     squares = go.Heatmap(
-        x=numbers[0],
-        y=numbers[1],
-        z=described.values.T,
-        text=np.reshape(described.hover, (layers, heads)).T,
+        x=[str(layer + base) for layer in range(layers)],
+        y=[str(head + base) for head in range(heads)],
+        z=head_map.values.T,
+        text=np.reshape(head_map.hover, (layers, heads)).T,
         hovertemplate="%{text}<extra></extra>",
-        colorscale=described.scale,
+        colorscale=head_map.scale,
         xgap=1,
         ygap=1,
-        zmin=described.limits[0],
-        zmax=described.limits[1],
-        colorbar=COLORBAR | {"title": {"text": described.unit, "side": "bottom"}},
+        zmin=head_map.limits[0],
+        zmax=head_map.limits[1],
+        colorbar=COLORBAR | {"title": {"text": head_map.unit, "side": "bottom"}},
     )
     figure = go.Figure(squares).update_xaxes(title="layer").update_yaxes(title="head", autorange="reversed")
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
         axis.update(type="category", showgrid=False, zeroline=False, fixedrange=True, ticks="")
-    height = 140 + round(1.1 * heads * max(6, min(34, 240 // layers)))  # so that the cells are about square
-    return finish(figure, height, margin={"t": 10, "b": 90})
+    cell = max(6, min(34, 240 // layers))  # in pixels, so that the cells are about square
+    return finish(figure, 140 + round(1.1 * heads * cell), margin={"t": 10, "b": 90})

@@ -1,4 +1,4 @@
-"""Attention on one input for files (Figures 1 and 5), as a heatmap, and how a query and the keys make it."""
+"""Figures of one input's attention: lines (Figures 1 and 5), a heatmap, and a query's products with the keys."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,23 +15,25 @@ from bertviz_core.plotting import BEST, COLORBAR, DIVERGING, RING, SEQUENTIAL, f
 from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.query_key import MASKED, QueryKey
 
-LEVELS = 20  # lines of like darkness are one trace
-FAINT = 0.005  # a line this light cannot be seen
-INK, SPECIAL = "#1f2430", "#8a90a0"
+LEVELS = 20  # of darkness; the lines of each are one trace
+FAINT = 0.005  # weight of an invisible line
+INK = "#1f2430"
+SPECIAL = "#8a90a0"
 ROW = 20  # pixels between two tokens
 BETWEEN = 0.4  # share of a panel's width between its columns
-LABELS = 45  # most labels along one side of the heatmap; hovering says the others
+LABELS = 45  # along one side of the heatmap, at most; hovering shows the others
+SHORT = 16  # letters of a label in a figure
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One head on one input: two columns of tokens, and a line from each to each, its darkness the weight."""
+    """One head on one input: two columns of tokens, and lines between them that are darker for larger weights."""
 
     title: str
     queries: Units
     keys: Units
     weights: np.ndarray  # (query, key)
-    red: Collection[int] = ()  # queries that are red with their lines, by index
+    red: Collection[int] = ()  # indices of queries that are red with their lines
     red_keys: Collection[int] = ()
 
     def __len__(self) -> int:
@@ -39,16 +41,17 @@ class Panel:
 
 
 def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0.01) -> go.Figure:
-    """Draw heads, `across` of them in a row, as in the paper's figures; lines under `min_weight` are left out."""
+    """Draw panels, `across` in a row, as in the paper's figures, without the lines under `min_weight`."""
     rows = [panels[start : start + across] for start in range(0, len(panels), across)]
     heights = [max(map(len, row)) + 3 for row in rows]  # with the title, and room below
+    letters = 24 if across == 1 else 13
     figure = make_subplots(len(rows), across, row_heights=heights, horizontal_spacing=0, vertical_spacing=0)
     side = (1 / BETWEEN - 1) / 2
     figure.update_xaxes(visible=False, range=[-side, 1 + side], fixedrange=True)
     for number, (row, height) in enumerate(zip(rows, heights, strict=True), start=1):
         figure.update_yaxes(visible=False, range=[height - 2, -2], fixedrange=True, row=number)
         for column, panel in enumerate(row, start=1):
-            for trace in _traces(panel, min_weight, 24 if across == 1 else 13):
+            for trace in _traces(panel, min_weight, letters):
                 figure.add_trace(trace, row=number, col=column)
     figure.update_traces(hoverinfo="skip", showlegend=False)
     margin = {"l": 0, "r": 0, "t": 0, "b": 0}
@@ -56,33 +59,34 @@ def lines_figure(panels: Sequence[Panel], across: int = 1, min_weight: float = 0
 
 
 def _traces(panel: Panel, min_weight: float, letters: int) -> Iterator[go.Scatter]:
-    """The lines, the darkest last, so that they lie on top, and red ones on top of all; then the texts."""
-    i, j = np.nonzero(panel.weights >= max(min_weight, FAINT))
-    red = np.isin(i, list(panel.red)) | np.isin(j, list(panel.red_keys))
-    levels = np.ceil(panel.weights[i, j] * LEVELS).astype(int)
+    """The lines, the darkest last and red ones on top of all, then the texts, of so many letters at most."""
+    queries, keys = np.nonzero(panel.weights >= max(min_weight, FAINT))
+    red = np.isin(queries, list(panel.red)) | np.isin(keys, list(panel.red_keys))
+    levels = np.ceil(panel.weights[queries, keys] * LEVELS).astype(int)
     for is_red, level in sorted(set(zip(red.tolist(), levels.tolist(), strict=True))):
         chosen = (red == is_red) & (levels == level)
-        ends = np.stack([i[chosen], j[chosen], np.full(chosen.sum(), np.nan)], axis=1)
+        breaks = np.full(chosen.sum(), np.nan)
+        ends = np.stack([queries[chosen], keys[chosen], breaks], axis=1)
         xs = np.tile([0.0, 1.0, np.nan], len(ends))
         line = {"color": RING if is_red else INK, "width": 1.6}
         yield go.Scatter(x=xs, y=ends.reshape(-1), mode="lines", line=line, opacity=level / LEVELS)
     title = panel.title.translate(PICTURES)
     yield _texts([title], {"x": [0.5], "y": [-1], "textposition": "middle center"}, [INK])
-    for units, x, position, rows in (
-        (panel.queries, -0.03, "left", panel.red),
-        (panel.keys, 1.03, "right", panel.red_keys),
-    ):
+    columns = ((panel.queries, -0.03, "left", panel.red), (panel.keys, 1.03, "right", panel.red_keys))
+    for units, x, side, red_rows in columns:
         colors = [SPECIAL if special else INK for special in units.special]
         for row, label in enumerate(units.labels):
-            colors[row] = RING if row in rows or label == "[MASK]" else colors[row]
-        places = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {position}"}
-        yield _texts([isolated(shorten(label, letters)) for label in units.labels], places, colors)
+            if row in red_rows or label == "[MASK]":
+                colors[row] = RING
+        labels = [isolated(shorten(label, letters)) for label in units.labels]
+        points = {"x": [x] * len(units), "y": list(range(len(units))), "textposition": f"middle {side}"}
+        yield _texts(labels, points, colors)
 
 
-def _texts(texts: Sequence[str], places: dict[str, Any], colors: list[str]) -> go.Scatter:
-    """A column of texts, in which plotly finds no markup."""
+def _texts(texts: Sequence[str], points: dict[str, Any], colors: list[str]) -> go.Scatter:
+    """Texts at some points, escaped, since plotly reads markup."""
     font = {"color": colors, "size": 13}
-    return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **places)
+    return go.Scatter(text=[escape(text) for text in texts], mode="text", textfont=font, **points)
 
 
 def heatmap(attention: InputAttention, head: Head) -> go.Figure:
@@ -108,9 +112,10 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
     size = 12 if maximum <= 30 else 11
     every = -(-maximum // LABELS)
     for axis, labels in ((figure.layout.xaxis, keys), (figure.layout.yaxis, queries)):
-        ticks = [label.partition(" ")[2] for label in labels[::every]]
-        axis.update(type="category", tickvals=labels[::every], ticktext=ticks, tickfont={"size": size}, showgrid=False)
-        axis.update(zeroline=False, ticks="", fixedrange=True)
+        ticks = labels[::every]
+        names = [label.partition(" ")[2] for label in ticks]
+        axis.update(type="category", tickvals=ticks, ticktext=names, tickfont={"size": size})
+        axis.update(showgrid=False, zeroline=False, ticks="", fixedrange=True)
     figure.update_xaxes(side="top", tickangle=-90, title="to")
     figure.update_yaxes(autorange="reversed", title="from")
     height = 220 + int(min(640, max(200, len(queries) * 18)))
@@ -118,24 +123,24 @@ def heatmap(attention: InputAttention, head: Head) -> go.Figure:
 
 
 def products_figure(products: QueryKey) -> go.Figure:
-    """The keys under the query, their products with it, both with a column for each dimension, and how the sum of a
-    key's products becomes its weight."""
+    """The query above the keys, its products with them, both by dimension, and the weights that come of their sums."""
     names = _axis_labels(products.tokens)
-    gap = 1 if len(products.tokens) <= 40 else 0
+    rows = ["query", *names]
+    gap = 1 if len(names) <= 40 else 0
     sums = "score + bias = logit → weight" if products.has_bias else "score → weight"
     titles = ["query, and keys", "query × keys", sums]
     widths = [0.36, 0.36, 0.28]
     figure = make_subplots(
         1, 3, column_widths=widths, shared_yaxes=True, horizontal_spacing=0.015, subplot_titles=titles
     )
-    no_query = np.full_like(products.query, np.nan)  # so that the rows of both are level
-    panels = ("", products.query, products.keys), ("query × key ", no_query, products.products)
-    for column, (name, top, below) in enumerate(panels, start=1):
-        values = np.vstack([top, below])
+    empty = np.full_like(products.query, np.nan)  # so that the rows of both are level
+    vectors = np.vstack([products.query, products.keys])
+    by_key = np.vstack([empty, products.products])
+    for column, (name, values) in enumerate((("", vectors), ("query × key ", by_key)), start=1):
         largest = max(np.nanmax(np.abs(values)), 1e-9)
         figure.add_heatmap(
             z=values,
-            y=["query", *names],
+            y=rows,
             x0=1,
             dx=1,
             colorscale=DIVERGING,
@@ -161,27 +166,30 @@ def products_figure(products: QueryKey) -> go.Figure:
     )
     figure.update_xaxes(showgrid=False, zeroline=False, showticklabels=False, fixedrange=True)
     figure.update_xaxes(range=[0, 2.6 * max(products.weights.max(), 1e-9)], col=3)  # room for the sums
-    asked = isolated(escape(shorten(products.tokens.labels[products.position], 16)))
-    ticks = [f"query: {asked}", *(name.partition(" ")[2] for name in names)]
     figure.update_yaxes(showgrid=False, type="category", autorange="reversed", fixedrange=True)
-    figure.update_yaxes(tickvals=["query", *names], ticktext=ticks, tickfont={"size": 12}, col=1)
+    labels = [_label(text) for text in products.tokens.labels]
+    ticks = [f"query: {labels[products.position]}", *labels]
+    figure.update_yaxes(tickvals=rows, ticktext=ticks, tickfont={"size": 12}, col=1)
     figure.update_annotations(font_size=13)
     return finish(figure, 90 + 20 * len(names), margin={"l": 10, "t": 30, "b": 10}, showlegend=False)
 
 
 def _sums(products: QueryKey) -> list[str]:
-    """How the sum of each key's products becomes its weight."""
     texts = []
-    for score, bias, logit, weight in zip(
-        products.scores, products.bias, products.logits, products.weights, strict=True
-    ):
-        added = f" {'+' if bias >= 0 else '−'} {abs(bias):.2f} = {logit:.2f}" if products.has_bias else ""
-        texts.append(f"{score:.2f}{added} → {weight:.3f}" if logit > MASKED else "not seen")
-    return [text.replace("-", "−") for text in texts]
+    columns = (products.scores, products.bias, products.logits, products.weights)
+    for score, bias, logit, weight in zip(*columns, strict=True):
+        sign = "+" if bias >= 0 else "−"
+        added = f" {sign} {abs(bias):.2f} = {logit:.2f}" if products.has_bias else ""
+        text = f"{score:.2f}{added} → {weight:.3f}" if logit > MASKED else "not seen"
+        texts.append(text.replace("-", "−"))
+    return texts
+
+
+def _label(text: str) -> str:
+    """A short label without markup for plotly."""
+    return isolated(escape(shorten(text, SHORT)))
 
 
 def _axis_labels(units: Units) -> list[str]:
-    """Position and label, all different, in which plotly finds no markup."""
-    return [
-        f"{at + 1} {isolated(escape(shorten(text, 16)))}" for at, text in zip(units.start, units.labels, strict=True)
-    ]
+    """Position and label of each unit, so that all differ."""
+    return [f"{start + 1} {_label(text)}" for start, text in zip(units.start, units.labels, strict=True)]

@@ -13,6 +13,7 @@ import numpy as np
 from bertviz_core.errors import InputError
 from bertviz_core.heads import Head, all_heads
 from bertviz_core.models.checkpoint import Checkpoint
+from bertviz_core.models.labels import Units
 from bertviz_core.paper import CITATION
 from bertviz_core.plotting.drawing import to_svg
 from bertviz_core.settings import Settings
@@ -20,12 +21,12 @@ from bertviz_core.version import __version__
 from bertviz_core.viewer import InputAttention, shorten
 from bertviz_core.viewer.figure import Panel, lines_figure
 
+FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws lines into an element
 SCRIPTS = ("elements", "attention_lines", "lines_page")  # in this order
-FOLDER = Path(__file__).parent  # of attention_lines.js and .css; its default export draws one head into an element
-MAX_CHARACTERS = 200  # of a label that travels
+MAX_CHARACTERS = 200  # of a label in a page
 MAX_BYTES = 30_000_000  # of packed weights
 SUFFIXES = (".svg", ".csv", ".html", ".safetensors")
-MIN_WEIGHT = 0.02  # lines below it are not drawn at first
+MIN_WEIGHT = 0.02  # of drawn lines, at first
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 # Characters that would end a script, or a line of one, inside JSON.
 UNSAFE = str.maketrans({character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
@@ -40,38 +41,43 @@ body { margin: 0; padding: .6rem; background: #fff; color: #1f2430; color-scheme
 
 @cache
 def text_of(path: Path) -> str:
-    """The text of a script or style sheet."""
     return path.read_text(encoding="utf-8")
 
 
 def sides(attention: InputAttention, masked: Collection[int] = ()) -> dict[str, Any]:
-    """Both columns of tokens as JSON values that the script draws; `masked` has positions from 0."""
-    return {
-        side: [
+    """Both columns of tokens as JSON values for the script; `masked` has positions from 0."""
+
+    def column(units: Units) -> list[dict[str, Any]]:
+        rows = zip(units.labels, units.special.tolist(), units.start.tolist(), strict=True)
+        return [
             {"label": shorten(label, MAX_CHARACTERS), "special": special, "start": start, "masked": start in masked}
-            for label, special, start in zip(units.labels, units.special.tolist(), units.start.tolist(), strict=True)
+            for label, special, start in rows
         ]
-        for side, units in (("from", attention.queries), ("to", attention.keys))
-    }
+
+    return {"from": column(attention.queries), "to": column(attention.keys)}
 
 
 def pack(weights: np.ndarray) -> str:
-    """base64 of (query, key) weights as little-endian uint16, 65535 for 1: the error is below 1e-5."""
-    return base64.b64encode(np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2").tobytes()).decode()
+    """Encode (query, key) weights as base64 of little-endian uint16, 65535 for 1; the error is below 1e-5."""
+    integers = np.rint(np.clip(weights, 0, 1) * 65535).astype("<u2")
+    return base64.b64encode(integers.tobytes()).decode()
 
 
 def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, model: str, caption: str) -> str:
-    """The HTML document of the lines of some heads, in order, `head` shown first, with a caption under the drawing.
-    Raises InputError where their weights take more than a page should hold."""
+    """The lines of some heads as an HTML page that opens on `head`; raises InputError for more than MAX_BYTES."""
     size = attention.weights[head].size * 2 * len(heads)
     if size > MAX_BYTES:
         raise InputError(
             f"The lines of {len(heads):,} heads on this input take {size / 1e6:,.0f} MB.",
             hint="Name fewer heads, or give a shorter text.",
         )
-    weights = {each.label(): pack(attention.weights[each]) for each in heads}
-    opening = {"head": head.label(), "minWeight": MIN_WEIGHT}
-    data = {"input": sides(attention), "weights": weights, "model": model, **opening}
+    data = {
+        "input": sides(attention),
+        "weights": {each.label(): pack(attention.weights[each]) for each in heads},
+        "model": model,
+        "head": head.label(),
+        "minWeight": MIN_WEIGHT,
+    }
     scripts = "\n".join(text_of(FOLDER / f"{name}.js") for name in SCRIPTS)
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{POLICY}">
@@ -87,9 +93,12 @@ def lines_html(attention: InputAttention, heads: Sequence[Head], head: Head, *, 
 
 
 def in_frame(document: str, attention: InputAttention) -> str:
-    """A document in a frame of its own, whose style and scripts touch no page, with rows as attention_lines.js has."""
+    """A document in a frame, whose style and scripts touch no page; rows are as high as in attention_lines.js."""
     count = max(len(attention.queries), len(attention.keys))
-    height = 210 + count * (26 if count <= 26 else 21 if count <= 50 else 16)
+    row = 26 if count <= 26 else 21
+    if count > 50:
+        row = 16
+    height = 210 + count * row
     return (
         f'<iframe srcdoc="{escape(document)}" sandbox="allow-scripts allow-downloads" title="Attention lines" '
         f'style="width: 100%; height: {height}px; border: 1px solid #8884; border-radius: 6px"></iframe>'
@@ -99,8 +108,7 @@ def in_frame(document: str, attention: InputAttention) -> str:
 def builders(
     attention: InputAttention, head: Head, origin: dict[str, Any], min_weight: float
 ) -> dict[str, Callable[[], bytes]]:
-    """Suffix -> function that builds the bytes: .svg (from weight `min_weight` on) and .csv of one head, the others of
-    every head."""
+    """Suffix -> function that builds the bytes: .svg and .csv of one head, the others of every head."""
     return {
         ".svg": lambda: input_svg(attention, head, Path(origin["model"]).name, min_weight),
         ".csv": lambda: attention.to_csv(head, {"head": head.label(), **origin}),
@@ -110,23 +118,24 @@ def builders(
 
 
 def input_svg(attention: InputAttention, head: Head, model: str, min_weight: float) -> bytes:
-    """The lines of one head on one input; raises SettingsError without kaleido."""
     panel = Panel(f"Head {head.label()}, {model}", attention.queries, attention.keys, attention.weights[head])
     return to_svg(lines_figure([panel], min_weight=min_weight))
 
 
 def input_html(attention: InputAttention, head: Head, origin: dict[str, Any]) -> bytes:
-    """The lines of one input on a page that needs no network: of all heads, or of one where that is too much."""
-    heads = list(all_heads(*attention.weights.shape[:2]))
-    if 2 * attention.weights[head].size * len(heads) > MAX_BYTES:
+    """The lines of all heads as an HTML page that needs no network, or of one head where that is too much."""
+    layers, count, *_ = attention.weights.shape
+    heads = [*all_heads(layers, count)]
+    if 2 * attention.weights.size > MAX_BYTES:
         heads = [head]
     model = Path(origin["model"]).name
-    caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in (origin | {"model": model}).items())
+    entries = origin | {"model": model}
+    caption = "; ".join(f"{name.replace('_', ' ')}: {value}" for name, value in entries.items())
     return lines_html(attention, heads, head, model=model, caption=caption).encode()
 
 
 def input_origin(checkpoint: Checkpoint, settings: Settings, digest: str) -> dict[str, Any]:
-    """Origin of an input that was run by itself, in the fields of `results.origin`; `digest` is of its tokens."""
+    """The origin of one input's attention, in fields as of `results.origin`; `digest` is of its tokens."""
     return {
         "model": checkpoint.name,
         "model_fingerprint": checkpoint.fingerprint()[:16],

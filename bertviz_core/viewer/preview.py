@@ -1,4 +1,4 @@
-"""The attention of every head on one short text, small enough to travel with a map of heads."""
+"""The attention of every head on one short text, small enough to be sent with a map of heads."""
 
 import base64
 import hashlib
@@ -18,58 +18,57 @@ from bertviz_core.settings import Settings
 from bertviz_core.viewer import InputAttention, shorten
 
 FORMAT = 1
-MAX_TOKENS = 24  # of an input that was run already
+MAX_TOKENS = 24  # of inputs and sentences
 MAX_WEIGHTS = 500_000  # of all heads, a byte each: 9 tokens for 80 x 64 heads, 22 for 32 x 32
 SENTENCE = "Anna lost her keys, so she asked her brother."
 
 
 def measure(model: AttentionModel, settings: Settings) -> bytes:
-    """The model on the sentence, packed for the store; raises InputError if its tokenizer finds nothing in it."""
+    """Run the model on SENTENCE, packed for the store; raises InputError if its tokenizer finds nothing in it."""
     single = from_text(SENTENCE, "", model.tokens, settings)
     maps = attention(with_weights(model, settings.weights), single.example)
     return pack({"tokens": list(single.layout.tokens.labels), "maps": _bytes(maps)}, analysis="preview")
 
 
 def of_stored(data: bytes) -> bytes:
-    """The JSON of what `measure` packed; raises ValueError or KeyError for other bytes."""
+    """The preview of what `measure` packed; raises ValueError or KeyError for other bytes."""
     values = unpack(data)
     return encoded(values["tokens"], values["maps"], f"Lines on “{SENTENCE}”")
 
 
 def of_input(attention: InputAttention) -> bytes:
-    """The JSON of the first tokens of an input that was run already; empty where queries and keys are not the same."""
+    """The preview of an input's first tokens; empty where queries and keys are not the same."""
     labels = attention.queries.labels
-    first = slice(MAX_TOKENS)
     if labels != attention.keys.labels:
         return b""
+    first = slice(MAX_TOKENS)
     about = "this input" if len(labels) <= MAX_TOKENS else f"the first {MAX_TOKENS} of {len(labels)}"
     return encoded(labels[first], _bytes(attention.weights[:, :, first, first]), f"Lines on {about}")
 
 
 def of_guesses(result: RelationCounts, choice: DirectedHead, relation: str) -> bytes:
-    """The JSON of each head's guesses in the sentence with a relation of which one head is surest, stored with the
-    result, with their weights, all others 0; empty where every such sentence is too long."""
+    """The preview of all heads' guesses in the short sentence in which one is surest of a relation; empty without."""
     longest = min(MAX_TOKENS, _most_tokens(*result.accuracy.shape[2:]))
     short = [each for each in examples(result, choice, relation) if len(each.sentence["words"]) <= longest]
     if not short:
         return b""
     surest = max(short, key=lambda each: each.weight)
-    stored = result.stored
     number = surest.sentence["number"]
     words = surest.sentence["words"]
+    stored = result.stored
     start = sum(len(each["words"]) for each in stored.sentences if each["number"] < number)
-    own = slice(start, start + len(words))
-    guesses, weights = (values[choice.direction, ..., own] for values in (stored.guesses, stored.weights))
+    sentence = choice.direction, ..., slice(start, start + len(words))
+    guesses = stored.guesses[sentence]
     maps = np.zeros((*guesses.shape, len(words)), np.uint8)
+    weights = stored.weights[sentence]
     np.put_along_axis(maps, guesses[..., None].astype(np.int64), weights[..., None], axis=-1)
     maps = maps.swapaxes(2, 3) if choice.direction else maps  # from the guess to the word
     return encoded(words, maps, f"Guesses in {surest.where}")
 
 
 def encoded(tokens: Sequence[str], maps: np.ndarray, about: str) -> bytes:
-    """What the browser draws, as JSON, with a line `about` it; maps are (layer, head, query, key) uint8, 255 for
-    weight 1. Of many heads it gets the first tokens alone, since all this travels again when a head is chosen."""
-    first = slice(_most_tokens(*maps.shape[:2]))
+    """A preview as JSON for the browser; maps are (layer, head, query, key) uint8, 255 for weight 1."""
+    first = slice(_most_tokens(*maps.shape[:2]))  # for it is sent again whenever a head is chosen
     packed = base64.b64encode(maps[:, :, first, first].tobytes()).decode()
     return json.dumps({"preview": {"tokens": [*map(shorten, tokens[first])], "maps": packed, "about": about}}).encode()
 
@@ -83,6 +82,5 @@ def _most_tokens(layers: int, heads: int) -> int:
 
 
 def preview_key(fingerprint: str, weights: str, dtype: str) -> str:
-    """The store's key of a model's preview."""
     basis = ["preview", FORMAT, SENTENCE, fingerprint, weights, dtype]
     return hashlib.sha256(json.dumps(basis).encode()).hexdigest()

@@ -85,7 +85,7 @@ def test_every_number_is_that_of_the_checkpoints_own_results(folder, filled):
         assert emergence.uniform == entropy.uniform
         relations = alone["dependency_heads"].default_view()
         assert emergence.relations == relations.relations and len(emergence.relations) > 5
-        np.testing.assert_array_equal(emergence.accuracy[index], relations.accuracy)
+        np.testing.assert_array_equal(emergence.dependencies[index].accuracy, relations.accuracy)
         np.testing.assert_array_equal(emergence.heldout[index], relations.held_out()[0])
         np.testing.assert_array_equal(emergence.baseline, relations.offset_accuracy().max(0))
         np.testing.assert_array_equal(emergence.n, relations.n)
@@ -111,7 +111,7 @@ def test_a_folder_of_llama_checkpoints(store, tmp_path):
             losses = [float(model(ids, labels=ids).loss) for ids in inputs]
         assert emergence.loss[index] == pytest.approx(np.mean(losses), abs=1e-5)
         arcs = requests.find(store, training.requests_of(step)["dependency_heads"]).default_view()
-        np.testing.assert_array_equal(emergence.accuracy[index], arcs.accuracy)
+        np.testing.assert_array_equal(emergence.dependencies[index].accuracy, arcs.accuracy)
         np.testing.assert_array_equal(emergence.dependencies[index].random, arcs.random)
     figure = relations_figure(Emergence.from_bytes(emergence.to_bytes()), [UAS])
     row, final = emergence.relations.index(UAS), arcs.best_n

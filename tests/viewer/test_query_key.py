@@ -14,7 +14,7 @@ from bertviz_core.models.encoding import collate
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, from_text
 from bertviz_core.settings import Settings
-from bertviz_core.viewer.query_key import MASKED, PARTS, PROJECTIONS, TERMS, WIDENED, measure
+from bertviz_core.viewer.query_key import MASKED, measure
 from tests import families
 from tests.architectures import ARCHITECTURES, INSIDE, save
 from tests.oracles import query_key as oracle
@@ -68,35 +68,6 @@ def test_scores_of_queries_and_keys_make_the_librarys_own_weights(family: str, t
             else:
                 added = 0 if bias is None else float(bias[position, key, head.head])
                 assert measured.bias[key] == pytest.approx(added, abs=1e-4)
-
-
-@pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "albert", "electra"])
-def test_words_and_positions_add_up_in_the_first_layer(family: str, tmp_path: Path) -> None:
-    folder = families.save(families.FAMILIES[family], tmp_path)
-    model, single = opened(folder)
-    position, head, width = 2, 1, 8
-    measured = measure(model, single, Head(0, head), position)
-    assert measure(model, single, Head(1, head), position).terms is None
-    embeddings, norm = model.encoder.embeddings, model.encoder.embeddings.LayerNorm
-    types = getattr(embeddings, "token_type_embeddings", None)
-    first = 2 if family == "roberta" else 0  # its padding is 1
-
-    def halves(at: int, name: str) -> list[list[float]]:
-        vectors = [embeddings.word_embeddings.weight[single.example.ids[at]].tolist()]
-        vectors.append(embeddings.position_embeddings.weight[first + at].tolist())
-        vectors.append(types.weight[0].tolist() if types is not None else [0.0] * len(vectors[0]))
-        module, wide = model.encoder.get_submodule(name), WIDENED.get(family)
-        for part in oracle.shares(vectors, norm.weight.tolist(), norm.eps)[:2]:
-            read = oracle.linear(model.encoder.get_submodule(wide).weight.tolist(), part) if wide else part
-            yield oracle.linear(module.weight.tolist(), read)[head * width : (head + 1) * width]
-
-    for key in range(len(single.example)):
-        terms = dict(zip(TERMS, measured.terms[key], strict=True))
-        assert sum(terms.values()) == pytest.approx(measured.scores[key], abs=1e-4)
-        for query_part, query in zip(PARTS, halves(position, PROJECTIONS[family][0]), strict=False):
-            for key_part, vector in zip(PARTS, halves(key, PROJECTIONS[family][1]), strict=False):
-                expected = oracle.score(query, vector, width**-0.5)
-                assert terms[f"{query_part} × {key_part}"] == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_table_has_the_products(tiny: AttentionModel) -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
 from bertviz_core.models.labels import Layout, Units, visible
 from bertviz_core.models.single_input import Prediction
@@ -18,7 +17,7 @@ from bertviz_core.viewer import (
     InputAttention,
     InputView,
     apply_view,
-    moved,
+    attention_shift,
     predictions_frame,
     switches,
     thumbnails,
@@ -87,15 +86,15 @@ def test_the_table_has_a_row_for_each_line_and_the_heaviest_come_first(layout, m
     assert heaviest == sorted(maps[1, 2, :5, 5:].reshape(-1).tolist(), reverse=True)[:4]
 
 
-def test_moved_equals_the_loops_and_is_bounded(maps):
+def test_the_shift_equals_the_loops_and_is_bounded(maps):
     other = maps[:, :, ::-1].copy()
-    shares = moved(maps, other)
+    shares = attention_shift(maps, other)
     for head in np.ndindex(2, 3):
         assert shares[head] == pytest.approx(reference.moved(maps[head], other[head]), abs=1e-6)
-    assert (moved(maps, maps) == 0).all()
+    assert (attention_shift(maps, maps) == 0).all()
     ends = np.zeros((1, 1, 1, 2))
     ends[..., 0] = 1
-    assert moved(ends, ends[..., ::-1]) == 1
+    assert attention_shift(ends, ends[..., ::-1]) == 1
 
 
 def test_files_hold_the_weights_and_the_labels(layout, maps, tmp_path):
@@ -151,12 +150,8 @@ def test_heads_of_a_pair_equal_the_loops(layout, maps, view) -> None:
         assert list(frame["label"]) == [f"{layer:.0f}-{head:.0f}" for layer, head in rows[:, :2]]
 
 
-def test_a_pair_is_named_by_positions_and_written_with_its_labels(layout, maps) -> None:
+def test_a_pair_is_written_with_its_labels(layout, maps) -> None:
     seen = apply_view(layout, maps, InputView(words=True))
-    assert seen.pair(2, 7) == (1, 5)
-    with pytest.raises(SettingsError, match="position 3") as problem:
-        seen.pair(3, 7)
-    assert "2 (unreal)" in str(problem.value.hint)
     rows = list(csv.DictReader(io.StringIO(seen.pair_to_csv(1, 5, {"model": "m"}).decode())))
     assert {(row["from"], row["from_position"], row["to"], row["to_position"]) for row in rows} == {
         ("unreal", "2", "sleep", "7")

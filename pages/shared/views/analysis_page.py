@@ -165,7 +165,7 @@ def _key_numbers(column: HeadColumn, result: Result, values: np.ndarray, selecti
 def _examples(result: HeadAverages, selection: Selection, column: HeadColumn) -> None:
     """The segments in which the chosen head's value is highest."""
     st.header(f"Top segments for head {selection.label}")
-    shown = list(segments(result, column.quantity, selection.head))
+    shown = segments(result, column.quantity, selection.head)
     st.caption(f"The {len(shown)} segments with the highest value: {plain(column.short)}.")
     for segment in shown:
         location = plain(f"segment {segment.number + 1}, {segment.where}")

@@ -18,7 +18,7 @@ from bertviz_core.plotting.head_map import value_map
 from bertviz_core.viewer import InputAttention, shorten, switches
 from bertviz_core.viewer.figure import products_figure
 from bertviz_core.viewer.preview import of_input
-from bertviz_core.viewer.query_key import MASKED, TERMS, QueryKey, measure
+from bertviz_core.viewer.query_key import MASKED, QueryKey, measure
 from pages.shared import messages, page, stored
 from pages.shared.frame import Selection, address, choices
 from pages.shared.memoize import memoize
@@ -28,10 +28,6 @@ from pages.shared.views.viewer_panes import Pane
 
 QUERY_KEY = "query × key"
 GUESSES = 3  # of each of two models, side by side
-NOT_APART = (
-    "Words and positions cannot be told apart here: they can in layer 1 of models that add learned positions to words, "
-    "as BERT does. Above it every token has read others, and rotary positions turn the vector of the word itself."
-)
 
 
 def choose_overlaid(selection: Selection, model: AttentionModel) -> list[Head]:
@@ -173,7 +169,6 @@ def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> Q
     alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that come of it"
     page.chart(products_figure(products), "query-key", alt)
     st.caption("Blue: positive, orange: negative. A token pinned on the right of the lines is the key.")
-    _terms(products)
     return products
 
 
@@ -189,22 +184,3 @@ def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: b
         f"× {products.scale:.3f} = {products.scores[key]:.2f}{plain(added)}; "
         f"the softmax over {len(products.keys)} keys{sink} makes it {products.weights[key]:.3f}.**{norms}"
     )
-
-
-def _terms(products: QueryKey) -> None:
-    """What of the scores is of words and of positions, or why that cannot be said."""
-    if products.terms is None:
-        st.caption(NOT_APART)
-        return
-    spread = products.terms.std(0)
-    first, second = np.argsort(-spread)[:2]
-    st.markdown(
-        f"**What tells the keys apart: {TERMS[first]} (standard deviation {spread[first]:.2f}), then {TERMS[second]} "
-        f"({spread[second]:.2f}).** The score is the sum of nine products: word, position and rest (type of token, "
-        "biases) of the query with those of the key."
-    )
-    columns = {"score": products.scores, **dict(zip(TERMS, products.terms.T, strict=True))}
-    formats = {name: st.column_config.NumberColumn(format="%.2f") for name in columns}
-    rows = {"key": [shorten(label) for label in products.tokens.labels]} | columns
-    alt = "The score of every key, by words and positions"
-    st.dataframe(rows, hide_index=True, column_config=formats, height=320, alt=alt)
