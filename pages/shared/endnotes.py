@@ -44,7 +44,7 @@ def about(formula: str, text: str, function: Source) -> None:
 
 
 @cache
-def methods_section(entry: links.Page) -> tuple[str, str]:
+def methods_section(entry: links.Entry) -> tuple[str, str]:
     """The section of docs/methods.md that has a page's name or what stands beside it in its heading, which it begins
     with: "4. Entropy (3.3; Figure 4)", and its text in Markdown. Else the whole file."""
     whole = METHODS.read_text(encoding="utf-8")

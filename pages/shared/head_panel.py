@@ -69,7 +69,7 @@ def card(page: str, results: Results, selection: Selection) -> None:
     with st.container(horizontal=True, gap="small"):
         for entry in links.HEAD_PAGES:
             if entry.name != page:
-                links.to(entry.name, entry.title, None, entry.icon)
+                links.to(entry.name)
 
 
 def attended_words(result: DependencyHeads, view: str, selection: Selection, *, narrow: bool = False) -> None:

@@ -133,7 +133,7 @@ def offer_papers_model(selection: Selection) -> None:
         if jobs.is_running(job, "What was downloaded and computed is kept."):
             return
         if size == 0:
-            links.to("overview", f"Open {PAPER_MODEL}", None, ":material/dashboard:", model=PAPER_MODEL)
+            links.to("overview", f"Open {PAPER_MODEL}", model=PAPER_MODEL)
             return
         st.caption(
             "One job downloads it from the Hugging Face hub and runs every analysis: "

@@ -50,13 +50,12 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
     return sources
 
 
-def check(entry: links.Page) -> None:
+def check(entry: links.Entry) -> None:
     """Draw the outcome of the last upload; raises InputError where a corpus that the page reads could not be opened."""
     if refused := st.session_state.pop("upload_problem", None):
         messages.error(refused)
-    kinds = links.corpora(entry)
-    _offer_page(kinds)
-    for kind in kinds:
+    _offer_page(entry.corpora)
+    for kind in entry.corpora:
         if isinstance(problem := _chosen().get(kind), InputError):
             raise problem
 
@@ -189,8 +188,8 @@ def _offer_page(kinds: Sequence[Kind]) -> None:
         _chosen()["text"] = corpus
         del st.session_state["offer"]
 
-    page = next(other for other in links.BY_SECTION if other.corpus == kind)
+    page = next(entry for entry in links.BY_SECTION if entry.corpora == (kind,))
     st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
-    links.to(page.name, f"Open {page.title}", None, page.icon)
+    links.to(page.name, f"Open {page.title}")
     if "text" in kinds:
         st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")
