@@ -1,9 +1,7 @@
 """Errors and notes, in the project's words; nothing that came from a file is ever read as markup."""
 
 import re
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -40,13 +38,6 @@ def error(problem: BertvizError) -> None:
 def note(problem: BertvizError) -> None:
     """Draw a note on what is not available, and a hint; it is not an error."""
     st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
-
-
-@st.fragment(run_every=1.0)
-def rerun_after(work: Future[Any]) -> None:
-    """Draw the page again when work in the background is done."""
-    if work.done():
-        st.rerun()
 
 
 def _without_folders(text: str) -> str:

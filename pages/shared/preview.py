@@ -8,7 +8,7 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.viewer.preview import measure, of_stored, preview_key
-from pages.shared import messages, services
+from pages.shared import services
 from pages.shared.frame import Selection
 from pages.shared.memoize import memoize
 
@@ -36,7 +36,7 @@ def wait_for(selection: Selection) -> None:
     """Draw the page again when the preview has been measured."""
     key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
-        messages.rerun_after(measured)
+        services.rerun_after(measured)
 
 
 def _key(selection: Selection) -> str:

@@ -124,7 +124,7 @@ def offer_papers_model(selection: Selection) -> None:
     job = jobs.last(key)
     answer = _hub_answer(job.state if job and job.finished else "", access)
     if not answer.done():
-        messages.rerun_after(answer)
+        services.rerun_after(answer)
         return
     if (size := answer.result()) is None:
         return

@@ -46,7 +46,7 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
             continue
         address.put(KEYS[kind], "" if corpus == _default(kind) else uploads.in_address(corpus))
         upload = uploads.visible(kind).get(corpus)
-        sources[kind] = services.upload(upload) if upload else sample(corpus)
+        sources[kind] = services.source_of(upload) if upload else sample(corpus)
     return sources
 
 

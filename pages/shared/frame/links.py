@@ -2,9 +2,7 @@
 the input, the words to pin, and the page with its choices to which "Back" leads."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -67,9 +65,9 @@ if installed := [entry for entry in BY_SECTION if entry.name not in BUILT_IN]:
     SECTIONS["Installed analyses"] = installed
 
 
-def sections() -> dict[str, list[st.Page]]:
-    """The sections of the menu with their pages, copied because `st.navigation` and a page's run change them."""
-    return {title: [copy(_page(entry)) for entry in entries] for title, entries in SECTIONS.items()}
+def pages() -> list[st.Page]:
+    """All pages, as Streamlit knows them."""
+    return list(map(_page, ENTRIES))
 
 
 def entry(name: str) -> Entry:
@@ -77,11 +75,11 @@ def entry(name: str) -> Entry:
     return next((entry for entry in ENTRIES if entry.name == name), DEFAULT)
 
 
-@cache
 def _page(entry: Entry) -> st.Page:
+    """A new object each time: `st.navigation` and a page's run change it."""
     path = FOLDER / f"{entry.name}.py"
 
-    def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
+    def show() -> None:  # imported when it is opened, as a page's file is
         import_module(ANALYSIS_PAGE).show(ANALYSES[entry.name])
 
     script = path if path.is_file() else show
@@ -93,7 +91,7 @@ def to(name: str, label: str | None = None, icon: str | None = None, /, **own: s
     Nothing is drawn where there is no such page."""
     for entry in ENTRIES:
         if entry.name == name:
-            st.page_link(copy(_page(entry)), label=label, icon=icon, query_params=parameters(**own))
+            st.page_link(_page(entry), label=label, icon=icon, query_params=parameters(**own))
 
 
 def parameters(**own: str) -> dict[str, str]:

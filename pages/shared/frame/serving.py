@@ -17,13 +17,11 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.models.checkpoint import DEMO, find
 from pages.shared.frame import links
 from pages.shared.frame.gate import Gate
 
-FIRST_PAGE = "bertviz_core.paper_report.pages"  # the module that the overview imports and app.py does not
-# Modules that other pages import when they need them; whoever opens the viewer would wait 3 s for the first two.
+# Modules that pages import when they need them; whoever opens the viewer would wait 3 s for the first two.
 LATER = (
     "bertviz_core.models.libraries",
     "transformers.models.bert.modeling_bert",
@@ -67,9 +65,6 @@ def _get_ready() -> None:
     if not st.get_option("server.headless"):
         address = st.get_option("server.address") or st.get_option("browser.serverAddress")
         cli_util.open_browser(server_util.get_url(server_util.get_display_address(address)))
-    import_module(FIRST_PAGE)
-    for analysis in ANALYSES.values():
-        _ = analysis.result_class
     env_util.is_repl()  # looks up the file of every module, once: the first page would wait for it
     find(DEMO).fingerprint()  # its files' digests are cached
 
