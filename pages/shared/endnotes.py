@@ -3,7 +3,6 @@
 import inspect
 import re
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,6 @@ def about(formula: str, text: str, computation: Computation) -> None:
     folded("About this figure", ":material/functions:", "about", draw)
 
 
-@cache
 def methods_section(entry: links.Entry) -> tuple[str, str]:
     """Heading and Markdown text of the first section of docs/methods.md whose heading has the page's title or section,
     such as "4. Entropy (3.3; Figure 4)"; of the whole file where there is none."""

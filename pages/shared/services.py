@@ -19,13 +19,12 @@ from bertviz_core.engine.jobs import JobQueue
 from bertviz_core.engine.store import Store
 from bertviz_core.engine.uploads import Upload, Uploads
 from bertviz_core.errors import ModelError
+from bertviz_core.models import single_input
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.loading import LoadedModels
 from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.models.segments import FirstSegments, Segments
-from bertviz_core.models.single_input import OneInput
-from bertviz_core.models.single_input import attention as maps_of
 from bertviz_core.overview.stored_results import StoredResult, stored_results
 from bertviz_core.settings import Settings, Weights, access_from_environment
 from bertviz_core.tasks import Worker
@@ -150,11 +149,11 @@ def segments(source: Source, model: AttentionModel, settings: Settings) -> First
 @st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)  # of 512 tokens they may be 400 MB
 def attention(model: AttentionModel, example: Encoded, weights: Weights) -> np.ndarray:
     """(layer, head, query, key) of one input."""
-    return maps_of(with_weights(model, weights), example)
+    return single_input.attention(with_weights(model, weights), example)
 
 
 @st.cache_resource(max_entries=3, show_spinner=False, hash_funcs=_by_content)
-def viewed(model: AttentionModel, single: OneInput, weights: Weights, view: InputView) -> InputAttention:
+def viewed(model: AttentionModel, single: single_input.OneInput, weights: Weights, view: InputView) -> InputAttention:
     """What a view shows of one input. What `memoize` derives from it is cached as long as it is cached here."""
     return apply_view(single.layout, attention(model, single.example, weights), view)
 

@@ -17,8 +17,7 @@ from bertviz_core.analyses.requests import passes, shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import UNKNOWN
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.models import checkpoint
-from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
+from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services
 from pages.shared.frame import Selection, address, links
@@ -152,7 +151,7 @@ def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
 
     def ask() -> int | None:
         try:
-            checkpoint.find(PAPER_MODEL, access=_access)
+            find(PAPER_MODEL, access=_access)
         except DownloadNeeded as needed:
             return needed.size
         except Exception:  # whatever a network, a disk or a library raises: there is nothing to offer

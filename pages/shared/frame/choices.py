@@ -95,26 +95,24 @@ def _choice(
         state[key] = _arrived(label, key, default, read)
         address.restored.add(key)
     else:
-        value = state[key]
-        is_unchosen = follows and key not in address.explicit and value == address.defaults.get(key, default)
-        if is_unchosen or not _is_valid(value, read):
+        is_unchosen = follows and key not in address.explicit and state[key] == address.defaults.get(key, default)
+        if is_unchosen or not _is_valid(state[key], read):
             address.explicit.discard(key)
             state[key] = default
         elif container is not None and "popover" in container._ancestor_block_types:
             # Sent again with every run: a browser makes a popover's widgets when it is first opened, and would reset
             # those whose values it was sent with an earlier run. Streamlit would forget those that are not drawn.
-            state[key] = value
+            state[key] = state[key]
     address.defaults[key] = default
     if _is_unseen.get():
         return state[key]
     if follows:
         more["on_change"] = partial(_changed, key, more.get("on_change"))
     is_closed = getattr(container, "open", None) is False
-    value = state[key] if is_closed else draw(label, *arguments, key=key, **more)
+    value: T = state[key] if is_closed else draw(label, *arguments, key=key, **more)
     is_default = value == default and not (follows and key in address.explicit)
     address.drawn[key] = None if is_default or value is None else _text(value)[:maximum]
-    chosen: T = value
-    return chosen
+    return value
 
 
 def _arrived(label: str, key: str, default: Any, read: Read) -> Any:

@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,7 +15,6 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from bertviz_core.corpora import upload_check
@@ -69,7 +68,7 @@ class Gate:
 
     async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Count a file while it arrives; past the room of its session, or of all, Streamlit's own handler ends."""
-        manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
+        manager: Any = runtime.get_instance().uploaded_file_mgr
         count = 0
 
         async def counted() -> Message:

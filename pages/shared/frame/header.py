@@ -119,46 +119,35 @@ def pick_model(label: str, known: list[str], *, key: str, default: str, **more: 
         entered += ", or enter a local folder (written by save_pretrained)"
     if access.downloads != 0:
         entered += ", or enter a hub name"
-    name = choices.selectbox(
-        label,
-        known,
-        key=key,
-        default=default,
-        accept_new_options=bool(entered),
-        format_func=lambda name: names.get(name, name),
-        help=f"`demo` ships with the project. Choose from the list{entered}.{chosen}",
-        **more,
-    )
+    more["help"] = f"`demo` ships with the project. Choose from the list{entered}.{chosen}"
+    more["format_func"] = lambda name: names.get(name, name)
+    more["accept_new_options"] = bool(entered)
+    name = choices.selectbox(label, known, key=key, default=default, **more)
     return find(name or DEMO, access=access)
 
 
 def _settings(checkpoint: Checkpoint, entry: links.Entry) -> tuple[Settings, int]:
     """Draw the settings, those that seldom change in a popover; also returns the number of the first layer and head."""
-    explained = "`paper` follows the authors' code: all token types zero, smoothed entropies."
-    mode = choices.selectbox("Mode", MODES, default=MODES[0], key="mode", width=118, help=explained)
-    weights = choices.selectbox(
-        "Weights",
-        WEIGHTS,
-        default=WEIGHTS[0],
-        key="weights",
-        width=118,
-        disabled=not entry.reads_maps,
-        help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
-        "(Kobayashi et al. 2020). It does not affect sink gradients and ablation.",
+    about = "`paper` follows the authors' code: all token types zero, smoothed entropies."
+    mode = choices.selectbox("Mode", MODES, default=MODES[0], key="mode", width=118, help=about)
+    about = (
+        "`norms` multiplies each attention weight by the length of the vector that the token passes on (Kobayashi et "
+        "al. 2020). It does not affect sink gradients and ablation."
     )
+    look = {"width": 118, "disabled": not entry.reads_maps, "help": about}
+    weights = choices.selectbox("Weights", WEIGHTS, default=WEIGHTS[0], key="weights", **look)
     panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
     with panel:
         longest = checkpoint.max_length or 512
-        explained = f"At most {longest} for this model. Longer inputs are cut or skipped, and counted."
-        length = choices.number(
-            MAX_LENGTH, 8, longest, min(128, longest), key="max_length", follows=True, help=explained
-        )
+        about = f"At most {longest} for this model. Longer inputs are cut or skipped, and counted."
+        look = {"key": "max_length", "follows": True, "help": about}
+        length = choices.number(MAX_LENGTH, 8, longest, min(128, longest), **look)
         limit = choices.number("Limit inputs (0 = all)", 0, key="limit")
         seed = choices.number("Random seed", 0, key="seed")
-        explained = "bfloat16 is for previews: errors up to 0.006 nats."
-        dtype = choices.selectbox("Precision", DTYPES, key="dtype", default=DTYPES[0], help=explained)
-        explained = "Labels as in arrays: 0-0 for 1-1."
-        from_zero = choices.toggle("Count heads from 0", key="zero", help=explained, on_change=_send_head)
+        about = "bfloat16 is for previews: errors up to 0.006 nats."
+        dtype = choices.selectbox("Precision", DTYPES, key="dtype", default=DTYPES[0], help=about)
+        about = "Labels as in arrays: 0-0 for 1-1."
+        from_zero = choices.toggle("Count heads from 0", key="zero", help=about, on_change=_send_head)
         if panel.open:
             size = f"{checkpoint.layers} × {checkpoint.heads} heads, {checkpoint.parameters() / 1e6:,.0f} M parameters"
             st.caption(f"Model: {size}, device: auto.")
@@ -167,20 +156,13 @@ def _settings(checkpoint: Checkpoint, entry: links.Entry) -> tuple[Settings, int
 
 def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
     """Draw the choice of a head between its two buttons; the default is chosen until the reader chooses."""
-    options, shown = (all_labels(checkpoint.layers, checkpoint.heads, first) for first in (1, base))
-    labels = dict(zip(options, shown, strict=True))
+    options = all_labels(checkpoint.layers, checkpoint.heads)
+    labels = dict(zip(options, all_labels(checkpoint.layers, checkpoint.heads, base), strict=True))
+    look: dict[str, Any] = {"label_visibility": "collapsed", "width": 131}
+    look["format_func"] = lambda option: f"Head {labels[option]}"
     with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
         before = st.container(width="content")
-        label = choices.selectbox(
-            "Head",
-            options,
-            key="head",
-            default=default.label(),
-            follows=True,
-            format_func=lambda option: f"Head {labels[option]}",
-            label_visibility="collapsed",
-            width=131,
-        )
+        label = choices.selectbox("Head", options, key="head", default=default.label(), follows=True, **look)
         after = st.container(width="content")
         before.button("Previous head", key="step-previous", on_click=_step, args=(options, -1))
         after.button("Next head", key="step-next", on_click=_step, args=(options, 1))

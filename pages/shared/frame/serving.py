@@ -5,7 +5,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from importlib import import_module
-from typing import cast
+from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -14,7 +14,6 @@ from starlette.routing import Route
 from streamlit import cli_util, env_util, runtime
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.pages_manager import PagesManager
-from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.web.server import server_util
 
 from bertviz_core.models.checkpoint import DEMO, find
@@ -54,7 +53,7 @@ def page_turn() -> Iterator[None]:
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Open a browser, and prepare the first page while the browser loads Streamlit's own code."""
     PagesManager.uses_pages_directory = False  # else files in pages/ run without the frame until app.py has run once
-    sessions = cast("WebsocketSessionManager", runtime.get_instance()._session_mgr)
+    sessions: Any = runtime.get_instance()._session_mgr
     sessions._session_storage = MemorySessionStorage(REMEMBERED, st.get_option("server.disconnectedSessionTTL"))
     for work in (_get_ready, _import_later):
         threading.Thread(target=work, name=work.__name__, daemon=True).start()
