@@ -26,8 +26,7 @@ def folded(label: str, icon: str, key: str, draw: Callable[..., object], *argume
 
 
 def about(formula: str, text: str, computation: Computation) -> None:
-    """Draw the expander that explains a page's numbers: a formula in LaTeX or "", a text in Markdown, the Python code
-    of the computation, and a button that opens the page's section of docs/methods.md, without a network."""
+    """Draw the expander with a formula in LaTeX or "", a text in Markdown, the code, and the section of the methods."""
 
     def draw() -> None:
         if formula:
@@ -43,8 +42,7 @@ def about(formula: str, text: str, computation: Computation) -> None:
 
 
 def methods_section(entry: links.Entry) -> tuple[str, str]:
-    """Heading and Markdown text of the first section of docs/methods.md whose heading has the page's title or section,
-    such as "4. Entropy (3.3; Figure 4)"; of the whole file where there is none."""
+    """Heading and text of the section of docs/methods.md whose heading names a page, else of the whole file."""
     whole = METHODS.read_text(encoding="utf-8")
     for part in re.split(r"(?m)^## ", whole)[1:]:
         heading, _, text = part.partition("\n")

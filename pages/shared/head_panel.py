@@ -21,10 +21,6 @@ from pages.shared.messages import plain
 
 WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
 MAX_CLASSES = 6  # of words, those with the most attention
-SHARES = {
-    "of all words": st.column_config.NumberColumn(format="%.1f%%", width=90),
-    "times": st.column_config.NumberColumn(format="%.1f×", width=60, help="The attention, in shares of such words."),
-}
 
 
 def folded(page: str, selection: Selection) -> None:
@@ -89,11 +85,15 @@ def attended_words(result: DependencyHeads, view: str, selection: Selection, *, 
         names = [f"{name} ({meaning(name)})" if meaning(name) else name for name in attended["name"]]
         attention = 100 * attended["share"]
         shares = {"attention": attention, "of all words": 100 * attended["expected"], "times": attended["times"]}
-        largest = attention[0]
-        bar = st.column_config.ProgressColumn(format="%.0f%%", max_value=largest, width=95)
+        about = "The attention, in shares of such words."
+        config = {
+            title: st.column_config.Column(width=190),
+            "attention": st.column_config.ProgressColumn(format="%.0f%%", max_value=attention[0], width=95),
+            "of all words": st.column_config.NumberColumn(format="%.1f%%", width=90),
+            "times": st.column_config.NumberColumn(format="%.1f×", width=60, help=about),
+        }
         alt = f"How the attention of head {selection.label} to words divides by {title}"
-        formats = SHARES | {"attention": bar, title: st.column_config.Column(width=190)}
-        column.dataframe({title: names} | shares, hide_index=True, height="content", column_config=formats, alt=alt)
+        column.dataframe({title: names} | shares, hide_index=True, height="content", column_config=config, alt=alt)
     to_words = classes.to_words[selection.head]
     text = f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens."
     preferred = [name for scheme in by_scheme for name in classes.preferred(scheme, [selection.head]) if name]

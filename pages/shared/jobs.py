@@ -56,7 +56,7 @@ class Session:
 
 
 def session() -> Session:
-    """The session of the reader whose page runs."""
+    """Of the reader whose page runs."""
     mine: Session = st.session_state.setdefault("session", Session())
     if mine.timer:
         mine.timer.cancel()
@@ -153,9 +153,8 @@ def offer_download(needed: DownloadNeeded) -> None:
 
 @st.fragment(run_every=1.0)
 def _running(jobs: list[Job], *, in_full: bool) -> None:
-    """Draw jobs with progress, rate, time left and Cancel. The page is run again when one is over for this reader, also
-    by this reader's cancel, after which it may go on for others."""
-    if any(job.finished or last(job.key) is not job for job in jobs):
+    """Draw jobs with progress and Cancel, and run the page again when one is over for this reader."""
+    if any(job.finished or last(job.key) is not job for job in jobs):  # it may go on for others after a cancel
         st.rerun()
     for job in jobs:
         text = str(job.progress) if in_full else job.progress.stage

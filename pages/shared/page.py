@@ -40,8 +40,8 @@ def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False)
     """Draw the sentence of a finding; its help has the rule and the paper's statement, which `with_statement` shows."""
     sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
     if with_statement:
-        below = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
-        sentence += f"  \n:gray[{plain(below)}]"
+        note = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
+        sentence += f"  \n:gray[{plain(note)}]"
     paper = f"\n\nThe paper: {plain(shown.statement)}" if shown.statement else ""
     rule = f"**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
     st.markdown(f"{ICONS.get(shown.state, ':gray[:material/pending:]')} {sentence}", help=rule)
@@ -97,11 +97,8 @@ def chart(
     choose: Callable[[Sequence[Any]], None] | None = None,
     height: int | None = None,
 ) -> None:
-    """Draw a figure, which its camera saves as SVG. `alt` describes it, `height` is in pixels.
-
-    The `head` is ringed, and a click on another one chooses it; `choose` replaces that, and takes the `customdata` of
-    the clicked dot.
-    """
+    """Draw a figure, which its camera saves as SVG; `alt` describes it. The `head` is ringed, and a click on another
+    chooses it; `choose` replaces that, and takes the `customdata` of the clicked dot."""
 
     def clicked() -> None:
         points = st.session_state[key]["selection"]["points"]  # none when the figure is drawn again
@@ -130,11 +127,9 @@ def head_map(
     link: str = "",
     height: int | None = None,
 ) -> None:
-    """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. `height` is its maximum.
-
-    Pointing at a head previews `lines`, as `preview` returns them, or those of the short sentence. Beside the map are
-    `cards`, as `encoded_cards` returns them, with a `link` to the viewer.
-    """
+    """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. Pointing at one previews
+    `lines`, from `preview`, or those of the short sentence. Beside the map are `cards`, from `encoded_cards`, with a
+    `link` to the viewer."""
 
     def clicked() -> None:
         if head := st.session_state[key].get("head"):
@@ -196,8 +191,7 @@ def _head_table(
 
 
 class Drawing(NamedTuple):
-    """An SVG, whose text is escaped, with a link to the attention behind it, and the `text` and `link` of each note
-    below it."""
+    """An SVG with escaped text, a link to its attention, and the `text` and `link` of each note below it."""
 
     title: str
     svg: str
@@ -221,8 +215,7 @@ def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
 
 
 def downloads(result: Result) -> None:
-    """Draw buttons that save a result's files as the command line writes them, but for SVG, which figures' cameras
-    save."""
+    """Draw buttons that save a result's files, which are the command line's; figures' cameras save SVG."""
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
     builders = exports.builders(result)
     name = exports.slug(*result.file_parts())

@@ -1,6 +1,7 @@
 """What all sessions share: the store, uploads, models and queues of jobs, one of each; and results, read once."""
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import fields, replace
@@ -64,15 +65,14 @@ def in_background(work: Callable[[], T]) -> Future[T]:
     result: Future[T] = Future()
 
     def run() -> None:
+        time.sleep(DELAY)
         try:
             result.set_result(work())
         except BaseException as error:
             result.set_exception(error)
             raise
 
-    timer = threading.Timer(DELAY, run)
-    timer.daemon = True
-    timer.start()
+    threading.Thread(target=run, daemon=True).start()
     return result
 
 
@@ -101,12 +101,10 @@ def find(request: Request) -> Result | None:
     """The stored result of a request, with its names of files and of the model; None where there is none."""
     names = {source.digest: source.name for source in (request.source, *request.others.values())}
     model = {"name": request.checkpoint.name, "revision": request.checkpoint.revision}
-    return find_by_key(request.key(), request.analysis, names, model)
+    return lookup(request.key(), request.analysis, names, model)
 
 
-def find_by_key(
-    key: str, analysis: str, names: dict[str, str], model: dict[str, str | None] | None = None
-) -> Result | None:
+def lookup(key: str, analysis: str, names: dict[str, str], model: dict[str, str | None] | None = None) -> Result | None:
     """The stored result of a key, read-only because all sessions share it, or None. It gets this reader's `names` of
     corpora, by digest, and of the `model`: another reader may have computed it under other names."""
     try:

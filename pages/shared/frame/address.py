@@ -66,8 +66,7 @@ def arrive(page: str) -> None:
 
 
 def leave(is_complete: bool) -> None:
-    """End a run, or a fragment's: write the choices to the address. After a complete run it loses the parameters of
-    choices that were not drawn."""
+    """Write the choices to the address; after a complete run it has no parameters of choices that were not drawn."""
     address = current()
     if is_complete:
         address.parameters = {}

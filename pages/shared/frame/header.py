@@ -22,8 +22,7 @@ MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages nam
 
 
 def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> None:
-    """Draw the frame of a page; `default_head` finds the head that a page opens on. Raises BertvizError for a model or
-    a corpus that cannot be opened."""
+    """Draw the frame of a page, which opens on `default_head`; raises BertvizError for a missing model or corpus."""
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:

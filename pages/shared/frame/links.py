@@ -16,7 +16,7 @@ from pages.shared.frame import address
 
 FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
-MAX_CHARACTERS = 1000  # of a text in the address
+MAX_CHARACTERS = 1000  # of text in the address
 LABEL = "Open in the attention viewer"
 SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
@@ -55,14 +55,10 @@ def _entry_of(analysis: Analysis) -> Entry:
 BY_SECTION = sorted(map(_entry_of, ANALYSES.values()), key=lambda entry: entry.section)
 HEAD_PAGES = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
 ENTRIES = (*EXPLORE, *BY_SECTION)
-SHIPPED = [entry for entry in BY_SECTION if entry.name in BUILT_IN]
-SECTIONS = {
-    "Explore": [*EXPLORE],
-    "The paper": [entry for entry in SHIPPED if entry.section.startswith("Section")],
-    "Beyond the paper": [entry for entry in SHIPPED if not entry.section.startswith("Section")],
-}
-if installed := [entry for entry in BY_SECTION if entry.name not in BUILT_IN]:
-    SECTIONS["Installed analyses"] = installed
+SECTIONS: dict[str, list[Entry]] = {"Explore": [*EXPLORE], "The paper": [], "Beyond the paper": []}
+for each in BY_SECTION:
+    in_paper = "The paper" if each.section.startswith("Section") else "Beyond the paper"
+    SECTIONS.setdefault(in_paper if each.name in BUILT_IN else "Installed analyses", []).append(each)
 
 
 def pages() -> list[st.Page]:
@@ -87,8 +83,7 @@ def _page(entry: Entry) -> st.Page:
 
 
 def to(name: str, label: str | None = None, icon: str | None = None, /, **own: str) -> None:
-    """Draw a link to a page, with its title and icon unless others are given; `own` are choices that the link makes.
-    Nothing is drawn where there is no such page."""
+    """Draw a link to a page, if it exists, by default with its title and icon; `own` are choices that it makes."""
     for entry in ENTRIES:
         if entry.name == name:
             st.page_link(_page(entry), label=label, icon=icon, query_params=parameters(**own))
@@ -131,8 +126,7 @@ def to_words(words: Sequence[str], dependents: Sequence[int] = (), direction: in
 
 
 def viewer_address(own: dict[str, str]) -> str:
-    """The viewer's address, relative to any page, with choices of its own. Components link to it: with Streamlit's own
-    links, those of the sentences would be most of what a page sends."""
+    """The viewer's address, relative to any page, for links in components; Streamlit's own links are larger."""
     return f"{VIEWER.name}?{urlencode(parameters(**{'head': st.session_state['head']} | own))}"
 
 

@@ -26,7 +26,6 @@ LATER = (
     "transformers.models.bert.modeling_bert",
     "plotly.express",
     "scipy.cluster.hierarchy",
-    "scipy.spatial.distance",
     "sklearn.manifold",
 )
 
@@ -39,8 +38,7 @@ _turns = threading.Semaphore(2)
 
 @contextmanager
 def page_turn() -> Iterator[None]:
-    """Wait until at most one other page runs: all share one interpreter, and of thirty at once even a short one would
-    take thirty times as long."""
+    """Wait until fewer than two pages run: they share one interpreter, and thirty at once would all be slow."""
     is_acquired = _turns.acquire(timeout=PATIENCE)
     try:
         yield

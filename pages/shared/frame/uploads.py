@@ -66,7 +66,7 @@ def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool =
 
 
 def take(role: str) -> CheckedFiles | None:
-    """The checked files for a role, once; None while the check runs, which is drawn. Raises InputError where it fails."""
+    """The checked files for a role, once; None while the check runs, which is drawn. Raises InputError if it fails."""
     mine = jobs.session()
     if mine.check is None or st.session_state.get("checking") != role:
         return None
