@@ -32,8 +32,8 @@ def about(formula: str, text: str, computation: Computation) -> None:
         if formula:
             st.latex(formula)
         st.markdown(text)
-        is_analysis = isinstance(computation, Analysis)
-        st.code(computation.source if is_analysis else inspect.getsource(computation), language="python")
+        code = computation.source if isinstance(computation, Analysis) else inspect.getsource(computation)
+        st.code(code, language="python")
         heading, methods = methods_section(links.entry(address.current().page))
         if st.button(f"Methods, {heading}", key="methods", icon=":material/menu_book:"):
             st.dialog(heading, width="large")(st.markdown)(methods)

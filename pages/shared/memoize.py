@@ -26,7 +26,6 @@ class _Identity(ref[Any]):
     """A weak reference, equal only to those to the same object while that is alive."""
 
     def __init__(self, instance: Any) -> None:
-        super().__init__(instance)
         self.number = id(instance)
 
     def __hash__(self) -> int:

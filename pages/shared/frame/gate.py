@@ -96,7 +96,8 @@ class Gate:
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if not _is_own(headers.get("origin"), headers.get("host")) or self.connected >= self.access.sessions:
+        is_full = self.connected >= self.access.sessions
+        if is_full or not _is_own(headers.get("origin"), headers.get("host")):
             await send({"type": "websocket.close", "code": 1008})  # answered with 403, as it is not open yet
             return
         self.connected += 1

@@ -61,18 +61,13 @@ for each in BY_SECTION:
     SECTIONS.setdefault(in_paper if each.name in BUILT_IN else "Installed analyses", []).append(each)
 
 
-def pages() -> list[st.Page]:
-    """All pages, as Streamlit knows them."""
-    return list(map(_page, ENTRIES))
-
-
 def entry(name: str) -> Entry:
     """The page of this name; the default page for any other, such as the empty one of its address."""
     return next((entry for entry in ENTRIES if entry.name == name), DEFAULT)
 
 
-def _page(entry: Entry) -> st.Page:
-    """A new object each time: `st.navigation` and a page's run change it."""
+def page(entry: Entry) -> st.Page:
+    """A new page for Streamlit: `st.navigation` and a page's run change it."""
     path = FOLDER / f"{entry.name}.py"
 
     def show() -> None:  # imported when it is opened, as a page's file is
@@ -86,7 +81,7 @@ def to(name: str, label: str | None = None, icon: str | None = None, /, **own: s
     """Draw a link to a page, if it exists, by default with its title and icon; `own` are choices that it makes."""
     for entry in ENTRIES:
         if entry.name == name:
-            st.page_link(_page(entry), label=label, icon=icon, query_params=parameters(**own))
+            st.page_link(page(entry), label=label, icon=icon, query_params=parameters(**own))
 
 
 def parameters(**own: str) -> dict[str, str]:
@@ -100,8 +95,9 @@ def menu() -> list[dict[str, Any]]:
     def described(entry: Entry) -> dict[str, str]:
         query = urlencode(parameters(**address.current().visited.get(entry.name, {})))
         path = "./" if entry is DEFAULT else entry.name
+        href = f"{path}?{query}" if query else path
         icon = entry.icon.removeprefix(":material/").removesuffix(":")
-        return {"name": entry.name, "title": entry.title, "icon": icon, "href": f"{path}?{query}" if query else path}
+        return {"name": entry.name, "title": entry.title, "icon": icon, "href": href}
 
     return [{"title": title, "pages": [*map(described, entries)]} for title, entries in SECTIONS.items()]
 
