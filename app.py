@@ -19,8 +19,7 @@ if __name__ != "__main__":  # `streamlit run` imports this file for the server; 
 else:
     with serving.page_turn():
         st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
-        pages = [links.page(entry) for entry in links.ENTRIES]
-        page = st.navigation(pages, position="hidden")  # the sidebar draws its own menu
+        page = st.navigation([*map(links.page, links.ENTRIES)], position="hidden")  # the sidebar draws its own menu
         entry = links.entry(page.url_path)
         is_complete = False
         address.arrive(entry.name)

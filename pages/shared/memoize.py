@@ -32,7 +32,7 @@ class _Identity(ref[Any]):
         return self.number
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self() is not None and self() is other()
+        return isinstance(other, _Identity) and (mine := self()) is not None and mine is other()
 
 
 def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:

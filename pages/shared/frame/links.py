@@ -57,8 +57,10 @@ HEAD_PAGES = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under
 ENTRIES = (*EXPLORE, *BY_SECTION)
 SECTIONS: dict[str, list[Entry]] = {"Explore": [*EXPLORE], "The paper": [], "Beyond the paper": []}
 for each in BY_SECTION:
-    in_paper = "The paper" if each.section.startswith("Section") else "Beyond the paper"
-    SECTIONS.setdefault(in_paper if each.name in BUILT_IN else "Installed analyses", []).append(each)
+    title = "The paper" if each.section.startswith("Section") else "Beyond the paper"
+    if each.name not in BUILT_IN:
+        title = "Installed analyses"
+    SECTIONS.setdefault(title, []).append(each)
 
 
 def entry(name: str) -> Entry:
