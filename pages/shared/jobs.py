@@ -34,7 +34,8 @@ class Session:
 
     @property
     def uploads(self) -> set[Upload]:
-        return {upload for by_address in self.visible.values() for upload in by_address.values()}
+        by_kind = list(self.visible.values())  # copies: another thread may add to them
+        return {upload for by_address in by_kind for upload in list(by_address.values())}
 
     def close(self) -> None:
         """Stop the check when the connection is closed, and end the rest unless the reader comes back."""
@@ -56,7 +57,6 @@ class Session:
 
 
 def session() -> Session:
-    """Of the reader whose page runs."""
     mine: Session = st.session_state.setdefault("session", Session())
     if mine.timer:
         mine.timer.cancel()

@@ -24,7 +24,7 @@ LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every
 
 
 def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
-    """Draw the choices of these kinds and the popover that adds a corpus; return all corpora that can be opened."""
+    """Draw the choices of these kinds and the popover that adds a corpus; return the corpora that can be opened."""
     read = [kind for kind in kinds if kind in KEYS]
     for kind in KEYS:
         _update(kind)
