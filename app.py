@@ -1,6 +1,6 @@
 """The app: page configuration, navigation, the header's controls, the current page, and the server around it."""
 
-import bertviz_core  # noqa: F401  (first: it sets what torch must find in the environment)
+import bertviz_core  # noqa: F401  (first: it sets environment variables that torch reads)
 
 import streamlit as st  # isort: skip
 
@@ -10,17 +10,18 @@ from pages.shared import head_panel, jobs, messages
 from pages.shared.frame import address, header, links, serving
 from pages.shared.views import opening
 
-if __name__ != "__main__":  # `streamlit run` imports the server first; every visit then runs this file as a script
+if __name__ != "__main__":  # `streamlit run` imports this file for the server; every visit then runs it as a script
     try:
-        access_from_environment()  # Streamlit goes on after an error of the lifespan, and answers nothing
+        access_from_environment()  # here, because Streamlit would go on after an error in the lifespan
     except BertvizError as error:
         raise SystemExit(f"{error.what} {error.hint}") from None
     app = st.App(__file__, lifespan=serving.lifespan, routes=serving.ROUTES, middleware=serving.MIDDLEWARE)
 else:
     with serving.page_turn():
         st.set_page_config(page_title="What does it look at?", page_icon="pages/shared/icon.svg", layout="wide")
-        page = st.navigation(links.sections(), position="hidden")  # the sidebar draws its own menu
-        entry, complete = links.entry(page.url_path), False
+        page = st.navigation([*map(links.page, links.ENTRIES)], position="hidden")  # the sidebar draws its own menu
+        entry = links.entry(page.url_path)
+        is_complete = False
         address.arrive(entry.name)
         st.html(header.STYLE)
         notes = st.container()
@@ -30,14 +31,14 @@ else:
                 with header.title_line():
                     head_panel.folded(entry.name, header.current())
             page.run()
-            complete = True
+            is_complete = True
         except DownloadNeeded as needed:
             jobs.offer_download(needed)
         except BertvizError as error:
             messages.error(error)
         except address.PageEnd:
             pass
-        address.leave(complete)
+        address.leave(is_complete)
         with notes:
             address.warn_of_problems()
         serving.first_page_served.set()

@@ -130,8 +130,8 @@ def gallery(results: Results, selection: Selection) -> None:
             counted = f" of {each.n:,} with the {each.counted}" if each.counted else ""
             finds = f"finds {each.accuracy:.1%}{counted}, the best fixed offset {each.baseline:.1%}"
             st.markdown(f"**{plain(each.name)}: head {head.label(selection.base)}** {finds}")
-            icon = ":material/account_tree:"
-            links.to("dependency_heads", "Show all sentences", head, icon, relation=each.name)
+            chosen = {"head": head.label(), "relation": each.name}
+            links.to("dependency_heads", "Show all sentences", **chosen)
         items = []
         for sentence in memoize(surest_sentences, shown, each):
             target = links.to_words(sentence.sentence["words"], sentence.chosen, direction, head=head.label())
@@ -150,16 +150,16 @@ def _card(example: ClearestHead, selection: Selection) -> None:
         tokens = segment.tokens[-LONGEST:] if example.quantity == "to_sep" else segment.tokens[:LONGEST]
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
+        chosen = {"head": example.head.label()}
         control = {ANALYSES[example.analysis].control_key: example.quantity}
-        links.to(example.analysis, "Show all heads", example.head, ":material/grid_on:", **control)
+        links.to(example.analysis, "Show all heads", ":material/grid_on:", **chosen, **control)
         first = str(example.segments[0].number + 1) if example.segments else "1"
-        corpus = {"input": "corpus", "segment": first}
-        links.to("attention_viewer", "Show attention lines", example.head, ":material/hub:", **corpus)
+        links.to("attention_viewer", "Show attention lines", **chosen, input="corpus", segment=first)
 
 
 selection = header.current()
 with header.title_line():
-    links.to("tour", "Take the guided tour", None, ":material/tour:")
+    links.to("tour", "Take the guided tour")
 results = stored.results(selection)
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")

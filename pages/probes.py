@@ -74,7 +74,7 @@ def chosen_file(role: str) -> Source | None:
         st.button("Stop using", key=f"{role}-stop", on_click=state.update, args=({key: ""},), icon=":material/close:")
         icon = ":material/delete:"
         st.button("Delete now", key=f"{role}-delete", on_click=uploads.delete, args=(state[key],), icon=icon)
-    return services.upload(upload)
+    return services.source_of(upload)
 
 
 def numbers() -> list[Metric]:

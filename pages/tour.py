@@ -96,8 +96,10 @@ def slide(step: Step, number: int) -> None:
         at = f" at head {head.label(selection.base)}" if head else ""
         entry = links.entry(step.page)
         quantity = decided[0].quantity if decided else ""
-        settings = {ANALYSES[step.page].control_key: quantity} if step.page in ANALYSES and quantity else {}
-        links.to(step.page, plain(f"Open {entry.title}{at}"), head, entry.icon, **settings, tour=str(number))
+        chosen = {"tour": str(number)} | ({"head": head.label()} if head else {})
+        if step.page in ANALYSES and quantity:
+            chosen[ANALYSES[step.page].control_key] = quantity
+        links.to(step.page, plain(f"Open {entry.title}{at}"), **chosen)
         if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
             st.caption(plain(result.absence))
     with figure:
@@ -212,7 +214,7 @@ def end() -> None:
             with left:
                 page.finding(finding, with_statement=True)
             with right:
-                links.to(entry.name, plain(entry.title), None, entry.icon, tour=str(END))
+                links.to(entry.name, plain(entry.title), tour=str(END))
     stored.offer_missing(of_weights)
 
 
@@ -229,8 +231,8 @@ def own_sentence() -> None:
                 kind: Kind = "primary" if head == selection.head else "secondary"
                 st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs=chosen)
         claim = st.container()
-        own = {"input": "own text", "text": sentence, "tour": str(OWN)}
-        links.to(links.VIEWER.name, links.LABEL, selection.head, links.VIEWER.icon, **own)
+        own = {"head": selection.head.label(), "input": "own text", "text": sentence, "tour": str(OWN)}
+        links.to(links.VIEWER.name, links.LABEL, **own)
     if sentence.strip():
         with figure:
             pane = lines(sentence)

@@ -1,4 +1,4 @@
-"""The chosen head in every stored analysis of this model: its numbers, ranks, nearest heads, and links."""
+"""The chosen head in every stored analysis of the model: its numbers, ranks, most similar heads, and links."""
 
 import streamlit as st
 
@@ -19,25 +19,21 @@ from pages.shared.frame import Selection, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
-WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # so that they fit where the card is narrow
-LARGEST = 6  # classes of words
-SHARES = {
-    "of all words": st.column_config.NumberColumn(format="%.1f%%", width=90),
-    "times": st.column_config.NumberColumn(format="%.1f×", width=60, help="The attention, in shares of such words."),
-}
+WIDTHS = {"quantity": 230, "value": 75, "rank": 75, "baseline": 150}  # pixels that fit a narrow card
+MAX_CLASSES = 6  # of words, those with the most attention
 
 
 def folded(page: str, selection: Selection) -> None:
-    """A popover that is called what the head does, with its numbers; nothing if no result is stored."""
+    """Draw a popover with the head's numbers, whose label is its behavior; nothing if no result is stored."""
     results = stored.results(selection)
     if not results:
         return
     labels = memoize(behavior_labels, results)
     label = "no behavior computed yet"
     if labels is not None:
-        behavior = str(labels[selection.head])
-        does = NONE if behavior == OTHER else BEHAVIORS[behavior][-1]
-        label = memoize(linguistic, results).get(selection.head.label()) or does
+        name = str(labels[selection.head])
+        behavior = NONE if name == OTHER else BEHAVIORS[name][-1]
+        label = memoize(linguistic, results).get(selection.head.label(), behavior)
     panel = st.popover(plain(label), icon=":material/my_location:", key="head-panel", on_change="rerun")
     if panel.open:
         with panel:
@@ -45,9 +41,9 @@ def folded(page: str, selection: Selection) -> None:
 
 
 def card(page: str, results: Results, selection: Selection) -> None:
-    """The head's numbers as a table, its best relations, similar heads, and links that keep the head."""
+    """Draw the head's numbers as a table, its best relations, similar heads, and links to other pages of the head."""
     rows = head_rows(memoize(columns, results), selection.head)
-    shown = [name for name in WIDTHS if any(row[name] for row in rows)]  # few have a baseline
+    shown = [name for name in WIDTHS if any(row[name] for row in rows)]  # few quantities have a baseline
     alt = f"Every stored number of head {selection.label}, with its rank among all heads"
     widths = {name: st.column_config.Column(width=pixels) for name, pixels in WIDTHS.items()}
     st.dataframe(rows, hide_index=True, height="content", column_config=widths, column_order=shown, alt=alt)
@@ -58,46 +54,56 @@ def card(page: str, results: Results, selection: Selection) -> None:
         st.dataframe(rows, hide_index=True, height="content", alt=f"The best relations of head {selection.label}")
     if isinstance(dependencies := results.get("dependency_heads"), DependencyHeads):
         attended_words(dependencies, DEFAULT_VIEW, selection, narrow=page != "overview")
-    if near := nearest(results, selection.head):
-        alike = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in near)
-        st.markdown(f"**Most similar heads** (divergence, {result_of(results, Clustering).unit}): {plain(alike)}")
-    causal = (result for result in results.values() if result.provenance["model"].get("causal"))
-    for restriction in filter(None, (result.default_view().restriction for result in causal)):
-        st.caption(restriction)
+    if similar := nearest(results, selection.head):
+        listed = ", ".join(f"{other.label(selection.base)} ({distance:.3g})" for other, distance in similar)
+        st.markdown(f"**Most similar heads** (divergence, {result_of(results, Clustering).unit}): {plain(listed)}")
+    for result in results.values():
+        if result.provenance["model"].get("causal") and (restriction := result.default_view().restriction):
+            st.caption(restriction)
     corpora = {result.provenance["corpus"]["name"] for result in results.values()}
     st.caption(plain(f"Stored results of {selection.checkpoint.label} on {', '.join(sorted(corpora))}."))
     with st.container(horizontal=True, gap="small"):
         for entry in links.HEAD_PAGES:
             if entry.name != page:
-                links.to(entry.name, entry.title, None, entry.icon)
+                links.to(entry.name)
 
 
 def attended_words(result: DependencyHeads, view: str, selection: Selection, *, narrow: bool = False) -> None:
-    """The head's attention to words by part of speech and by relation; one table under the other where it is narrow."""
+    """Draw the head's attention to words by part of speech and by relation, one table below the other if `narrow`."""
     classes = memoize(WordClasses, result)
-    by_scheme = {scheme: classes.attended(scheme, selection.head)[:LARGEST] for scheme in classes.schemes(view)}
-    by_scheme = {scheme: each for scheme, each in by_scheme.items() if len(each)}
+    by_scheme = {}
+    for scheme in classes.schemes(view):
+        attended = classes.attended(scheme, selection.head)
+        if len(attended):
+            by_scheme[scheme] = attended[:MAX_CLASSES]
     if not by_scheme:
         return
     st.markdown(f"**Words that head {selection.label} attends to** (% of its attention to words)")
     table_columns = [st.container() for _ in by_scheme] if narrow else st.columns(len(by_scheme))
-    for column, (scheme, each) in zip(table_columns, by_scheme.items(), strict=True):
+    for column, (scheme, attended) in zip(table_columns, by_scheme.items(), strict=True):
         title = "relation" if scheme == view else scheme
-        names = [f"{name} ({meaning(name)})" if meaning(name) else name for name in each["name"]]
-        shares = {"attention": 100 * each["share"], "of all words": 100 * each["expected"], "times": each["times"]}
-        largest = 100 * each["share"][0]
-        bar = st.column_config.ProgressColumn(format="%.0f%%", max_value=largest, width=95)
+        names = [f"{name} ({meaning(name)})" if meaning(name) else name for name in attended["name"]]
+        attention = 100 * attended["share"]
+        shares = {"attention": attention, "of all words": 100 * attended["expected"], "times": attended["times"]}
+        about = "The attention, in shares of such words."
+        config = {
+            title: st.column_config.Column(width=190),
+            "attention": st.column_config.ProgressColumn(format="%.0f%%", max_value=attention[0], width=95),
+            "of all words": st.column_config.NumberColumn(format="%.1f%%", width=90),
+            "times": st.column_config.NumberColumn(format="%.1f×", width=60, help=about),
+        }
         alt = f"How the attention of head {selection.label} to words divides by {title}"
-        formats = SHARES | {"attention": bar, title: st.column_config.Column(width=190)}
-        column.dataframe({title: names} | shares, hide_index=True, height="content", column_config=formats, alt=alt)
+        column.dataframe({title: names} | shares, hide_index=True, height="content", column_config=config, alt=alt)
     to_words = classes.to_words[selection.head]
-    preferred = [text for scheme in by_scheme for text in classes.preferred(scheme, [selection.head]) if text]
-    beyond = f" Beyond their share it attends most to {' and '.join(preferred)}." if preferred else ""
-    st.caption(plain(f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens.{beyond}"))
+    text = f"{to_words:.0%} of this head's attention goes to words, the rest to special tokens."
+    preferred = [name for scheme in by_scheme for name in classes.preferred(scheme, [selection.head]) if name]
+    if preferred:
+        text += f" Beyond their share it attends most to {' and '.join(preferred)}."
+    st.caption(plain(text))
 
 
 def map_of(results: Results, base: int) -> HeadMap:
-    """The map of all heads by what they do."""
+    """The map of all heads, with a marker for each behavior."""
     labels = memoize(behavior_labels, results)
     named = memoize(linguistic, results)
     assert labels is not None, "drawn only where surface patterns or entropy is stored"

@@ -1,5 +1,5 @@
 """One reader's session and its jobs; other readers' are never shown. On a public server jobs and uploads end with the
-session; on one's own machine jobs run to their end, and uploads stay."""
+session; in a local app jobs run to their end, and uploads stay."""
 
 import secrets
 from collections.abc import Callable
@@ -16,34 +16,39 @@ from bertviz_core.corpora.upload_check import UploadCheck
 from bertviz_core.engine.jobs import Job, JobQueue
 from bertviz_core.engine.uploads import Upload
 from bertviz_core.errors import BertvizError, Cancelled, DownloadNeeded, StoreError
-from bertviz_core.tasks import Task
 from pages.shared import messages, services
 
 GRACE = 120.0  # seconds for which Streamlit keeps a session whose connection is closed
-REMEMBERED = 50  # of this reader's jobs
+MAX_JOBS = 50  # of a session, the latest
 
 
 @dataclass(eq=False)
 class Session:
     """The state of one reader."""
 
-    name: str = field(default_factory=lambda: secrets.token_hex(16))  # secret: jobs know the session by it
-    jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest at the end
-    uploads: list[Upload] = field(default_factory=list)  # on a public server
-    check: UploadCheck | None = None  # of an upload, which runs
-    leaving: Timer | None = None  # runs out when the connection has been closed for too long
+    name: str = field(default_factory=lambda: secrets.token_hex(16))  # a secret, which identifies the session to jobs
+    jobs: dict[str, Job] = field(default_factory=dict)  # by key, the latest last
+    visible: dict[str, dict[str, Upload]] = field(default_factory=dict)  # uploads by kind of corpus and address
+    check: UploadCheck | None = None  # the running check of an upload
+    timer: Timer | None = None  # ends the session, after its connection was closed
+
+    @property
+    def uploads(self) -> set[Upload]:
+        by_kind = list(self.visible.values())  # copies: another thread may add to them
+        return {upload for by_address in by_kind for upload in list(by_address.values())}
 
     def close(self) -> None:
-        """The connection is closed: stop the check, and end everything else unless the reader comes back."""
+        """Stop the check when the connection is closed, and end the rest unless the reader comes back."""
         if self.check:
             self.check.end()
-        if services.access().public and (self.uploads or any(queue.jobs_of(self.name) for queue in services.queues())):
-            self.leaving = Timer(GRACE, self.end)
-            self.leaving.daemon = True  # does not delay the server's end
-            self.leaving.start()
+        has_jobs = any(queue.jobs_of(self.name) for queue in services.queues())
+        if services.access().public and (has_jobs or self.uploads):
+            self.timer = Timer(GRACE, self.end)
+            self.timer.daemon = True  # does not delay the server's end
+            self.timer.start()
 
     def end(self) -> None:
-        """Withdraw from the jobs, and delete the uploads."""
+        """Leave the jobs, and delete the uploads."""
         for queue in services.queues():
             queue.leave_all(self.name)
         for upload in self.uploads:
@@ -53,20 +58,19 @@ class Session:
 
 def session() -> Session:
     mine: Session = st.session_state.setdefault("session", Session())
-    if mine.leaving:
-        mine.leaving.cancel()
-        mine.leaving = None
+    if mine.timer:
+        mine.timer.cancel()
     return _connected(mine.name, mine)
 
 
 @st.cache_resource(scope="session", show_spinner=False, on_release=Session.close)
 def _connected(name: str, _session: Session) -> Session:
-    """Streamlit releases it when the connection is closed, and asks for it anew in a session that comes back."""
+    """Streamlit releases it when the connection is closed, and a session that comes back calls this again."""
     return _session
 
 
-def submit(key: str, title: str, task: Callable[[], Task], queue: JobQueue | None = None) -> None:
-    """Queue a job, or join the one that runs; a job that cannot be queued ends at once with the error."""
+def submit(key: str, title: str, task: Callable[[], tasks.Task], queue: JobQueue | None = None) -> None:
+    """Queue a job, or join the unfinished one of this key; a job that cannot be queued fails at once."""
     mine = session()
     try:
         services.store().check()
@@ -75,17 +79,17 @@ def submit(key: str, title: str, task: Callable[[], Task], queue: JobQueue | Non
         job = Job(key, title).finish("failed", error)
     mine.jobs.pop(key, None)
     mine.jobs[key] = job
-    while len(mine.jobs) > REMEMBERED:
+    if len(mine.jobs) > MAX_JOBS:
         del mine.jobs[next(iter(mine.jobs))]
 
 
 def everything_key(requests: list[Request]) -> str:
-    """The key of one job for all these requests, in which `last_of` finds each."""
+    """The key of one job for all these requests, which has the key of each: see `last_of`."""
     return "all/" + "/".join(request.key() for request in requests)
 
 
 def cancel(job: Job) -> None:
-    """Withdraw this reader's request. To this reader the job is over, even if others still want it."""
+    """Leave a job, which is over for this reader even if others still wait for it."""
     for queue in services.queues():
         queue.leave(job, session().name)
     if not job.finished:
@@ -93,14 +97,16 @@ def cancel(job: Job) -> None:
 
 
 def last(key: str) -> Job | None:
+    """This reader's last job of this key."""
     return session().jobs.get(key)
 
 
 def last_of(request: Request) -> Job | None:
-    """This reader's last job that computes this result: one for everything, its own, or one that shares its pass."""
-    keys = [request.key(), *(other.key() for other in shared(request))]
-    wider = [job for job in unfinished() if request.key() in job.key.split("/")]
-    return next(filter(None, [*wider, *map(last, keys)]), None)
+    """This reader's last job that computes a result: an unfinished one for everything, or one of the shared pass."""
+    key = request.key()
+    wider = [job for job in unfinished() if key in job.key.split("/")]
+    own = [last(key), *(last(other.key()) for other in shared(request))]
+    return next(filter(None, [*wider, *own]), None)
 
 
 def unfinished() -> list[Job]:
@@ -108,20 +114,21 @@ def unfinished() -> list[Job]:
 
 
 def is_running(job: Job | None, stored: str = "No result was stored; finished parts are kept.") -> bool:
-    """Draw this reader's last job, if there was any: its progress while it runs, else why there is no result and what
-    is `stored` after a cancel, which is not an error. Returns whether it runs."""
-    if job is not None and not job.finished:
+    """Whether a job waits or runs. Draws its progress, its error or, after a cancel, what is `stored` all the same."""
+    if job is None:
+        return False
+    if not job.finished:
         _running([job], in_full=True)
         return True
-    if job is not None and job.state == "cancelled":
+    if job.state == "cancelled":
         st.caption(f":material/stop: Cancelled. {stored}")
-    elif job is not None and job.error is not None:
+    elif job.error is not None:
         messages.error(job.error)
     return False
 
 
 def announce() -> None:
-    """This reader's jobs, in the sidebar of every page; one that has ended is announced once."""
+    """Draw this reader's unfinished jobs, in the sidebar of every page, and announce once each that has ended."""
     mine = session().jobs.values()
     before = st.session_state.get("jobs announced", ())
     st.session_state["jobs announced"] = ended = [job for job in mine if job.finished]
@@ -133,23 +140,21 @@ def announce() -> None:
 
 
 def offer_download(needed: DownloadNeeded) -> None:
-    """Show the size of a hub model, and download it only on request."""
+    """Draw the size of a hub model and the button that downloads it, or the running download."""
     key = f"download/{needed.name}"
     if is_running(last(key), ""):
         return
     st.header("Download required")
     st.write(f"{messages.plain(needed.what)} Nothing else is downloaded, and code from the model is never run.")
-    job = key, "Download", lambda: tasks.download(needed.name, None, [], services.store()), services.downloads()
     label = f"Download {needed.size / 1e6:,.0f} MB"
-    icon = ":material/download:"
-    st.button(label, type="primary", icon=icon, on_click=submit, args=job)
+    job = (key, "Download", lambda: tasks.download(needed.name, None, [], services.store()), services.downloads())
+    st.button(label, type="primary", icon=":material/download:", on_click=submit, args=job)
 
 
 @st.fragment(run_every=1.0)
 def _running(jobs: list[Job], *, in_full: bool) -> None:
-    """Draw running jobs: progress, rate, time left, and Cancel. The page is run again when one is over for this reader:
-    after this reader's cancel it may go on for others."""
-    if any(job.finished or last(job.key) is not job for job in jobs):
+    """Draw jobs with progress and Cancel, and run the page again when one is over for this reader."""
+    if any(job.finished or last(job.key) is not job for job in jobs):  # it may go on for others after a cancel
         st.rerun()
     for job in jobs:
         text = str(job.progress) if in_full else job.progress.stage

@@ -1,4 +1,4 @@
-"""Values derived from a stored result alone, computed once for all sessions: no caller may change them."""
+"""Values that follow from stored results alone, computed once for all sessions: no caller may change them."""
 
 import threading
 from collections import OrderedDict
@@ -17,32 +17,28 @@ from bertviz_core.viewer import InputAttention
 
 T = TypeVar("T")
 MAX_BYTES = 256_000_000  # of all values: a map of 80 x 64 heads has 1.1 MB, of 12 x 12 0.03
-RESULT_BYTES = 4_000_000  # that a value counts as which is a result itself: its arrays may be another's too
-ATOMS = (str, bytes, int, float, type(None))  # the most of a figure
-_values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # each with its bytes and those of its key
+RESULT_BYTES = 4_000_000  # assumed for a value that is a result: its arrays may be those of another result
+_values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()  # (value, bytes of key and value), the last used last
 _lock = threading.Lock()
 
 
-class _Identity:
-    """Equal only to the identity of the same object, as long as it is alive."""
+class _Identity(ref[Any]):
+    """A weak reference, equal only to those to the same object while that is alive."""
 
-    __slots__ = ("number", "object")
-
-    def __init__(self, instance: Result | InputAttention | pd.DataFrame) -> None:
+    def __init__(self, instance: Any) -> None:
         self.number = id(instance)
-        self.object = ref(instance)
 
     def __hash__(self) -> int:
         return self.number
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and (mine := self.object()) is not None and mine is other.object()
+        return isinstance(other, _Identity) and (mine := self()) is not None and mine is other()
 
 
 def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
-    """Return work(*arguments, **options), cached for all sessions. `work` is a function of a module, without effects;
-    arguments are results, inputs' attention and frames (by identity), arrays (by their numbers), hashable values, and
-    mappings and tuples of these."""
+    """Return work(*arguments, **options), cached for all sessions. `work` is a function of a module, without side
+    effects. Arguments are compared by identity (results, inputs' attention, frames) or by value (arrays, hashable
+    values, and mappings and tuples of any of these)."""
     key = (work, *map(_identity, arguments), _identity(options))
     with _lock:
         if key in _values:
@@ -54,15 +50,15 @@ def memoize(work: Callable[..., T], *arguments: Any, **options: Any) -> T:
         value.setflags(write=False)
     size = RESULT_BYTES if isinstance(value, Result) else bytes_of(key) + bytes_of(value)
     with _lock:
-        value, _ = _values.setdefault(key, (value, size))  # another thread may have computed it meanwhile
+        value, _ = _values.setdefault(key, (value, size))  # another thread may have been faster
         while sum(size for _, size in _values.values()) > MAX_BYTES:
             _values.popitem(last=False)
     return value
 
 
 def bytes_of(value: Any, counted: set[int] | None = None) -> int:
-    """Bytes of a value with all that it holds, each part once; `counted` are the parts that do not count again."""
-    if isinstance(value, ATOMS):
+    """Bytes of a value and all its parts, each counted once; `counted` are the identities of those counted already."""
+    if isinstance(value, str | bytes | int | float | None):  # the most of a figure
         return getsizeof(value)
     counted = set() if counted is None else counted
     if id(value) in counted:
@@ -73,7 +69,7 @@ def bytes_of(value: Any, counted: set[int] | None = None) -> int:
     if isinstance(value, pd.DataFrame):
         return int(value.memory_usage(deep=True).sum())
     if isinstance(value, HeadMap):
-        value.encoded  # what is sent with every run, encoded at first use
+        value.encoded  # cached at its first use, which is yet to come
     parts = [*value.keys(), *value.values()] if isinstance(value, Mapping) else value
     if not isinstance(parts, list | tuple):
         parts = list(getattr(value, "__dict__", {}).values())
@@ -81,6 +77,7 @@ def bytes_of(value: Any, counted: set[int] | None = None) -> int:
 
 
 def _identity(argument: Any) -> Any:
+    """The part of a key that stands for an argument."""
     if isinstance(argument, Result | InputAttention | pd.DataFrame):
         return _Identity(argument)
     if isinstance(argument, Mapping):

@@ -1,9 +1,7 @@
-"""Errors and notes, in the project's words; nothing that came from a file is ever read as markup."""
+"""Errors, notes and other texts as Markdown, in which nothing that came from a file is read as markup."""
 
 import re
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -12,21 +10,22 @@ from bertviz_core.models.labels import isolated
 from bertviz_core.models.tokens import BYTES, SPACE_MARKS
 from pages.shared import services
 
-ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where Markdown's bare addresses break
+ADDRESS = re.compile(r"(?<=:)(?=//)|(?<=www)(?=\.)|(?<=@)", re.IGNORECASE)  # where to break bare addresses
 PATH = re.compile(r"(?<![\w./:])(?:/[^/\s'\"“”]+)+/?")
 
 
 def plain(text: str) -> str:
-    """Escape a text for Markdown, and keep it apart from text of another writing direction."""
-    apart = ADDRESS.sub("\u2060", isolated(text))  # a backslash does not keep a bare address from becoming a link
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in apart)
+    """Escape a text for Markdown, and isolate it from text of another writing direction."""
+    unlinked = ADDRESS.sub("\u2060", isolated(text))  # a backslash does not keep a bare address from becoming a link
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()#+-.!|<>$~:" else c for c in unlinked)
 
 
 def joined(tokens: str) -> str:
-    """Tokens between spaces as text: the pieces of a word together, and nothing in them markup."""
+    """Tokens with spaces between them as Markdown text, in which the pieces of a word are joined."""
     if any(mark in tokens for mark in SPACE_MARKS) and " ##" not in tokens:
         text = tokens.replace(" ", "")
-        text = bytes(map(BYTES.__getitem__, text)).decode(errors="replace") if BYTES.keys() >= set(text) else text
+        if BYTES.keys() >= set(text):
+            text = bytes(BYTES[letter] for letter in text).decode(errors="replace")
         return plain(" ".join(text.replace("▁", " ").split()))
     return plain(re.sub(r"(?<!\]) ##", "", tokens))  # [CLS] and [SEP] have no further pieces
 
@@ -38,17 +37,12 @@ def error(problem: BertvizError) -> None:
 
 
 def note(problem: BertvizError) -> None:
-    """Draw a note on what is not available, and a hint; it is not an error."""
+    """Draw a note that something is not available, with a hint."""
     st.info(f"{_without_folders(problem.what)} {_without_folders(problem.hint)}", icon=":material/info:")
 
 
-@st.fragment(run_every=1.0)
-def rerun_after(work: Future[Any]) -> None:
-    """Draw the page again when work in the background is done."""
-    if work.done():
-        st.rerun()
-
-
 def _without_folders(text: str) -> str:
-    """Escape an error text; on a public server paths are the names at their ends, whether they exist or not."""
-    return plain(PATH.sub(lambda path: Path(path[0]).name, text) if services.access().public else text)
+    """Escape an error text; on a public server only the last name of each path is left."""
+    if services.access().public:
+        text = PATH.sub(lambda path: Path(path[0]).name, text)
+    return plain(text)

@@ -26,40 +26,40 @@ from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 
 ICONS = {SHOWN: ":green[:material/check_circle:]", NOT_SHOWN: ":red[:material/cancel:]"}
-Metric = tuple[str, str, str]  # label, value, and what stands beside it, such as the paper's number
+Metric = tuple[str, str, str]  # label, value, and a note such as the paper's number
 
 
 def controls() -> tuple[DeltaGenerator, DeltaGenerator]:
-    """One line between a page's title and its claim: the room for choices made often, and the popover for others."""
+    """The line between a page's title and its finding: a container of frequent choices, and the popover of others."""
     line = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
     often = line.container(horizontal=True, vertical_alignment="bottom")
     return often, line.popover("Options", icon=":material/tune:", key="page-options", on_change="rerun")
 
 
 def finding(shown: Finding, *, bold: bool = False, with_statement: bool = False) -> None:
-    """The sentence of a finding, its rule and the paper's statement on pointing; `with_statement` under it too."""
+    """Draw the sentence of a finding; its help has the rule and the paper's statement, which `with_statement` shows."""
     sentence = f"**{plain(shown.sentence)}**" if bold else plain(shown.sentence)
     if with_statement:
-        beside = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
-        sentence += f"  \n:gray[{plain(beside)}]"
+        note = f"The paper, section {shown.section}: {shown.statement}" if shown.statement else "Beyond the paper."
+        sentence += f"  \n:gray[{plain(note)}]"
     paper = f"\n\nThe paper: {plain(shown.statement)}" if shown.statement else ""
     rule = f"**{shown.state.capitalize()}.** Rule: {plain(shown.rule)}{paper}"
     st.markdown(f"{ICONS.get(shown.state, ':gray[:material/pending:]')} {sentence}", help=rule)
 
 
 def restriction(result: Result) -> None:
-    """What a causal mask leaves of the numbers, where it does."""
+    """Draw what a causal mask leaves of the numbers, if the model has one."""
     if result.restriction:
         st.info(result.restriction, icon=":material/visibility:")
 
 
 def metrics(entries: Sequence[Metric]) -> None:
-    for column, (label, value, beside) in zip(st.columns(len(entries)), entries, strict=True):
-        column.metric(label, value, beside, delta_color="off", delta_arrow="off", border=True, height="stretch")
+    for column, (label, value, note) in zip(st.columns(len(entries)), entries, strict=True):
+        column.metric(label, value, note, delta_color="off", delta_arrow="off", border=True, height="stretch")
 
 
 class PrevalidatedFigure(BaseFigure):
-    """A figure that was validated when it was built: Streamlit would have plotly validate a plain dict again."""
+    """A figure that was validated when it was built; plotly would validate a plain dict again."""
 
     def __init__(self, spec: dict[str, Any]) -> None:
         self._spec = spec
@@ -69,22 +69,22 @@ class PrevalidatedFigure(BaseFigure):
 
 
 def drawn(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> FigureSpec:
-    """The drawing of build(*arguments, **options), made once for all sessions; see `memoize` for the arguments."""
-    return memoize(_drawing, build, arguments, tuple(options.items()))
+    """The figure build(*arguments, **options) as it is sent, built once for all sessions; see `memoize`."""
+    return memoize(_spec, build, *arguments, **options)
 
 
-def _drawing(build: Callable[..., go.Figure], arguments: tuple[Any, ...], options: tuple[Any, ...]) -> FigureSpec:
-    return FigureSpec.of(build(*arguments, **dict(options)))
+def _spec(build: Callable[..., go.Figure], *arguments: Any, **options: Any) -> FigureSpec:
+    return FigureSpec.of(build(*arguments, **options))
 
 
 def picture_name(*shows: str) -> str:
-    """File name of a picture without its suffix: what it shows, the model (of a path the folder), the corpora."""
+    """File name of a picture without its suffix: what it shows, the model and the corpora."""
     model, corpora = st.session_state.get("files", ("", ""))
     return exports.slug(*shows, Path(model).name, corpora)
 
 
 def choose_head(data: Sequence[Any]) -> None:
-    """Choose the head that a clicked dot is of, in a callback."""
+    """Choose the head whose label is the first `data` of a clicked dot, in a callback."""
     address.choose(head=data[0])
 
 
@@ -97,9 +97,8 @@ def chart(
     choose: Callable[[Sequence[Any]], None] | None = None,
     height: int | None = None,
 ) -> None:
-    """A figure, whose camera saves SVG; `alt` says what it shows. The `head` is ringed, and a click on another chooses
-    it; `choose` takes what a clicked dot has as `customdata`, where a click does anything else. `height` is in pixels.
-    """
+    """Draw a figure, which its camera saves as SVG; `alt` describes it. The `head` is ringed, and a click on another
+    chooses it; `choose` replaces that, and takes the `customdata` of the clicked dot."""
 
     def clicked() -> None:
         points = st.session_state[key]["selection"]["points"]  # none when the figure is drawn again
@@ -109,16 +108,16 @@ def chart(
     drawing = figure if isinstance(figure, FigureSpec) else FigureSpec.of(figure)
     spec = drawing.spec(head, st.session_state.get("origin", ""))
     spec["layout"]["height"] = height or spec["layout"]["height"]
-    # Wide enough for every legend, at any width of the window.
+    # The picture is wide enough for every legend, at any width of the window.
     picture = {"format": "svg", "filename": picture_name(key), "width": 1000, "height": spec["layout"]["height"]}
-    only_camera = {"modeBarButtons": [["toImage"]], "displaylogo": False}  # more buttons would cover the legend
-    config = only_camera | {"toImageButtonOptions": picture}
+    buttons = [["toImage"]]  # more would cover the legend
+    config = {"modeBarButtons": buttons, "displaylogo": False, "toImageButtonOptions": picture}
     clicks: dict[str, Any] = {"on_select": clicked, "selection_mode": "points"} if head or choose else {}
     st.plotly_chart(PrevalidatedFigure(spec), key=key, alt=alt, config=config, **clicks)
 
 
 def head_map(
-    described: HeadMap,
+    squares: HeadMap,
     key: str,
     alt: str,
     selection: Selection,
@@ -128,25 +127,25 @@ def head_map(
     link: str = "",
     height: int | None = None,
 ) -> None:
-    """The map of heads with the chosen head ringed, where it has that head; a click, Enter or Space chooses one.
-    `lines`: what pointing at a head previews, as `preview` gives it; without, the short sentence. `cards`: what stands
-    beside the map, as `encoded_cards` gives it, with a `link` into the viewer. `height`: pixels that it may take."""
+    """Draw a map of heads with the chosen one ringed; a click, Enter or Space chooses another. Pointing at one previews
+    `lines`, from `preview`, or those of the short sentence. Beside the map are `cards`, from `encoded_cards`, with a
+    `link` to the viewer."""
 
     def clicked() -> None:
         if head := st.session_state[key].get("head"):
             address.choose(head=head)
 
-    origin = st.session_state.get("origin", "")
-    name = picture_name(key)
-    data = {"chosen": selection.head.label(), "alt": alt, "origin": origin, "name": name, "height": height}
-    changing = json.dumps(data | {"link": link}).encode()
-    # One JSON object a line: Streamlit would write and check lists for thousands of heads again with every run.
-    parts = changing, described.encoded, cards, preview.of(selection) if lines is None else lines
+    data = {"chosen": selection.head.label(), "alt": alt, "name": picture_name(key), "height": height, "link": link}
+    data["origin"] = st.session_state.get("origin", "")
+    if lines is None:
+        lines = preview.of(selection)
+    # One JSON object a line: Streamlit would encode and check lists for thousands of heads again with every run.
+    parts = (json.dumps(data).encode(), squares.encoded, cards, lines)
     component("head_map")(data=b"\n".join(filter(None, parts)), key=key, on_head_change=clicked)
 
 
 def clickable_table(frame: Any, key: str, choose: Callable[[int], None], alt: str, **look: Any) -> None:
-    """A sortable table; a click on a row gives `choose` its number. `look` is Streamlit's."""
+    """Draw a sortable table; a click on a row calls `choose` with its number. `look` goes to Streamlit."""
 
     def clicked() -> None:
         if rows := st.session_state[key]["selection"]["rows"]:
@@ -163,38 +162,36 @@ def table(
     decimals: Mapping[str, int] | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> None:
-    """All heads, sortable; a click on a row chooses the head. `frame` is from `memoize`: so the table is made once.
-    `columns` are shown besides layer and head, some with `decimals` and `titles` of their own."""
+    """Draw a sortable table with a row for each head; a click on a row chooses the head. `columns` are shown besides
+    layer and head, some with their own `decimals` and `titles`. A `frame` from `memoize` is converted once."""
     arrow, formats, labels = memoize(_head_table, frame, tuple(columns), selection.base, decimals or {})
-    named = {name: (titles or {}).get(name) or registry.label(name).replace("_", " ") for name in columns}
-    numbers = {
-        name: st.column_config.NumberColumn(named[name], format=formats[name]) for name in columns if name in formats
-    }
-    clickable_table(
-        arrow,
-        key,
-        lambda row: address.choose(head=labels[row]),
-        "A row for each head, with every quantity",
-        column_config=named | numbers,
-        height=320,
-    )
+
+    def choose(row: int) -> None:
+        address.choose(head=labels[row])
+
+    config: dict[str, Any] = {}
+    for name in columns:
+        title = (titles or {}).get(name) or registry.label(name).replace("_", " ")
+        config[name] = st.column_config.NumberColumn(title, format=formats[name]) if name in formats else title
+    alt = "A row for each head, with every quantity"
+    clickable_table(arrow, key, choose, alt, column_config=config, height=320)
 
 
 def _head_table(
     frame: pd.DataFrame, columns: tuple[str, ...], base: int, decimals: Mapping[str, int]
 ) -> tuple[pa.Table, dict[str, str], list[str]]:
-    """A table as Streamlit sends it, the formats of its numbers, and the labels of the rows' heads."""
+    """The table that Streamlit sends, the formats of its numbers, and the labels of the rows' heads."""
     shown = frame[["layer", "head", *columns]].assign(layer=frame["layer"] + base - 1, head=frame["head"] + base - 1)
     largest = shown.select_dtypes("floating").abs().max()
-    digits = {name: 3 if value >= 0.1 else 4 if value >= 0.01 else 6 for name, value in largest.items()}
-    formats = {str(name): f"%.{count}f" for name, count in (digits | dict(decimals)).items()}
-    formats |= {str(name): "%.1e" for name, value in largest.items() if 0 < value < 1e-4}
+    formats = {}
+    for name, value in largest.items():
+        digits = 3 if value >= 0.1 else 4 if value >= 0.01 else 6
+        formats[str(name)] = "%.1e" if 0 < value < 1e-4 else f"%.{decimals.get(str(name), digits)}f"
     return pa.Table.from_pandas(shown, preserve_index=False), formats, list(frame["label"])
 
 
 class Drawing(NamedTuple):
-    """An SVG, whose own text is escaped already, with a link to the attention behind it, and the `text` and `link` of
-    each note below it."""
+    """An SVG with escaped text, a link to its attention, and the `text` and `link` of each note below it."""
 
     title: str
     svg: str
@@ -203,23 +200,22 @@ class Drawing(NamedTuple):
 
 
 def drawings(items: Sequence[Drawing], key: str) -> None:
-    """Inline SVG, one under the other: hover texts work, and lines take the theme's text color."""
+    """Draw SVG inline, one under the other: hover texts work, and lines have the theme's text color."""
     files = [f"{picture_name(item.title.partition(':')[0])}.svg" for item in items]
     data = [item._asdict() | {"file": file} for item, file in zip(items, files, strict=True)]
     component("drawings", html='<div class="drawings"></div>')(data=data, key=key)
 
 
 def offer_files(files: Mapping[str, tuple[str, Callable[[], bytes]]]) -> None:
-    """A button for each file: label -> its name, and what makes its bytes when the button is clicked."""
+    """Draw a button for each file, by label: the file's name, and the function that builds its bytes on a click."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        for text, (name, build) in files.items():
-            key = f"download-{text}"
-            icon = ":material/download:"
-            st.download_button(text, data=build, file_name=name, on_click="ignore", icon=icon, key=key)
+        for label, (name, build) in files.items():
+            key = f"download-{label}"
+            st.download_button(label, build, name, on_click="ignore", icon=":material/download:", key=key)
 
 
 def downloads(result: Result) -> None:
-    """Buttons that save the bytes that the command line writes, built on click; a figure's camera saves SVG."""
+    """Draw buttons that save a result's files, which are the command line's; figures' cameras save SVG."""
     titles = {".tex": "LaTeX", ".safetensors": "safetensors", ".zip": "ZIP: all tables"}
     builders = exports.builders(result)
     name = exports.slug(*result.file_parts())

@@ -1,4 +1,4 @@
-"""What a head does on one short sentence, beside every map of heads: stored, or measured in the background."""
+"""The attention of all heads on a short sentence, for maps of heads: stored, or measured in the background."""
 
 from concurrent.futures import Future
 from contextlib import suppress
@@ -8,13 +8,13 @@ import streamlit as st
 
 from bertviz_core.errors import BertvizError
 from bertviz_core.viewer.preview import measure, of_stored, preview_key
-from pages.shared import messages, services
+from pages.shared import services
 from pages.shared.frame import Selection
 from pages.shared.memoize import memoize
 
 
 def of(selection: Selection) -> bytes:
-    """The preview of the chosen model as JSON; empty until it is measured, and for a model that cannot run it."""
+    """The preview of the chosen model as JSON; empty until it is measured, or if the model cannot run the sentence."""
     key = _key(selection)
     shown = _stored(key)
     if not shown:
@@ -23,7 +23,7 @@ def of(selection: Selection) -> bytes:
 
 
 def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
-    """The preview of the model that a stored result is of, as JSON: of the chosen model, or where it is stored."""
+    """The preview, as JSON, of the model that computed a stored result; empty if it is neither chosen nor stored."""
     fingerprint = provenance["model"]["fingerprint"]
     settings = provenance["settings"]
     weights = settings.get("weights", "attention")
@@ -33,10 +33,10 @@ def of_run(provenance: dict[str, Any], selection: Selection) -> bytes:
 
 
 def wait_for(selection: Selection) -> None:
-    """Draw the page again when the preview has been measured."""
+    """Run the page again when the preview has been measured."""
     key = _key(selection)
     if not services.store().has(key) and not (measured := _measured(key, selection)).done():
-        messages.rerun_after(measured)
+        services.rerun_after(measured)
 
 
 def _key(selection: Selection) -> str:
@@ -44,7 +44,7 @@ def _key(selection: Selection) -> str:
 
 
 def _stored(key: str) -> bytes:
-    """Empty where there is none."""
+    """A stored preview as JSON, or nothing."""
     data = services.store().get(key)
     return memoize(of_stored, data) if data else b""
 
@@ -56,7 +56,7 @@ def _measured(key: str, _selection: Selection) -> Future[None]:
     models = services.loaded_models()
 
     def work() -> None:
-        with suppress(BertvizError, OSError):  # a map without previews is a map all the same
+        with suppress(BertvizError, OSError):  # the map does without previews
             model = models.get(_selection.checkpoint, _selection.settings.dtype)
             store.put(key, measure(model, _selection.settings))
 

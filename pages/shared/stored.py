@@ -1,4 +1,4 @@
-"""A model's stored results for the chosen corpora, or the offer to compute them; and the offer of the paper's model."""
+"""A model's stored results on the chosen corpora, or the offer to compute them; and the offer of the paper's model."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -17,31 +17,30 @@ from bertviz_core.analyses.requests import passes, shared
 from bertviz_core.analyses.results import Result
 from bertviz_core.corpora import UNKNOWN
 from bertviz_core.errors import DownloadNeeded, ModelError
-from bertviz_core.models import checkpoint
-from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, paper_model
+from bertviz_core.models.checkpoint import PAPER_LENGTH, PAPER_MODEL, find, paper_model
 from bertviz_core.settings import Access
 from pages.shared import jobs, messages, services
 from pages.shared.frame import Selection, address, links
 
-MAX_COST = 20  # forward passes, of what runs with everything else
-UNKNOWN_SHARE = 0.02  # of the tokens, from which on a reader is warned
+MAX_COST = 20  # forward passes of an analysis that one job runs with all others
+UNKNOWN_SHARE = 0.02  # of the tokens, above which a reader is warned
 R = TypeVar("R", bound=Result)
 
 
 def results(selection: Selection) -> dict[str, Any]:
-    """The stored results of this model on the chosen corpora, by analysis; nothing is computed."""
+    """The stored results of the selection, by analysis; nothing is computed."""
     stored = {analysis.name: services.find(selection.request(analysis.name)) for analysis in selection.analyses()}
     return {name: result for name, result in stored.items() if result is not None}
 
 
 def everything(selection: Selection) -> list[Request]:
-    """A request for each analysis, without those that cost as much as many passes: their own pages offer them."""
-    cheap = (each for each in selection.analyses() if each.cost(selection.checkpoint) <= MAX_COST)
+    """A request for each analysis, without expensive ones, which only their own pages offer."""
+    cheap = (analysis for analysis in selection.analyses() if analysis.cost(selection.checkpoint) <= MAX_COST)
     return [selection.request(analysis.name) for analysis in cheap]
 
 
 def result_or_stop(request: Request, result_class: type[R]) -> R:
-    """The stored result, of this class and read-only; without one the page ends with the offer to compute it."""
+    """The stored result of a request, read-only; without one the page ends with the offer to compute it."""
     result = services.find(request)
     if not isinstance(result, result_class):
         offer(request)
@@ -59,7 +58,7 @@ def result_or_stop(request: Request, result_class: type[R]) -> R:
 
 
 def offer(request: Request) -> bool:
-    """Draw the running job, its error, or the button that starts it; False where the model lacks what it needs."""
+    """Draw the running job, or its error and the button that starts it; False where this model cannot compute it."""
     try:
         check_model(request)
     except ModelError as problem:
@@ -68,31 +67,33 @@ def offer(request: Request) -> bool:
     if jobs.is_running(jobs.last_of(request)):
         return True
     share = chunks.share_done(services.store(), request) or 0.0
-    length = runtime_estimate.duration(services.store(), [shared(request)], 1 - share)
+    time = duration(shared(request), 1 - share)
     if share:
         st.progress(share, text="An earlier job was stopped. Its finished parts are kept.")
-        label = f"{share:.0%} done: Resume ({length} left)"
+        label = f"{share:.0%} done: Resume ({time} left)"
     else:
         st.write(
             "No result is stored yet. The analysis runs this model on the corpus, on this machine, and stores the "
             "result for later visits. You can use other pages meanwhile."
         )
-        label = f"Analyze ({length})"
+        label = f"Analyze ({time})"
     start_button(label, request.key(), ANALYSES[request.analysis].title, shared(request))
     return True
 
 
 def offer_missing(selection: Selection) -> None:
-    """What is missing of everything as one job: the running one, or the offer to start it."""
+    """Draw the job that runs all missing analyses, or the offer to start it."""
     requests = everything(selection)
     key = jobs.everything_key(requests)
     if jobs.is_running(jobs.last(key), "Finished passes are stored."):
         return
     missing = [request for request in requests if services.find(request) is None and can_compute(request)]
     if not missing:
-        apart = [a.title for a in ANALYSES.values() if a.cost(selection.checkpoint) > MAX_COST]
-        start = f" Start {', '.join(apart)} from {'its' if len(apart) == 1 else 'their'} own page." if apart else ""
-        st.caption(f"All analyses are stored for these corpora.{start}")
+        expensive = [each.title for each in ANALYSES.values() if each.cost(selection.checkpoint) > MAX_COST]
+        text = "All analyses are stored for these corpora."
+        if expensive:
+            text += f" Start {', '.join(expensive)} from {'its' if len(expensive) == 1 else 'their'} own page."
+        st.caption(text)
         return
     st.write(
         f"{len(missing)} analyses are missing. One job runs them in {len(passes(missing))} forward passes; analyses of "
@@ -102,19 +103,19 @@ def offer_missing(selection: Selection) -> None:
     start_button(f"Run all ({duration(missing)})", key, "Everything", missing)
 
 
-def duration(requests: list[Request]) -> str:
-    """About how long these requests take together, as "about 40 s"."""
-    return runtime_estimate.duration(services.store(), passes(requests))
+def duration(requests: list[Request], left: float = 1.0) -> str:
+    """The estimated time of these requests together, or of the share that is `left`, as "about 40 s"."""
+    return runtime_estimate.duration(services.store(), passes(requests), left)
 
 
 def start_button(label: str, key: str, title: str, requests: Sequence[Request]) -> None:
-    """The button that starts a page's job: to compute what is not stored yet of these requests."""
+    """Draw the button that starts a job: to compute those of these requests that are not stored yet."""
     job = key, title, partial(tasks.analyses, requests, services.store())
     st.button(label, type="primary", icon=":material/play_arrow:", on_click=jobs.submit, args=job)
 
 
 def offer_papers_model(selection: Selection) -> None:
-    """Offer the paper's model in one job, draw the job, or link to the model; nothing where it cannot be had."""
+    """Draw the offer of the paper's model, its job or a link to it; nothing where the model is not available."""
     access = services.access()
     if access.downloads == 0 or selection.checkpoint.name == PAPER_MODEL:
         return
@@ -122,9 +123,10 @@ def offer_papers_model(selection: Selection) -> None:
     requests = everything(replace(selection, checkpoint=paper_model(), settings=settings))
     key = jobs.everything_key(requests)
     job = jobs.last(key)
-    answer = _hub_answer(job.state if job and job.finished else "", access)
+    last_state = job.state if job and job.finished else ""
+    answer = _hub_answer(last_state, access)
     if not answer.done():
-        messages.rerun_after(answer)
+        services.rerun_after(answer)
         return
     if (size := answer.result()) is None:
         return
@@ -133,29 +135,28 @@ def offer_papers_model(selection: Selection) -> None:
         if jobs.is_running(job, "What was downloaded and computed is kept."):
             return
         if size == 0:
-            links.to("overview", f"Open {PAPER_MODEL}", None, ":material/dashboard:", model=PAPER_MODEL)
+            links.to("overview", f"Open {PAPER_MODEL}", model=PAPER_MODEL)
             return
         st.caption(
             "One job downloads it from the Hugging Face hub and runs every analysis: "
             f"{duration(requests)} after the download."
         )
-        task = partial(tasks.download, PAPER_MODEL, requests[0].checkpoint.revision, requests, services.store())
-        given = key, PAPER_MODEL, task, services.downloads()  # nobody's analyses wait for it
+        task = partial(tasks.download, PAPER_MODEL, None, requests, services.store())
+        arguments = (key, PAPER_MODEL, task, services.downloads())  # nobody's analyses wait for it
         label = f"Download {size / 1e6:,.0f} MB and analyze"
-        st.button(label, on_click=jobs.submit, args=given, icon=":material/download:")
+        st.button(label, on_click=jobs.submit, args=arguments, icon=":material/download:")
 
 
 @st.cache_resource(ttl=600, show_spinner=False)
 def _hub_answer(last_state: str, _access: Access) -> Future[int | None]:
-    """The hub's answer, one for all readers, requested in the background, and again when a download has ended: bytes to
-    download, 0 for a model that is on this machine, None where it cannot be had."""
+    """Bytes to download, 0 for a model on this machine, None where it is not available; the same for all readers."""
 
     def ask() -> int | None:
         try:
-            checkpoint.find(PAPER_MODEL, access=_access)
+            find(PAPER_MODEL, access=_access)
         except DownloadNeeded as needed:
             return needed.size
-        except Exception:  # whatever a network, a disk or a library raises: there is nothing to offer
+        except Exception:  # of a network, a disk or a library: there is nothing to offer
             return None
         return 0
 

@@ -31,4 +31,4 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pages.shared.frame.uploads.PATIENCE", 60)  # of a test that looks once
     monkeypatch.chdir(ROOT)
     st.cache_resource.clear()  # it ends the sessions of earlier tests, which ask for services
-    monkeypatch.setattr("pages.shared.services._singletons", {"_models": MODELS})
+    monkeypatch.setattr("pages.shared.services._singletons", {LoadedModels: MODELS})

@@ -85,14 +85,14 @@ def test_checkpoints_of_an_own_training_are_runs_whose_differences_are_marked(tm
 def test_runs_with_further_files_are_offered_to_those_who_see_the_files(monkeypatch) -> None:
     from pages.shared import services
 
-    stored, real = next(run for run in services.runs() if run.analysis == "probes"), services.run
+    stored, real = next(run for run in services.runs() if run.analysis == "probes"), services.lookup
     files = [{"digest": sample("treebank").digest, "name": "mine"}, {"digest": "another reader's", "name": "another"}]
     seen, unseen = (
         replace(stored, key=str(number) * 64, provenance=stored.provenance | {"others": {"dev": file}})
         for number, file in enumerate(files)
     )
     monkeypatch.setattr("pages.shared.services.runs", lambda: (stored, seen, unseen))
-    monkeypatch.setattr("pages.shared.services.run", lambda key, *rest: real(stored.key, *rest))
+    monkeypatch.setattr("pages.shared.services.lookup", lambda key, *rest: real(stored.key, *rest))
     options = open_app("compare", analysis="probes").selectbox(key="a").options
     assert len(options) == 2 and sum("dev treebank on" in option for option in options) == 1
 

@@ -30,7 +30,7 @@ def sentences(report: Report) -> set[str]:
 
 
 @pytest.mark.parametrize("entry", links.ENTRIES, ids=lambda entry: entry.name)
-def test_a_page_opens_on_what_ships(entry: links.Page, sentences: set[str]) -> None:
+def test_a_page_opens_on_what_ships(entry: links.Entry, sentences: set[str]) -> None:
     """Its headlines, which begin with the icon of a state, are findings; the head of the address is in its panel."""
     head = clearest("previous")
     app = open_app(entry.name, head=head)

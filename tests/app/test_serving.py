@@ -46,7 +46,7 @@ def test_a_browser_opens_at_the_server_and_no_page_is_run_without_the_frame(monk
 
 
 def test_getting_ready_imports_plotly_but_no_model() -> None:
-    code = "import sys\nfrom pages.shared.frame import serving\nserving._get_ready()\nprint(*sys.modules)"
+    code = "import sys, app\nfrom pages.shared.frame import serving\nserving._get_ready()\nprint(*sys.modules)"
     run = [sys.executable, "-c", code]
     environment = {"PYTHONPATH": str(ROOT), "PATH": "", "STREAMLIT_SERVER_HEADLESS": "true"}
     loaded = set(subprocess.run(run, check=True, capture_output=True, text=True, env=environment).stdout.split())

@@ -108,7 +108,7 @@ def test_encodings_and_several_files() -> None:
     assert not app.error, app.error[0].value
     (kept,) = stored()
     assert kept.name == "a.txt and 1 more"
-    text = "".join(services.upload(kept).text())
+    text = "".join(services.source_of(kept).text())
     assert [line for line in text.splitlines() if line] == ["Grüße aus München.", "Es war warm."]
 
 

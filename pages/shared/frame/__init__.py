@@ -1,8 +1,7 @@
-"""The frame around every page. Here, what the reader has chosen: the header creates it, the pages read it."""
+"""The frame around every page; in this module the reader's selection, which the header creates and pages read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from bertviz_core.analyses.analysis import Analysis, Kind
@@ -14,31 +13,23 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.settings import Settings, Weights
 
 
-class ChosenModel(Checkpoint):
-    """A checkpoint for one run of a page, which asks for the fingerprint many times: its files are looked at once."""
-
-    _fingerprint = cached_property(Checkpoint.fingerprint)
-
-    def fingerprint(self) -> str:
-        return self._fingerprint
-
-
 @dataclass(frozen=True)
 class Selection:
-    """The choices of one reader."""
+    """What one reader has chosen under the title."""
 
     checkpoint: Checkpoint
-    corpora: Mapping[Kind, Source]  # without a kind whose corpus cannot be opened
+    corpora: Mapping[Kind, Source]  # those that can be opened
     settings: Settings
     head: Head
-    base: int = 1  # 0 while labels are shown as arrays count
+    base: int = 1  # number of the first layer and head in labels; 0 counts as arrays do
 
     @property
     def label(self) -> str:
-        """The chosen head as the screen names it."""
+        """The chosen head's label on the screen."""
         return self.head.label(self.base)
 
     def request(self, analysis: str, options: dict[str, Any] | None = None) -> Request:
+        """The request for an analysis of what is chosen."""
         settings = ANALYSES[analysis].relevant(self.settings)
         source = self.corpora[ANALYSES[analysis].corpus]
         return Request(analysis, self.checkpoint, source, settings, options or {})
@@ -48,10 +39,10 @@ class Selection:
         return replace(self, settings=replace(self.settings, weights=weights))
 
     def analyses(self) -> list[Analysis]:
-        """The analyses whose kind of corpus is chosen."""
+        """The analyses whose corpus can be opened."""
         return [analysis for analysis in ANALYSES.values() if analysis.corpus in self.corpora]
 
 
 def neighbor(label: str, options: Sequence[str], step: int = 1) -> str:
-    """The head before or after, wrapping around at either end; the first one after a head that is no option."""
+    """The option `step` after a head's label, wrapping around at both ends; the first where the label is no option."""
     return options[(options.index(label) + step) % len(options)] if label in options else options[0]

@@ -18,24 +18,24 @@ from bertviz_core.errors import BertvizError
 from bertviz_core.settings import Settings
 from pages.shared import messages
 
-# The choices that all pages share.
+# Keys of the choices that all pages share.
 HEADER = {"model", "corpus", "treebank", "coreference", "zero", "head"} | {each.name for each in fields(Settings)}
 
 
 @dataclass
 class Address:
-    """The address of one session; what it has of each choice is by the key of the choice."""
+    """The address of one session. A choice has the same key here, in the address and in the session."""
 
     page: str = ""
-    parameters: dict[str, str] = field(default_factory=dict)  # of the address bar, or those it is about to get
-    restored: set[str] = field(default_factory=set)  # choices with their values from the address since the arrival
-    defaults: dict[str, Any] = field(default_factory=dict)  # the last ones
-    explicit: set[str] = field(default_factory=set)  # made by the reader: they stay when their default changes
-    drawn: dict[str, str | None] = field(default_factory=dict)  # in this run, as text; None at the default
+    parameters: dict[str, str] = field(default_factory=dict)  # as the address bar has them, or is about to
+    restored: set[str] = field(default_factory=set)  # choices that have taken their values from this address
+    defaults: dict[str, Any] = field(default_factory=dict)  # of choices, when last drawn
+    explicit: set[str] = field(default_factory=set)  # choices of the reader, which stay when their defaults change
+    drawn: dict[str, str | None] = field(default_factory=dict)  # values in this run as text, None at the default
     implied: dict[str, str] = field(default_factory=dict)  # parameters that follow from others, and are not written
-    visited: dict[str, dict[str, str]] = field(default_factory=dict)  # own parameters of each page when last shown
-    problems: dict[str, tuple[str, Any]] = field(default_factory=dict)  # why it is not restored, what stands for it
-    is_inside: bool = False  # the reader came by a link within the app, which keeps what it does not name
+    visited: dict[str, dict[str, str]] = field(default_factory=dict)  # page -> its own parameters when last shown
+    problems: dict[str, tuple[str, Any]] = field(default_factory=dict)  # why it is not restored, and its value instead
+    is_inside: bool = False  # the page was opened from within the app: shared choices stay that the link does not name
 
 
 class PageEnd(Exception):
@@ -48,7 +48,7 @@ def current() -> Address:
 
 
 def arrive(page: str) -> None:
-    """Begin a run: take over an address that the reader has gone to."""
+    """Begin a run: read the address if the reader has gone to another one."""
     address = current()
     parameters = st.query_params.to_dict()
     is_back = bool(getattr(get_script_run_ctx(), "is_history_navigation", False))
@@ -65,11 +65,10 @@ def arrive(page: str) -> None:
     address.drawn = {}
 
 
-def leave(complete: bool) -> None:
-    """End a run, or a fragment's: the address follows the choices. Where the page was drawn to its end, the parameters
-    of choices that were not drawn are dropped."""
+def leave(is_complete: bool) -> None:
+    """Write the choices to the address; after a complete run it has no parameters of choices that were not drawn."""
     address = current()
-    if complete:
+    if is_complete:
         address.parameters = {}
     address.visited[address.page] = texts(shared=False)
     address.parameters = dict(sorted((texts(shared=True) | address.visited[address.page]).items()))
@@ -78,59 +77,59 @@ def leave(complete: bool) -> None:
 
 
 def is_alone() -> bool:
-    """Whether a fragment runs, without the frame around it."""
+    """Whether a fragment runs without the rest of its page."""
     context = get_script_run_ctx()
     return context is not None and bool(context.fragment_ids_this_run)
 
 
 def fragment(work: Callable[..., None]) -> Callable[..., None]:
-    """A function as a fragment. When it runs alone its choices go to the address, its errors are drawn in its place."""
+    """Decorate a part of a page as a fragment, which writes its choices to the address and draws its errors itself."""
 
     @functools.wraps(work)
     def run(*arguments: Any, **options: Any) -> None:
         try:
-            work(*arguments, **options)  # raises on the way to another page too: that address Streamlit has set
+            work(*arguments, **options)  # Streamlit raises here too when the reader leaves the page
         except BertvizError as problem:
             if not is_alone():
                 raise
             messages.error(problem)
         if is_alone():
-            leave(complete=False)
+            leave(is_complete=False)
 
     return st.fragment(run)
 
 
 def texts(*, shared: bool) -> dict[str, str]:
-    """The choices that all pages share, or the others, as this run has drawn them, else as the address has them."""
+    """The choices that all pages share, or those of the page alone: as drawn in this run, else as in the address."""
     address = current()
     parameters = (address.parameters | address.drawn).items()
     return {key: text for key, text in parameters if text is not None and (key in HEADER) == shared}
 
 
 def here() -> str:
-    """The address of this page as it stands, without the choices of all pages."""
+    """The address of this page, without the choices that all pages share."""
     return f"{current().page}?{urlencode(sorted(texts(shared=False).items()))}"
 
 
 def warn_of_problems() -> None:
-    """Warn that parts of a link could not be restored, until the reader chooses again."""
-    state = st.session_state
+    """Warn that parts of a link could not be restored, until the reader changes them."""
     problems = current().problems.items()
-    if reasons := [text for key, (text, value) in problems if state.get(key, value) == value]:
+    reasons = [text for key, (text, value) in problems if st.session_state.get(key, value) == value]
+    if reasons:
         text = f"This link cannot be restored in full: {'; '.join(map(messages.plain, reasons))}."
         st.warning(text, icon=":material/link_off:")
 
 
-def get(key: str, default: str = "") -> str:
-    """A parameter that no widget shows, such as pins; it stays in the address as long as the page asks for it."""
+def get(key: str) -> str:
+    """A parameter that no widget shows, such as pins, or ""; it stays in the address as long as the page reads it."""
     address = current()
     text = address.parameters.get(key)
     address.drawn[key] = text
-    return address.implied.get(key, default) if text is None else text
+    return address.implied.get(key, "") if text is None else text
 
 
 def put(key: str, text: str) -> None:
-    """Set a parameter that no widget shows; empty for none."""
+    """Set a parameter that no widget shows; "" removes it."""
     address = current()
     address.drawn[key] = text or None
     address.parameters.pop(key, None)
@@ -140,7 +139,7 @@ def put(key: str, text: str) -> None:
 
 
 def choose(**values: Any) -> None:
-    """Set choices of the reader by key, in a callback; they stay although their defaults may move."""
+    """Set choices by key for the reader, in a callback; they stay when their defaults change."""
     st.session_state.update(values)
     current().explicit |= values.keys()
 

@@ -2,7 +2,7 @@
 reruns the page when it is opened (`on_change="rerun"`) they have their values without being drawn."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import partial
 from typing import Any, TypeVar
@@ -15,36 +15,37 @@ from bertviz_core.numbers import small_int
 from pages.shared.frame.address import current
 
 T = TypeVar("T")
-Read = Callable[[str], Any]
-_unseen = ContextVar("unseen", default=False)
+Read = Callable[[str], Any]  # the value of a text; raises ValueError or KeyError for a text that has none
+_is_unseen = ContextVar("unseen", default=False)
 
 
 def selectbox(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
-    valid = None if more.get("accept_new_options") else options
-    return _choice(st.selectbox, label, options, default=default, valid=valid, **more)
+    read = str if more.get("accept_new_options") else _one_of(options)
+    return _choice(st.selectbox, label, options, default=default, read=read, **more)
 
 
 def segmented(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
     """A segmented control, one option of which is always chosen."""
-    chosen = _choice(st.segmented_control, label, options, default=default, valid=options, required=True, **more)
+    more |= {"read": _one_of(options), "required": True}
+    chosen = _choice(st.segmented_control, label, options, default=default, **more)
     return default if chosen is None else chosen
 
 
 def select_slider(label: str, options: Sequence[T], *, default: T, **more: Any) -> T:
-    return _choice(st.select_slider, label, options, default=default, valid=options, **more)
+    return _choice(st.select_slider, label, options, default=default, read=_one_of(options), **more)
 
 
 def slider(label: str, low: float, high: float, default: float, step: float, **more: Any) -> float:
-    return _choice(
-        st.slider, label, low, high, step=step, default=default, read=partial(_between, float, low, high), **more
-    )
+    read = partial(_between, float, low, high)
+    return _choice(st.slider, label, low, high, step=step, default=default, read=read, **more)
 
 
-def number(label: str, low: int, high: int = 10**9, default: int | None = 0, **more: Any) -> Any:
+def number(label: str, low: int, high: int = 10**9 - 1, default: int | None = 0, **more: Any) -> Any:
     """A whole number; None where the default is None and nothing is entered."""
-    more |= {"value": None} if default is None else {}
-    more |= {"read": partial(_between, small_int, low, high), "valid": range(low, high + 1)}
-    return _choice(st.number_input, label, low, high, default=default, **more)
+    if default is None:
+        more["value"] = None
+    read = partial(_between, small_int, low, high)
+    return _choice(st.number_input, label, low, high, default=default, read=read, **more)
 
 
 def page_of(total: int, size: int, *, key: str) -> int:
@@ -54,16 +55,16 @@ def page_of(total: int, size: int, *, key: str) -> int:
 
 
 def toggle(label: str, **more: Any) -> bool:
-    """Draw a switch that is off by default."""
-    return _choice(st.toggle, label, default=False, valid=(True, False), **more)
+    """A switch that is off by default."""
+    return _choice(st.toggle, label, default=False, read=_one_of((False, True)), **more)
 
 
 def text(label: str, *, default: str, **more: Any) -> str:
-    return _choice(st.text_input, label, default=default, **more)
+    return _choice(st.text_input, label, default=default, read=str, **more)
 
 
 def multiselect(label: str, options: Sequence[str], *, key: str, default: Sequence[str], **more: Any) -> list[str]:
-    """Several options, separated by commas in the address."""
+    """Several options; in the address commas separate them."""
     read = _one_of(options)
     more["read"] = lambda value: [read(part) for part in value.split(",") if part]
     if key in st.session_state:
@@ -77,49 +78,45 @@ def _choice(
     *arguments: Any,
     key: str,
     default: T,
-    read: Read | None = None,
-    valid: Any = None,
+    read: Read,
     follows: bool = False,
     maximum: int | None = None,
     **more: Any,
 ) -> T:
     """Draw a choice with its value from the address, and note it for the address, of a text up to `maximum` characters.
 
-    `read` takes the parameter's text, and raises ValueError or KeyError; without it one of the `valid` values is read,
-    or any. A choice that `follows` moves with its default as long as the reader has not chosen.
+    `read` restores a value from its text, and a value whose text it cannot read is reset. A choice that `follows` moves
+    with its default as long as the reader has not chosen.
     """
     address = current()
     state = st.session_state
     container = get_last_dg_added_to_context_stack()
     if key not in address.restored or key not in state:
-        read = read or (str if valid is None else _one_of(valid))
         state[key] = _arrived(label, key, default, read)
         address.restored.add(key)
     else:
-        value = state[key]
-        is_invalid = valid is not None and value is not None and value not in valid
-        is_unchosen = follows and key not in address.explicit and value == address.defaults.get(key, default)
-        if is_invalid or is_unchosen:
+        is_unchosen = follows and key not in address.explicit and state[key] == address.defaults.get(key, default)
+        if is_unchosen or not _is_valid(state[key], read):
             address.explicit.discard(key)
             state[key] = default
         elif container is not None and "popover" in container._ancestor_block_types:
             # Sent again with every run: a browser makes a popover's widgets when it is first opened, and would reset
             # those whose values it was sent with an earlier run. Streamlit would forget those that are not drawn.
-            state[key] = value
+            state[key] = state[key]
     address.defaults[key] = default
-    if _unseen.get():
+    if _is_unseen.get():
         return state[key]
     if follows:
         more["on_change"] = partial(_changed, key, more.get("on_change"))
     is_closed = getattr(container, "open", None) is False
-    value = state[key] if is_closed else draw(label, *arguments, key=key, **more)
+    value: T = state[key] if is_closed else draw(label, *arguments, key=key, **more)
     is_default = value == default and not (follows and key in address.explicit)
     address.drawn[key] = None if is_default or value is None else _text(value)[:maximum]
-    chosen: T = value
-    return chosen
+    return value
 
 
 def _arrived(label: str, key: str, default: Any, read: Read) -> Any:
+    """The value that the address has; the default without one, and for one that cannot be read, which is noted."""
     address = current()
     if key not in address.parameters:
         return default
@@ -133,6 +130,13 @@ def _arrived(label: str, key: str, default: Any, read: Read) -> Any:
         return default
 
 
+def _is_valid(value: Any, read: Read) -> bool:
+    with suppress(KeyError, ValueError):
+        read(_text(value))
+        return True
+    return value is None
+
+
 def _changed(key: str, then: Callable[[], None] | None) -> None:
     current().explicit.add(key)
     if then is not None:
@@ -140,6 +144,7 @@ def _changed(key: str, then: Callable[[], None] | None) -> None:
 
 
 def _text(value: Any) -> str:
+    """A value as text, which the `read` of its choice reads."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
@@ -161,15 +166,15 @@ def _between(convert: Read, low: float, high: float, parameter: str) -> Any:
 @contextmanager
 def unseen() -> Iterator[None]:
     """Choices inside have the values that they are about to have on the page, and are not drawn."""
-    token = _unseen.set(True)
+    token = _is_unseen.set(True)
     try:
         yield
     finally:
-        _unseen.reset(token)
+        _is_unseen.reset(token)
 
 
 def ahead(key: str, default: str) -> str:
-    """A choice of the page before it is drawn, as text; its default for one that the reader has not made."""
+    """A choice, as text, before the page draws it; `default` for one that the reader has not made."""
     address = current()
     if key not in address.restored or key not in st.session_state:
         return address.parameters.get(key, default)

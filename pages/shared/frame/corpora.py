@@ -1,4 +1,4 @@
-"""The choice of corpora: one of each kind, the same on every page; a page draws the choices of the kinds it reads."""
+"""The chosen corpora: one of each kind, the same on all pages; a page draws the choices of the kinds that it reads."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from pages.shared import messages, services
 from pages.shared.frame import address, links, uploads
 
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
-UPLOAD_FORMS: dict[str, str] = {  # the files that are read
+UPLOAD_FORMS: dict[str, str] = {  # descriptions of the files that can be read
     "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
     "treebank": f"A treebank: {annotated.names('treebank')}",
     "coreference": f"Documents with chains: {annotated.names('coreference')}",
@@ -24,8 +24,7 @@ LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every
 
 
 def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
-    """Draw the choices of these kinds, and the popover that adds a corpus; returns the chosen corpus of every kind,
-    without those of a link or an upload that cannot be opened."""
+    """Draw the choices of these kinds and the popover that adds a corpus; return the corpora that can be opened."""
     read = [kind for kind in kinds if kind in KEYS]
     for kind in KEYS:
         _update(kind)
@@ -36,7 +35,7 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
         st.caption("Corpus: none. Sequences of random tokens are drawn; see “More settings”.")
     if read:
         panel = st.popover("", icon=":material/upload:", key=POPOVER, on_change="rerun", help="Add your own corpus")
-        if panel.open or st.session_state.get("paste"):  # a text is not lost when the popover is closed
+        if panel.open or st.session_state.get("paste"):  # Streamlit would forget a text that is not drawn
             with panel:
                 _add_corpus(read)
     sources: dict[Kind, Source] = {"random": sample("random")}
@@ -46,23 +45,22 @@ def choose(kinds: Sequence[Kind]) -> dict[Kind, Source]:
             continue
         address.put(KEYS[kind], "" if corpus == _default(kind) else uploads.in_address(corpus))
         upload = uploads.visible(kind).get(corpus)
-        sources[kind] = services.upload(upload) if upload else sample(corpus)
+        sources[kind] = services.source_of(upload) if upload else sample(corpus)
     return sources
 
 
-def check(entry: links.Page) -> None:
-    """Draw the outcome of the last upload; raises InputError where a corpus that the page reads could not be opened."""
-    if refused := st.session_state.pop("upload_problem", None):
-        messages.error(refused)
-    kinds = links.corpora(entry)
-    _offer_page(kinds)
-    for kind in kinds:
-        if isinstance(problem := _chosen().get(kind), InputError):
-            raise problem
+def check(entry: links.Entry) -> None:
+    """Draw the outcome of the last upload; raises InputError where a corpus that the page reads cannot be opened."""
+    if problem := st.session_state.pop("upload_problem", None):
+        messages.error(problem)
+    _offer_page(entry.corpora)
+    for kind in entry.corpora:
+        if isinstance(corpus := _chosen().get(kind), InputError):
+            raise corpus
 
 
 def _chosen() -> dict[Kind, str | InputError]:
-    """The chosen corpus of each kind as the address has it, or why it cannot be opened."""
+    """The name or address of the chosen corpus of each kind, or the error why it cannot be opened."""
     chosen: dict[Kind, str | InputError] = st.session_state.setdefault("corpora", {})
     return chosen
 
@@ -72,8 +70,9 @@ def _default(kind: Kind) -> str:
 
 
 def _update(kind: Kind) -> None:
-    """Take the choice from the address on arrival. A link that opens nothing chooses nothing: what it was made of must
-    not seem to be the sample. Later, the chosen upload may have been deleted, or have expired, since the last click."""
+    """Read the choice from the address on arrival, and check that the chosen upload has not been deleted or expired. A
+    link that cannot be opened chooses no corpus: the sample's numbers must not seem to be those of the link."""
+    chosen = _chosen()
     now = address.current()
     key = KEYS[kind]
     linked = ""
@@ -81,22 +80,22 @@ def _update(kind: Kind) -> None:
         now.restored.add(key)
         linked = now.parameters.get(key, "")
         if linked or not now.is_inside:  # a public server's addresses have no uploads
-            _chosen()[kind] = linked or _default(kind)
-    chosen = _chosen().setdefault(kind, _default(kind))
-    if isinstance(chosen, InputError) or chosen in SAMPLES[kind]:
+            chosen[kind] = linked or _default(kind)
+    corpus = chosen.setdefault(kind, _default(kind))
+    if isinstance(corpus, InputError) or corpus in SAMPLES[kind]:
         return
     try:
         if linked:
             uploads.open_link(linked, kind)
     except InputError as problem:
-        _chosen()[kind] = problem
+        chosen[kind] = problem
         return
-    upload = uploads.visible(kind).get(chosen)
+    upload = uploads.visible(kind).get(corpus)
     if upload is None:
-        _chosen()[kind] = _default(kind)
+        chosen[kind] = _default(kind)
     elif services.uploads().find(upload.token) is None:
-        uploads.delete(chosen)
-        _chosen()[kind] = missing()
+        uploads.delete(corpus)
+        chosen[kind] = missing()
 
 
 def _select(kind: Kind) -> None:
@@ -120,11 +119,11 @@ def _select(kind: Kind) -> None:
 
 
 def _add_corpus(kinds: Sequence[Kind]) -> None:
-    """The uploader, the room for pasted text, and what can be done with the chosen uploads."""
+    """Draw the uploader, the field for pasted text, and the buttons that delete the chosen uploads."""
     kind = kinds[0]
 
     def take_files() -> None:
-        if files := st.session_state.get(_uploader()):  # the browser reports the uploader before it once more
+        if files := st.session_state.get(_uploader()):  # the browser also reports the uploader that this one replaces
             st.session_state["uploads"] = st.session_state.get("uploads", 0) + 1
             begin([(file.name, file.getvalue()) for file in files])
 
@@ -154,12 +153,12 @@ def _add_corpus(kinds: Sequence[Kind]) -> None:
 
 
 def _uploader() -> str:
-    """The key of the uploader, another one after each upload: an uploader adds files to those that it has."""
+    """The key of the uploader, a new one after each upload: an uploader would add files to the earlier ones."""
     return f"uploader {st.session_state.get('uploads', 0)}"
 
 
 def _keep_checked(kinds: Sequence[Kind]) -> None:
-    """Store the files that were checked as what they are, and choose them on the pages that read that kind."""
+    """Store the files whose check is over, as the kind of corpus that they are, and choose them for that kind."""
     try:
         checked = uploads.take("corpus")
         if checked is None:
@@ -177,7 +176,7 @@ def _keep_checked(kinds: Sequence[Kind]) -> None:
 
 
 def _offer_page(kinds: Sequence[Kind]) -> None:
-    """After an upload of another kind than the page reads: the page that reads it, and its sentences as text."""
+    """After an upload of a kind that the page does not read, offer the page that reads it, or its sentences as text."""
     corpus, kind = st.session_state.get("offer", ("", ""))
     upload = uploads.visible(kind).get(corpus) if corpus else None
     if upload is None or kind in kinds:
@@ -189,8 +188,8 @@ def _offer_page(kinds: Sequence[Kind]) -> None:
         _chosen()["text"] = corpus
         del st.session_state["offer"]
 
-    page = next(other for other in links.BY_SECTION if other.corpus == kind)
+    page = next(entry for entry in links.BY_SECTION if entry.corpora == (kind,))
     st.info(f"“{messages.plain(upload.name)}” is {uploads.KINDS[kind]}.", icon=":material/account_tree:")
-    links.to(page.name, f"Open {page.title}", None, page.icon)
+    links.to(page.name, f"Open {page.title}")
     if "text" in kinds:
         st.button("Use its sentences as text", on_click=use_sentences, icon=":material/notes:")

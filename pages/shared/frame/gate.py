@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
@@ -15,41 +15,40 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import net_util, runtime
 from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 from bertviz_core.corpora import upload_check
 from bertviz_core.settings import Access, access_from_environment
 
-# What a page sends. The rest, such as `clear_cache`, would act on every reader, or describe the server's folder.
+# Messages that a page sends. Others, such as `clear_cache`, would affect every reader, or list the server's folder.
 MESSAGES = {"rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request"}
-OPERATIONS = {"deferred_file", "dataframe_chunk"}  # of those that a message may ask for
-CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # of Streamlit's addresses: no page needs them
-LONGEST = 5_000_000  # bytes of a stranger's message: a paste is in each
-# Runs of the page that a stranger may ask for.
-RATE = 0.5  # in a second
+OPERATIONS = {"deferred_file", "dataframe_chunk"}  # allowed in a `backend_operation_request`
+CLOSED = {("_stcore", "metrics"), ("_stcore", "agent")}  # paths of Streamlit's that no page needs
+LONGEST = 5_000_000  # bytes of a message on a public server: each has the pasted text
+# Runs of a page that a connection may request on a public server.
+RATE = 0.5  # per second
 BURST = 20.0  # at once
-FRAGMENT = 0.1  # of a run: a part of the page
-SLOWED = 30  # messages in a row that had to wait, after which a connection is closed
-PLOTLY = next((Path(st.__file__).parent / "static").rglob("PlotlyChart.*.js"), None)  # 4.7 MB that a plot waits for
+FRAGMENT = 0.1  # of a run: a fragment's
+SLOWED = 30  # delayed messages in a row, after which a connection is closed
+PLOTLY = next((Path(st.__file__).parent / "static").rglob("PlotlyChart.*.js"), None)  # the 4.7 MB that draw a plot
 HEADERS = {
     "x-content-type-options": "nosniff",
     "content-security-policy": "frame-ancestors 'self'",
     "referrer-policy": "same-origin",  # addresses hold uploads' tokens
 }
-TIMES = 10  # as many sessions' full uploads, on their way or being checked, fit into memory at once
+TIMES = 10  # sessions whose full uploads, arriving or being checked, fit into memory together
 
-net_util.get_external_ip = lambda: None  # Streamlit would ask an address on the internet, and stand still meanwhile
+net_util.get_external_ip = lambda: None  # Streamlit would wait for an answer from the internet
 
 
 class Gate:
-    """Middleware around Streamlit's own application: other sites' pages are refused before Streamlit sees them; bytes
-    of files and messages are counted as they arrive, whatever their headers say."""
+    """Middleware around Streamlit's application. It refuses pages of other sites, and counts the bytes of files and
+    messages as they arrive, whatever their headers say."""
 
     def __init__(self, app: ASGIApp, access: Access | None = None) -> None:
         self.app = app
         self.access = access or access_from_environment()
-        self.arriving: Counter[str] = Counter()  # session -> bytes of files on their way
+        self.arriving: Counter[str] = Counter()  # session -> bytes of files that are arriving
         self.connected = 0  # open websockets
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,37 +67,38 @@ class Gate:
         await self.app(scope, receive, send)
 
     async def _take_file(self, session: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count a file while it arrives; past the room of its session, or of all, Streamlit's own handler ends."""
-        manager = cast("MemoryUploadedFileManager", runtime.get_instance().uploaded_file_mgr)
+        """Count a file's bytes while it arrives, and end Streamlit's handler at the limit of its session or of all."""
+        manager: Any = runtime.get_instance().uploaded_file_mgr
         count = 0
 
         async def counted() -> Message:
             nonlocal count
             message = await receive()
             size = len(message.get("body", b""))
-            room = self.access.session_uploads
+            limit = self.access.session_uploads
             present = Counter(self.arriving)
             for owner, files in list(manager.file_storage.items()):
                 present[owner] += sum(len(file.data) for file in list(files.values()))
             total = present.total() + upload_check.bytes_in_memory()
-            if present[session] + size > room or total + size > TIMES * room:
+            if present[session] + size > limit or total + size > TIMES * limit:
                 raise HTTPException(413, "There is not enough space for this file.")
-            count = count + size
-            self.arriving[session] = self.arriving[session] + size
+            count += size
+            self.arriving[session] += size
             return message
 
         try:
             await self.app(scope, counted, send)
-        except ClientDisconnect:  # not worth the traceback that the log would get
+        except ClientDisconnect:  # nothing that belongs in the log
             pass
         finally:
             self.arriving[session] -= count
-            self.arriving += Counter()  # forgets sessions at zero
+            self.arriving += Counter()  # drops sessions at zero
 
     async def _connect(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        if not _is_own(headers.get("origin"), headers.get("host")) or self.connected >= self.access.sessions:
-            await send({"type": "websocket.close", "code": 1008})  # before it is open this is answered with 403
+        is_full = self.connected >= self.access.sessions
+        if is_full or not _is_own(headers.get("origin"), headers.get("host")):
+            await send({"type": "websocket.close", "code": 1008})  # answered with 403, as it is not open yet
             return
         self.connected += 1
         try:
@@ -107,7 +107,7 @@ class Gate:
             self.connected -= 1
 
     def _checked(self, receive: Receive, send: Send) -> Receive:
-        """Messages of one connection, those that no page sends left out; strangers' only so large and so often."""
+        """The messages of one connection without those that no page sends; on a public server within limits."""
         credit = BURST
         before = time.monotonic()
         slowed = 0
@@ -135,13 +135,13 @@ class Gate:
 
 
 def _is_own(origin: str | None, host: str | None) -> bool:
-    """Whether a browser is at this server's own page, or a program that names no page asks."""
+    """Whether a request is from a page of this server, or from a program that names no page."""
     allowed = st.get_option("server.corsAllowedOrigins") or ()
     return is_host_allowed(host) and (origin is None or origin.partition("://")[2] == host or origin in allowed)
 
 
 def _parsed(data: bytes) -> BackMsg | None:
-    """A message; None for what is none, or is none that a page sends."""
+    """A message that a page may send; None for any other, and for bytes that are no message."""
     message = BackMsg()
     try:
         message.ParseFromString(data)
@@ -154,8 +154,7 @@ def _parsed(data: bytes) -> BackMsg | None:
 
 
 def _with_headers(path: str, send: Send) -> Send:
-    """Answers with the headers of every answer; a page other than the first, whose map is not Plotly's, asks the
-    browser to load Plotly while Streamlit starts."""
+    """Add HEADERS to answers; pages with plots, all but the overview, also have the browser load Plotly early."""
 
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -15,14 +15,14 @@ from bertviz_core.numbers import small_int
 from bertviz_core.settings import DTYPES, MODES, WEIGHTS, Settings
 from pages.shared import jobs, messages, services
 from pages.shared.components import component
-from pages.shared.frame import ChosenModel, Selection, address, choices, corpora, links, neighbor
+from pages.shared.frame import Selection, address, choices, corpora, links, neighbor
 
 STYLE = Path(__file__).with_name("appearance.css")  # of all pages
 MAX_LENGTH = "Maximum tokens per input"  # label of the setting, as messages name it
 
 
-def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> None:
-    """Draw the frame; `default_head` is that of a page. Raises BertvizError for a model or corpus that is missing."""
+def draw(entry: links.Entry, default_head: Callable[[str, Selection], Head]) -> None:
+    """Draw the frame of a page, which opens on `default_head`; raises BertvizError for a missing model or corpus."""
     with st.sidebar:
         st.markdown("**What does it look at?**  \nThe attention heads of a transformer, one by one.")
         if problem := services.store().problem:
@@ -37,12 +37,14 @@ def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> N
     try:
         with st.container(horizontal=True, vertical_alignment="bottom", gap="xsmall", key="page-choices", wrap=False):
             checkpoint = _model()
-            sources = corpora.choose(links.corpora(entry))
+            sources = corpora.choose(entry.corpora)
             settings, base = _settings(checkpoint, entry)
         corpora.check(entry)
+        checkpoint = replace(checkpoint, digest=checkpoint.fingerprint())  # so that its files are looked at once
         selection = Selection(checkpoint, sources, settings, Head(0, 0), base)
         with line:
-            selection = replace(selection, head=_head(checkpoint, default_head(entry.name, selection), base))
+            head = _head(checkpoint, default_head(entry.name, selection), base)
+        selection = replace(selection, head=head)
     finally:  # the menu's links carry the choices
         with menu:
             component("menu")(data={"sections": links.menu(), "current": entry.name}, key="menu")
@@ -50,34 +52,35 @@ def draw(entry: links.Page, default_head: Callable[[str, Selection], Head]) -> N
     _name_after(entry, selection)
     with line:
         if entry.name != "tour" and (step := small_int(address.get("tour"))):
-            links.to("tour", f"Tour, step {step}", None, links.BACK, step=str(step))
+            links.to("tour", f"Tour, step {step}", links.BACK, step=str(step))
 
 
 def current() -> Selection:
-    """The selection that `draw` has stored: a page is a script, and takes no arguments."""
+    """The selection that `draw` has stored: a page is a script, which takes no arguments."""
     selection: Selection = st.session_state["selection"]
     return selection
 
 
 def retitle(text: str) -> None:
-    """Draw the page's title, or replace it where the result has a better name."""
+    """Draw the page's title, in place of an earlier one."""
     st.session_state["title"].title(text, anchor=False, width="content")
 
 
 def title_line() -> DeltaGenerator:
+    """The container of the title, in which a page may draw too."""
     line: DeltaGenerator = st.session_state["title line"]
     return line
 
 
-def _name_after(entry: links.Page, selection: Selection) -> None:
-    """Name the browser's tab, files and figures after what is shown."""
+def _name_after(entry: links.Entry, selection: Selection) -> None:
+    """Name the browser's tab, files and figures after the model and corpora that are shown."""
     model = selection.checkpoint
     settings = selection.settings
-    sources = [selection.corpora[kind] for kind in links.corpora(entry)]
-    names = basis = "one text"
-    if entry is not links.VIEWER:
-        names = ", ".join(source.name for source in sources)
-        basis = ", ".join(f"{source.name} ({source.digest[:8]})" for source in sources)
+    sources = [selection.corpora[kind] for kind in entry.corpora]
+    names = ", ".join(source.name for source in sources)
+    basis = ", ".join(f"{source.name} ({source.digest[:8]})" for source in sources)
+    if entry is links.VIEWER:
+        names = basis = "one text"
     mode = "as in the paper" if settings.paper else "corrected"
     if settings.weights == "norms" and entry.reads_maps:
         mode += ", norms in place of weights"
@@ -87,72 +90,63 @@ def _name_after(entry: links.Page, selection: Selection) -> None:
 
 
 def _model() -> Checkpoint:
-    """The choice of a model: the demo, those that this server offers, and on one's own machine those opened lately."""
+    """Draw the choice of a model: the demo, those of this server, and in a local app those opened recently."""
     access = services.access()
     own = [DEMO, *allowed_models(access)]
     if "models" not in st.session_state:
         latest = [] if access.public else services.uploads().models()
         st.session_state["models"] = list(dict.fromkeys([*own, *latest]))
-    checkpoint, name = pick_model("Model", st.session_state["models"], key="model", default=DEMO)
-    if name and st.session_state.get("model remembered") != name:
+    checkpoint = pick_model("Model", st.session_state["models"], key="model", default=DEMO)
+    name = checkpoint.name
+    if st.session_state.get("model remembered") != name:
         st.session_state["model remembered"] = name
         if not access.public and name not in own:
             services.uploads().remember_model(name)
     return checkpoint
 
 
-def pick_model(label: str, known: list[str], *, key: str, default: str, **more: Any) -> tuple[Checkpoint, str]:
-    """Draw the choice of a model, and find it; `known` gets the one that the address names."""
+def pick_model(label: str, known: list[str], *, key: str, default: str, **more: Any) -> Checkpoint:
+    """Draw the choice of a model, and find its files; a model that the address names is added to the `known` ones."""
     access = services.access()
-    can_name = access.folders is None, access.downloads != 0
     requested = choices.ahead(key, default)
     if requested not in known:
         known.append(requested)
     names = short_names(known)
-    at = f" Chosen: `{requested}`." if names[requested] != requested else ""
-    named = ("a local folder (written by save_pretrained)", "a hub name")
-    others = "".join(f", or enter {each}" for each, can in zip(named, can_name, strict=True) if can)
-    name = choices.selectbox(
-        label,
-        known,
-        key=key,
-        default=default,
-        accept_new_options=any(can_name),
-        format_func=lambda name: names.get(name, name),
-        help=f"`demo` ships with the project. Choose from the list{others}.{at}",
-        **more,
-    )
-    checkpoint = find(name or DEMO, access=access)
-    return ChosenModel(checkpoint.name, checkpoint.folder, checkpoint.revision, checkpoint.config), name
+    chosen = f" Chosen: `{requested}`." if names[requested] != requested else ""
+    entered = ""
+    if access.folders is None:
+        entered += ", or enter a local folder (written by save_pretrained)"
+    if access.downloads != 0:
+        entered += ", or enter a hub name"
+    more["help"] = f"`demo` ships with the project. Choose from the list{entered}.{chosen}"
+    more["format_func"] = lambda name: names.get(name, name)
+    more["accept_new_options"] = bool(entered)
+    name = choices.selectbox(label, known, key=key, default=default, **more)
+    return find(name or DEMO, access=access)
 
 
-def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]:
-    """The settings, what is seldom changed in a popover, and the number that the first layer and head have."""
-    explained = "`paper` follows the authors' code: all token types zero, smoothed entropies."
-    mode = choices.selectbox("Mode", MODES, default=MODES[0], key="mode", width=118, help=explained)
-    weights = choices.selectbox(
-        "Weights",
-        WEIGHTS,
-        default=WEIGHTS[0],
-        key="weights",
-        width=118,
-        disabled=not entry.reads_maps,
-        help="`norms` multiplies each attention weight by the length of the vector that the token passes on "
-        "(Kobayashi et al. 2020). It does not affect sink gradients and ablation.",
+def _settings(checkpoint: Checkpoint, entry: links.Entry) -> tuple[Settings, int]:
+    """Draw the settings, those that seldom change in a popover; also returns the number of the first layer and head."""
+    about = "`paper` follows the authors' code: all token types zero, smoothed entropies."
+    mode = choices.selectbox("Mode", MODES, default=MODES[0], key="mode", width=118, help=about)
+    about = (
+        "`norms` multiplies each attention weight by the length of the vector that the token passes on (Kobayashi et "
+        "al. 2020). It does not affect sink gradients and ablation."
     )
+    look = {"width": 118, "disabled": not entry.reads_maps, "help": about}
+    weights = choices.selectbox("Weights", WEIGHTS, default=WEIGHTS[0], key="weights", **look)
     panel = st.popover("", icon=":material/tune:", help="More settings", key="more-settings", on_change="rerun")
     with panel:
         longest = checkpoint.max_length or 512
-        explained = f"At most {longest} for this model. Longer inputs are cut or skipped, and counted."
-        length = choices.number(
-            MAX_LENGTH, 8, longest, min(128, longest), key="max_length", follows=True, help=explained
-        )
+        about = f"At most {longest} for this model. Longer inputs are cut or skipped, and counted."
+        look = {"key": "max_length", "follows": True, "help": about}
+        length = choices.number(MAX_LENGTH, 8, longest, min(128, longest), **look)
         limit = choices.number("Limit inputs (0 = all)", 0, key="limit")
         seed = choices.number("Random seed", 0, key="seed")
-        explained = "bfloat16 is for previews: errors up to 0.006 nats."
-        dtype = choices.selectbox("Precision", DTYPES, key="dtype", default=DTYPES[0], help=explained)
-        explained = "Labels as in arrays: 0-0 for 1-1."
-        from_zero = choices.toggle("Count heads from 0", key="zero", help=explained, on_change=_send_head)
+        about = "bfloat16 is for previews: errors up to 0.006 nats."
+        dtype = choices.selectbox("Precision", DTYPES, key="dtype", default=DTYPES[0], help=about)
+        about = "Labels as in arrays: 0-0 for 1-1."
+        from_zero = choices.toggle("Count heads from 0", key="zero", help=about, on_change=_send_head)
         if panel.open:
             size = f"{checkpoint.layers} × {checkpoint.heads} heads, {checkpoint.parameters() / 1e6:,.0f} M parameters"
             st.caption(f"Model: {size}, device: auto.")
@@ -160,21 +154,14 @@ def _settings(checkpoint: Checkpoint, entry: links.Page) -> tuple[Settings, int]
 
 
 def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
-    """The picker with previous and next; it stands at the page's own head until the reader chooses."""
-    options, shown = (all_labels(checkpoint.layers, checkpoint.heads, first) for first in (1, base))
-    labels = dict(zip(options, shown, strict=True))
+    """Draw the choice of a head between its two buttons; the default is chosen until the reader chooses."""
+    options = all_labels(checkpoint.layers, checkpoint.heads)
+    labels = dict(zip(options, all_labels(checkpoint.layers, checkpoint.heads, base), strict=True))
+    look: dict[str, Any] = {"label_visibility": "collapsed", "width": 131}
+    look["format_func"] = lambda option: f"Head {labels[option]}"
     with st.container(horizontal=True, gap="xxsmall", width="content", wrap=False):
         before = st.container(width="content")
-        label = choices.selectbox(
-            "Head",
-            options,
-            key="head",
-            default=default.label(),
-            follows=True,
-            format_func=lambda option: f"Head {labels[option]}",
-            label_visibility="collapsed",
-            width=131,
-        )
+        label = choices.selectbox("Head", options, key="head", default=default.label(), follows=True, **look)
         after = st.container(width="content")
         before.button("Previous head", key="step-previous", on_click=_step, args=(options, -1))
         after.button("Next head", key="step-next", on_click=_step, args=(options, 1))
@@ -182,7 +169,7 @@ def _head(checkpoint: Checkpoint, default: Head, base: int) -> Head:
 
 
 def _send_head() -> None:
-    """Send the picker its value again: a browser keeps the label, which is another head's after the change."""
+    """Send the choice of a head its value again: a browser keeps its label, which now is that of another head."""
     st.session_state["head"] = st.session_state["head"]
 
 

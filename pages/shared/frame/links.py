@@ -1,10 +1,8 @@
-"""The pages, and the links between them, which carry the choices of the header. What the attention viewer has to know
-of an input is in its address: the words to pin, and the page with its choices to which "Back" leads."""
+"""The pages, and the links between them, which carry the choices of the header. A link to the attention viewer also has
+the input, the words to pin, and the page with its choices to which "Back" leads."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -14,23 +12,21 @@ import streamlit as st
 
 from bertviz_core.analyses.analysis import Analysis, Kind
 from bertviz_core.analyses.registry import ANALYSES, BUILT_IN
-from bertviz_core.heads import Head
 from pages.shared.frame import address
 
 FOLDER = Path(__file__).parents[2]
 ANALYSIS_PAGE = "pages.shared.views.analysis_page"
-MAX_CHARACTERS = 1000  # of a text in the address
+MAX_CHARACTERS = 1000  # of text in the address
 LABEL = "Open in the attention viewer"
-SIDES = ("from", "to")  # on which a pin stands, by the direction in which a head is read
+SIDES = ("from", "to")  # of a pinned word, by the direction in which a head is read
 BACK = ":material/arrow_back:"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A page that is no analysis's; an `Analysis` is the entry of its own page, the one that every analysis can have
-    where it has no file. `name` is the file's stem and the page's address: one name, everywhere."""
+    """A page. An analysis that has no file in pages/ is shown by the page that every analysis can have."""
 
-    name: str
+    name: str  # the stem of its file, its address and, of an analysis's page, the name of the analysis
     title: str
     icon: str
     section: str
@@ -38,9 +34,8 @@ class Entry:
     reads_maps: bool = True  # whether its numbers change where norms stand in for attention weights
 
 
-Page = Entry | Analysis
-VIEWER = Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
 EVERY: tuple[Kind, ...] = ("text", "treebank", "coreference")
+VIEWER = Entry("attention_viewer", "Attention viewer", ":material/hub:", "Figures 1 and 5")
 DEFAULT = Entry("overview", "Overview", ":material/dashboard:", "All heads, every analysis", EVERY)
 EXPLORE = (
     DEFAULT,
@@ -49,69 +44,62 @@ EXPLORE = (
     Entry("emergence", "Emergence", ":material/timeline:", "Heads during training", EVERY[:2], reads_maps=False),
     Entry("tour", "Guided tour", ":material/tour:", "The paper as slides", EVERY, reads_maps=False),
 )
-BY_SECTION = sorted(ANALYSES.values(), key=lambda analysis: analysis.section)
-NAMES_HEADS = ("clustering",)  # by what treebank and coreference say of them
-HEAD_PAGES: tuple[Page, ...] = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
-ENTRIES: tuple[Page, ...] = (*EXPLORE, *BY_SECTION)
-
-SHIPPED = [each for each in BY_SECTION if each.name in BUILT_IN]
-SECTIONS: dict[str, list[Page]] = {
-    "Explore": [*EXPLORE],
-    "The paper": [each for each in SHIPPED if each.section.startswith("Section")],
-    "Beyond the paper": [each for each in SHIPPED if not each.section.startswith("Section")],
-}
-if installed := [each for each in BY_SECTION if each.name not in BUILT_IN]:
-    SECTIONS["Installed analyses"] = [*installed]
+NAMES_HEADS = ("clustering",)  # analyses whose figures name heads by results on a treebank and on coreference
 
 
-def corpora(entry: Page) -> tuple[Kind, ...]:
-    if isinstance(entry, Entry):
-        return entry.corpora
-    return EVERY if entry.name in NAMES_HEADS else (entry.corpus,)
+def _entry_of(analysis: Analysis) -> Entry:
+    corpora = EVERY if analysis.name in NAMES_HEADS else (analysis.corpus,)
+    return Entry(analysis.name, analysis.title, analysis.icon, analysis.section, corpora, analysis.reads_maps)
 
 
-def sections() -> dict[str, list[st.Page]]:
-    """The sections of the menu, with their pages: copies, as `st.navigation` and a page's run change them."""
-    return {title: [copy(_page(entry)) for entry in entries] for title, entries in SECTIONS.items()}
+BY_SECTION = sorted(map(_entry_of, ANALYSES.values()), key=lambda entry: entry.section)
+HEAD_PAGES = (VIEWER, *BY_SECTION)  # pages with the chosen head's numbers under their titles
+ENTRIES = (*EXPLORE, *BY_SECTION)
+SECTIONS: dict[str, list[Entry]] = {"Explore": [*EXPLORE], "The paper": [], "Beyond the paper": []}
+for each in BY_SECTION:
+    title = "The paper" if each.section.startswith("Section") else "Beyond the paper"
+    if each.name not in BUILT_IN:
+        title = "Installed analyses"
+    SECTIONS.setdefault(title, []).append(each)
 
 
-def entry(name: str) -> Page:
-    """The entry of a page by its address; the default page's is empty."""
-    return next((e for e in ENTRIES if e.name == name), DEFAULT)
+def entry(name: str) -> Entry:
+    """The page of this name; the default page for any other, such as the empty one of its address."""
+    return next((entry for entry in ENTRIES if entry.name == name), DEFAULT)
 
 
-@cache
-def _page(entry: Page) -> st.Page:
+def page(entry: Entry) -> st.Page:
+    """A new page for Streamlit: `st.navigation` and a page's run change it."""
     path = FOLDER / f"{entry.name}.py"
 
-    def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
+    def show() -> None:  # imported when it is opened, as a page's file is
         import_module(ANALYSIS_PAGE).show(ANALYSES[entry.name])
 
     script = path if path.is_file() else show
     return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)
 
 
-def to(name: str, label: str, head: Head | None = None, icon: str | None = None, /, **own: str) -> None:
-    """A link to a page, at another head where one is given, with choices of its own; nothing without such a page."""
+def to(name: str, label: str | None = None, icon: str | None = None, /, **own: str) -> None:
+    """Draw a link to a page, if it exists, by default with its title and icon; `own` are choices that it makes."""
     for entry in ENTRIES:
         if entry.name == name:
-            at = {} if head is None else {"head": head.label()}
-            st.page_link(copy(_page(entry)), label=label, icon=icon, query_params=parameters(**at | own))
+            st.page_link(page(entry), label=label, icon=icon, query_params=parameters(**own))
 
 
 def parameters(**own: str) -> dict[str, str]:
-    """The address of a page with the header's choices and its own."""
+    """The parameters of a page's address: the header's choices, and its own."""
     return dict(sorted((address.texts(shared=True) | own).items()))
 
 
 def menu() -> list[dict[str, Any]]:
     """The sections of the menu with their pages, each with its address, relative to any page, as it was left."""
 
-    def described(entry: Page) -> dict[str, str]:
+    def described(entry: Entry) -> dict[str, str]:
         query = urlencode(parameters(**address.current().visited.get(entry.name, {})))
         path = "./" if entry is DEFAULT else entry.name
+        href = f"{path}?{query}" if query else path
         icon = entry.icon.removeprefix(":material/").removesuffix(":")
-        return {"name": entry.name, "title": entry.title, "icon": icon, "href": f"{path}?{query}" if query else path}
+        return {"name": entry.name, "title": entry.title, "icon": icon, "href": href}
 
     return [{"title": title, "pages": [*map(described, entries)]} for title, entries in SECTIONS.items()]
 
@@ -119,7 +107,7 @@ def menu() -> list[dict[str, Any]]:
 def to_segment(number: int) -> None:
     """A link to a segment of the loaded text corpus in the attention viewer, by its number from 0."""
     own = {"head": st.session_state["head"], "input": "corpus", "segment": str(number + 1), "back": address.here()}
-    to(VIEWER.name, LABEL, None, VIEWER.icon, **own)
+    to(VIEWER.name, LABEL, **own)
 
 
 def to_words(words: Sequence[str], dependents: Sequence[int] = (), direction: int = 0, **more: str) -> str:
@@ -136,12 +124,11 @@ def to_words(words: Sequence[str], dependents: Sequence[int] = (), direction: in
 
 
 def viewer_address(own: dict[str, str]) -> str:
-    """The viewer's address, relative to any page, with choices of its own. Components link to it: a link of Streamlit's
-    for each sentence would be most of what a page sends."""
+    """The viewer's address, relative to any page, for links in components; Streamlit's own links are larger."""
     return f"{VIEWER.name}?{urlencode(parameters(**{'head': st.session_state['head']} | own))}"
 
 
 def back() -> None:
     """A link from the viewer to the page that the input came from, with the choices it had."""
     name, _, query = address.get("back").partition("?")
-    to(name, f"Back to {entry(name).title}", None, BACK, **dict(parse_qsl(query)))
+    to(name, f"Back to {entry(name).title}", BACK, **dict(parse_qsl(query)))

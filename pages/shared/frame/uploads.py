@@ -1,4 +1,4 @@
-"""The uploads that a reader sees: on a public server this session's, else the latest, and those of links."""
+"""The uploads that a reader sees: on a public server those of the session, else the latest, and those of links."""
 
 from concurrent.futures import wait
 from contextlib import suppress
@@ -10,7 +10,7 @@ from bertviz_core.engine.uploads import MINIMUM, TOKEN, Upload
 from bertviz_core.errors import InputError, StoreError
 from pages.shared import jobs, messages, services
 
-PREFIX = "upload-"  # before a token, in the address bar
+PREFIX = "upload-"  # of an upload's address, before its token
 KINDS = {"text": "a text", "treebank": "a treebank", "coreference": "a corpus with coreference", "vectors": "vectors"}
 CANNOT = "The link cannot be restored: "
 CHOOSE = "Choose a corpus under the title, or upload the file again."
@@ -18,57 +18,55 @@ PATIENCE = 1.0  # seconds that a reader waits for a check before the page goes o
 
 
 def visible(kind: str) -> dict[str, Upload]:
-    """Address (as a link has it) -> upload, of one kind, oldest first."""
-    key = f"uploads-{kind}"
-    if key not in st.session_state:
-        st.session_state[key] = {}
-        with suppress(StoreError):  # as the header says
+    """The uploads of one kind by address, oldest first."""
+    by_kind = jobs.session().visible
+    if kind not in by_kind:
+        by_kind[kind] = {}
+        with suppress(StoreError):  # which the header shows
             latest = [] if services.access().public else services.uploads().latest(kind)
-            st.session_state[key] = {PREFIX + upload.token: upload for upload in latest}
-    uploads: dict[str, Upload] = st.session_state[key]
-    return uploads
+            by_kind[kind] = {PREFIX + upload.token: upload for upload in latest}
+    return by_kind[kind]
 
 
 def in_address(corpus: str) -> str:
-    """A corpus as the address has it: on a public server no link leads to an upload."""
+    """The parameter of a corpus; empty for an upload on a public server, to which no link leads."""
     return "" if corpus.startswith(PREFIX) and services.access().public else corpus
 
 
 def lifetime() -> str:
+    """How long an upload is stored."""
     access = services.access()
     return "until this tab is closed" if access.public else f"for {access.upload_days} days"
 
 
 def keep(checked: CheckedFiles) -> str:
-    """Store a checked file; returns its address. Raises InputError where there is no room for it."""
+    """Store checked files, and return their address; raises InputError where there is not enough space."""
     access = services.access()
-    mine = jobs.session().uploads
-    if access.public and sum(max(each.size, MINIMUM) for each in mine) + len(checked.data) > access.session_uploads:
+    size = sum(max(upload.size, MINIMUM) for upload in jobs.session().uploads)
+    if access.public and size + len(checked.data) > access.session_uploads:
         what = f"Your uploads would take more than {access.session_uploads / 1e6:,.0f} MB."
         raise InputError(what, where=checked.name, hint="Delete some that you no longer need.")
     upload = services.uploads().keep(checked.data, checked.name, checked.kind)
-    if access.public:
-        mine.append(upload)
     address = PREFIX + upload.token
     visible(checked.kind)[address] = upload
     return address
 
 
 def begin(files: list[tuple[str, bytes]], kind: str, role: str, *, fixed: bool = False) -> None:
-    """Begin to check files that have arrived for a role on the page; `take` draws and ends the check."""
+    """Begin the check of files that a reader gives for a role on the page; `take` returns its outcome."""
     mine = jobs.session()
     if mine.check:
         mine.check.end()
     size = services.max_upload()
+    unpacked = services.UNPACKED * size
     seconds = 10 if services.access().public else 60
-    limits = {"max_size": size, "max_unpacked": services.UNPACKED * size, "seconds": seconds}
-    mine.check = UploadCheck(files, kind, fixed=fixed, **limits)
+    mine.check = UploadCheck(files, kind, fixed=fixed, max_size=size, max_unpacked=unpacked, seconds=seconds)
     st.session_state["checking"] = role
     wait([mine.check.checked], PATIENCE)
 
 
 def take(role: str) -> CheckedFiles | None:
-    """What the check for a role has found, once; draws it while it runs. Raises InputError for unreadable files."""
+    """The checked files for a role, once; None while the check runs, which is drawn. Raises InputError if it fails."""
     mine = jobs.session()
     if mine.check is None or st.session_state.get("checking") != role:
         return None
@@ -81,7 +79,7 @@ def take(role: str) -> CheckedFiles | None:
 
 @st.fragment(run_every=1.0)
 def _checking(mine: jobs.Session) -> None:
-    """The page goes on meanwhile, and is run again when the check is over."""
+    """Draw the running check; the page is run again when it is over."""
     if mine.check is None or mine.check.checked.done():
         st.rerun()
     st.caption(f":material/hourglass_top: Checking “{messages.plain(mine.check.name)}”")
@@ -89,27 +87,25 @@ def _checking(mine: jobs.Session) -> None:
 
 
 def delete(address: str) -> None:
-    """Delete an upload, in a callback; the page says why it could not."""
+    """Delete an upload, in a callback; the page shows the error if it cannot be deleted."""
     try:
         services.uploads().delete(address.removeprefix(PREFIX))
     except StoreError as problem:
         st.session_state["upload_problem"] = problem
         return
     services.segments.clear()
-    mine = jobs.session()
-    mine.uploads = [upload for upload in mine.uploads if PREFIX + upload.token != address]
-    for each in KINDS:  # a treebank may be listed as text too
-        visible(each).pop(address, None)
+    for kind in KINDS:  # a treebank may be listed as text too
+        visible(kind).pop(address, None)
 
 
 def open_link(address: str, kind: str) -> None:
-    """Make the upload of a link visible to this reader from now on; raises InputError where it cannot be restored."""
+    """Make the upload of a link visible to this reader; raises InputError where it cannot be opened."""
     token = address.removeprefix(PREFIX)
     if token == address:
         raise InputError(CANNOT + f"this page has no corpus “{address[:40]}”.", hint=CHOOSE)
     if not TOKEN.fullmatch(token):
         raise InputError(CANNOT + "its address is cut off or misspelled.", hint=CHOOSE)
-    if services.access().public:  # its readers have their own alone
+    if services.access().public:  # a reader sees no upload of another session
         upload = next((upload for upload in jobs.session().uploads if upload.token == token), None)
     else:
         upload = services.uploads().find(token)

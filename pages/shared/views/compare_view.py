@@ -106,7 +106,7 @@ def stored_run(analysis: str, run_address: str) -> Result | None:
     if run_address in checkpoint_names(training, analysis):
         return memoize(checkpoint_result, training, analysis, run_address)
     key = next((run.key for run in services.runs() if run.key.startswith(run_address)), "")
-    return services.run(key, analysis, _corpora(analysis)) if key else None
+    return services.lookup(key, analysis, _corpora(analysis)) if key else None
 
 
 def maps(comparison: Comparison, key: str, selection: Selection) -> None:

@@ -94,7 +94,7 @@ def second(
 def _other_model(first: Pane, view: InputView, before: bool) -> Pane:
     """The same text as another model reads it."""
     known = [*st.session_state.get("models", [DEMO])]
-    checkpoint, _ = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
+    checkpoint = header.pick_model("Other model", known, key="model2", default=known[0], width=280)
     first.selection.settings.check(checkpoint.max_length)
     selection = _with_head(replace(first.selection, checkpoint=checkpoint))
     model = services.model(checkpoint, selection.settings.dtype)
