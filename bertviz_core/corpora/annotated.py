@@ -34,13 +34,13 @@ FORMATS = (
     Format("treebank", "CoNLL-U", conll.is_universal, conll.read_universal),
     Format("treebank", "CoNLL-X", _any_line(conll.is_row), partial(conll.read_universal, universal=False)),
     Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
-    Format("coreference", "CorefUD", formats.is_corefud, formats.corefud_drafts),
-    Format("coreference", "jsonlines", _any_line(lambda text: text.startswith("{")), formats.jsonlines_drafts),
-    Format("coreference", "GAP", _any_line(lambda text: text.startswith(formats.GAP_HEADER)), formats.gap_drafts),
-    Format("coreference", "LitBank", formats.recognizer(13, 13, blank=True), formats.drafts),
-    Format("coreference", "CoNLL-2012", formats.recognizer(11), formats.drafts),
-    Format("coreference", "3 columns (index, token, chains)", formats.recognizer(3, 3), formats.drafts),
-    Format("coreference", "5 columns", formats.recognizer(5, 5), formats.drafts),
+    Format("coreference", "CorefUD", formats.is_corefud, formats.read_corefud),
+    Format("coreference", "jsonlines", _any_line(lambda text: text.startswith("{")), formats.read_jsonlines),
+    Format("coreference", "GAP", _any_line(lambda text: text.startswith(formats.GAP_HEADER)), formats.read_gap),
+    Format("coreference", "LitBank", formats.recognizer(range(13, 14), blank=True), formats.read_columns),
+    Format("coreference", "CoNLL-2012", formats.recognizer(range(11, LONGEST_LINE)), formats.read_columns),
+    Format("coreference", "3 columns (index, token, chains)", formats.recognizer(range(3, 4)), formats.read_columns),
+    Format("coreference", "5 columns", formats.recognizer(range(5, 6)), formats.read_columns),
 )
 
 
@@ -111,7 +111,7 @@ class CoreferenceCorpus(AnnotatedCorpus):
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
         """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
         drafts = (draft for draft in self.form.read(self.source, skipped) if draft.words)
-        return (draft.finished(number) for number, draft in enumerate(drafts))
+        return (draft.to_document(number) for number, draft in enumerate(drafts))
 
     def check(self) -> None:
         """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""

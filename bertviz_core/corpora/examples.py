@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.corpora.source import LONGEST_LINE, Source, whole
+from bertviz_core.corpora.source import LONGEST_LINE, Source, replace_surrogates
 from bertviz_core.errors import InputError
 
 FIELDS = ("text", "words", "tokens")
@@ -49,7 +49,7 @@ class ExampleCorpus:
             if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
                 shape = "a string" if form == "text" else "a list of strings with at least one entry"
                 raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
-            yield Record(number, line, form, whole(content) if form == "text" else list(map(whole, parts)), value)
+            yield Record(number, line, form, replace_surrogates(content) if form == "text" else list(map(replace_surrogates, parts)), value)
         if number < 0:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
 

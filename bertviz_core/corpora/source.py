@@ -162,7 +162,7 @@ class Source:
             raise self.error(what, hint, number) from error
 
 
-def whole(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Half an emoji (a lone surrogate, as in a post cut short) has no UTF-8 and stops tokenizers: it becomes U+FFFD."""
     return LONE.sub("\ufffd", text)
 
