@@ -49,7 +49,13 @@ class ExampleCorpus:
             if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
                 shape = "a string" if form == "text" else "a list of strings with at least one entry"
                 raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
-            yield Record(number, line, form, replace_surrogates(content) if form == "text" else list(map(replace_surrogates, parts)), value)
+            yield Record(
+                number,
+                line,
+                form,
+                replace_surrogates(content) if form == "text" else list(map(replace_surrogates, parts)),
+                value,
+            )
         if number < 0:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
 

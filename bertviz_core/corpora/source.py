@@ -167,9 +167,9 @@ def replace_surrogates(text: str) -> str:
     return LONE.sub("\ufffd", text)
 
 
-def from_bytes(data: bytes, name: str) -> Source:
-    """A paste or an upload that is held in memory."""
-    return Source(name, hashlib.sha256(data).hexdigest(), len(data), lambda: io.BytesIO(data))
+def from_bytes(data: bytes, name: str, max_unpacked: int | None = None) -> Source:
+    """A paste or an upload in memory."""
+    return Source(name, hashlib.sha256(data).hexdigest(), len(data), lambda: io.BytesIO(data), max_unpacked)
 
 
 def from_path(path: Path | str) -> Source:

@@ -156,9 +156,9 @@ def sentence_starts(words: Sequence[str]) -> list[int]:
     starts = [0]
     is_over = False
     for index, word in enumerate(words):
-        is_mark = word in CLOSING_MARKS
-        is_end = word in SENTENCE_ENDS
-        if is_over and not is_mark and not is_end:
+        if word in SENTENCE_ENDS:
+            is_over = True
+        elif is_over and word not in CLOSING_MARKS:
             starts.append(index)
-        is_over = is_end or (is_over and is_mark)
+            is_over = False
     return starts

@@ -13,7 +13,7 @@ from typing import Any
 
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.coreference import Draft, Span, parse_brackets, sentence_starts
-from bertviz_core.corpora.source import Line, Source, replace_surrogates
+from bertviz_core.corpora.source import Source, replace_surrogates
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import shorten
 from bertviz_core.numbers import small_int
@@ -28,7 +28,7 @@ def split(line: str) -> list[str]:
     return line.split("\t") if "\t" in line else line.split()
 
 
-def recognizer(widths: range, blank: bool = False) -> Callable[[Sequence[Line]], bool]:
+def recognizer(widths: range, blank: bool = False) -> Callable[[Sequence[str]], bool]:
     """A test of lines: whether at least half of the rows have so many columns, with whole numbers as index (and part),
     chain brackets in the last one and, if `blank`, nothing between word and chains."""
     numbers = slice(1) if 3 in widths else slice(1, 3)
@@ -38,8 +38,8 @@ def recognizer(widths: range, blank: bool = False) -> Callable[[Sequence[Line]],
             return False
         return parse_brackets(row[-1].strip()) is not None and (not blank or set(row[4:12]) == {"_"})
 
-    def recognize(lines: Sequence[Line]) -> bool:
-        rows = [split(text) for _, text in lines if not text.startswith("#")]
+    def recognize(lines: Sequence[str]) -> bool:
+        rows = [split(line) for line in lines if not line.startswith("#")]
         return sum(map(fits, rows)) * 2 >= len(rows)
 
     return recognize
@@ -101,9 +101,9 @@ PART = re.compile(r"(.*)\[(\d+)/\d+\]")  # one part of a discontinuous mention
 COREFUD_COMMENT = re.compile(r"#\s*(global\.Entity|newdoc|sent_id)\b")
 
 
-def is_corefud(lines: Sequence[Line]) -> bool:
+def is_corefud(lines: Sequence[str]) -> bool:
     """Whether there is one of its comments, or a row of ten columns."""
-    return any(conll.is_row(text) or COREFUD_COMMENT.match(text) for _, text in lines)
+    return any(conll.is_row(line) or COREFUD_COMMENT.match(line) for line in lines)
 
 
 def read_corefud(source: Source, skipped: Skipped) -> Iterator[Draft]:
@@ -202,7 +202,7 @@ def _add_span(draft: Draft, span: Any, chain: str) -> None:
 
 
 GAP_HEADER = "ID\tText\tPronoun\tPronoun-offset\t"
-GAP_COLUMNS = "A A-coref A-offset B B-coref B-offset ID Pronoun Pronoun-offset Text".split()
+GAP_COLUMNS = ["A", "A-coref", "A-offset", "B", "B-coref", "B-offset", "ID", "Pronoun", "Pronoun-offset", "Text"]
 NAMES = ("Pronoun", "A", "B")
 WORD = re.compile(r"\w+|[^\w\s]")
 

@@ -16,8 +16,8 @@ from pages.shared.frame import address, links, uploads
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
 UPLOAD_FORMS: dict[str, str] = {  # the files that are read
     "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
-    "treebank": f"A treebank: {annotated.names('treebank')}",
-    "coreference": f"Documents with chains: {annotated.names('coreference')}",
+    "treebank": f"A treebank: {annotated.list_formats('treebank')}",
+    "coreference": f"Documents with chains: {annotated.list_formats('coreference')}",
 }
 POPOVER = "add a corpus"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
