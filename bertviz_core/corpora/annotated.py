@@ -2,7 +2,7 @@
 docs/formats.md has an example of each."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -61,17 +61,15 @@ EXPECTED: dict[Kind, str] = {
 }
 
 
-@dataclass
 class AnnotatedCorpus:
     """A corpus of one of the formats, read again from the source on every pass: memory does not grow with the file.
     Opening raises InputError for a source that has none of the formats."""
 
-    source: Source
-    form: Format = field(init=False)
     kind: ClassVar[Kind]
 
-    def __post_init__(self) -> None:
-        self.form = _format(self.kind, self.source)
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.form = _format(self.kind, source)
 
 
 class Treebank(AnnotatedCorpus):

@@ -30,7 +30,8 @@ def kinds(source: Source) -> tuple[Kind, ...]:
     start = _start(source)
     lines = [line for line in start.splitlines() if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]
-    if rows and sum(map(conll.is_numbered, rows)) > len(rows) / 2:
+    numbered = [row for row in rows if conll.is_row(row) and conll.ID.match(row)]
+    if 2 * len(numbered) > len(rows):
         has_chains = any(map(ENTITY.search, lines))
         return ("treebank", "coreference", "text") if has_chains else ("treebank", "text")
     if rows and _has_coreference(lines, rows):

@@ -101,9 +101,10 @@ class Source:
 
     def _pieces(self) -> Iterator[tuple[int, str]]:
         """(line number, a line, or a part of a long one), without the byte order mark."""
-        number, total = 1, 0
-        rest = b""  # of a letter that is cut
-        before = 0  # bytes of the line that are decoded
+        number = 1
+        total = 0
+        length = 0  # bytes of the line so far
+        decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             limit = self.max_unpacked
             if limit is None and self.is_packed:
@@ -117,18 +118,17 @@ class Source:
                     if b"\0" in piece:
                         what = "There is a NUL byte: this is not a text file."
                         raise self.error(what, "Save it as plain text.", number)
-                    data = rest + piece
+                    length += len(piece)
                     is_end = piece.endswith(b"\n")
-                    text, count = self._decoded(data, number, before, is_end)
-                    yield number, text
-                    rest = data[count:]
-                    before = 0 if is_end else before + count
-                    number += is_end
+                    yield number, self._decode(decoder, piece, is_end, number, length)
+                    if is_end:
+                        number += 1
+                        length = 0
         except DAMAGE as error:
             what = f"The compressed file is truncated or damaged ({error})."
             where = f"{self.name}, after line {number - 1}"
             raise InputError(what, where=where, hint="Compress or download it again.") from error
-        self._decoded(rest, number, before, True)
+        self._decode(decoder, b"", True, number, length)
 
     def _blocks(self) -> Iterator[bytes]:
         """The bytes of the text."""
@@ -152,12 +152,12 @@ class Source:
                 blocks = (text.encode("utf-8", "replace") for text in codecs.iterdecode(blocks, "utf-16"))
             yield from blocks
 
-    def _decoded(self, data: bytes, number: int, before: int, is_end: bool) -> tuple[str, int]:
-        """The text, and how many bytes it takes: all, unless the last letter is cut before the line's end."""
+    def _decode(self, decoder: codecs.IncrementalDecoder, piece: bytes, is_end: bool, number: int, length: int) -> str:
+        """The text of a piece, which ends `length` bytes after the beginning of its line."""
         try:
-            return codecs.utf_8_decode(data, "strict", is_end)
+            return decoder.decode(piece, is_end)
         except UnicodeDecodeError as error:
-            what = f"Byte {before + error.start + 1} of the line is not UTF-8."
+            what = f"Byte {length - len(error.object) + error.start + 1} of the line is not UTF-8."
             hint = "Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8."
             raise self.error(what, hint, number) from error
 

@@ -50,25 +50,15 @@ class UploadCheck:
     that cannot be read, or take too much time or memory.
 
     `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files are read as what they
-    are. `max_size` and `max_unpacked` are bytes, `seconds` those of a core.
+    are. The limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core.
     """
 
-    def __init__(
-        self,
-        files: Sequence[tuple[str, bytes]],
-        kind: str,
-        *,
-        fixed: bool,
-        max_size: int,
-        max_unpacked: int,
-        seconds: int = 10,
-    ) -> None:
+    def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
         self.name = files[0][0]
         self._files = files
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
-        self.checked: Future[CheckedFiles] = _threads.submit(self._run, task)
+        self.checked: Future[CheckedFiles] = _threads.submit(self._run, {"kind": kind, "fixed": fixed, **limits})
         with _lock:
             _checks.add(self)
 

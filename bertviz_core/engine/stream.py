@@ -10,6 +10,7 @@ from typing import Any, BinaryIO, Protocol, Self
 import numpy as np
 
 from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.packing import frame_header
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership, word_of
@@ -134,9 +135,7 @@ def _write_header(
         end = end + 4 * model.layers * model.heads * size**2
         shape = [model.layers, model.heads, size, size]
         header[str(number)] = {"dtype": "F32", "shape": shape, "data_offsets": [begins[number], end]}
-    data = json.dumps(header).encode()
-    data += b" " * (-len(data) % 8)  # the format wants the data aligned
-    stream.write(len(data).to_bytes(8, "little") + data)
+    stream.write(frame_header(json.dumps(header).encode()))
     start = stream.tell()
     stream.truncate(start + end)
     return {number: start + begin for number, begin in begins.items()}

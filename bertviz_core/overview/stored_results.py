@@ -30,7 +30,7 @@ class StoredResult:
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
     """Every result of the present form, stored or shipped; those of formats before 4 list no skipped input."""
-    for key, head in store.heads():
+    for key, head in store.headers():
         header = read_header(head)
         if header is None or header[0] not in ANALYSES:
             continue

@@ -37,7 +37,6 @@ class CoreferenceDocument:
 
     number: int  # its index in the corpus
     name: str
-    where: str  # "line 12", for people
     words: tuple[str, ...]
     sentences: tuple[int, ...]  # the first word of each
     mentions: tuple[Mention, ...]
@@ -130,7 +129,6 @@ class Draft:
         return CoreferenceDocument(
             number=number,
             name=self.name or f"document {number + 1}",
-            where=f"line {self.line}",
             words=tuple(self.words),
             sentences=tuple(self.sentences),
             mentions=tuple(sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))),

@@ -15,18 +15,13 @@ from bertviz_core.numbers import small_int
 COLUMNS = len(DEFAULT_FIELDS)
 FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
 COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
-ID = re.compile(r"\d+(?:[-.]\d+)?\t")
+ID = re.compile(r"\d+(?:[-.]\d+)?\t")  # of a word, a multi-word token (5-6) or an empty node (8.1)
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
 
 
 def is_row(text: str) -> bool:
     """A word's line: ten columns between tabs."""
     return text.count("\t") == COLUMNS - 1
-
-
-def is_numbered(text: str) -> bool:
-    """A word's line that begins with its number, the range of a multi-word token, or the number of an empty node."""
-    return is_row(text) and ID.match(text) is not None
 
 
 def is_universal(lines: Sequence[str]) -> bool:

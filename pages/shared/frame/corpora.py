@@ -8,7 +8,7 @@ from bertviz_core.analyses.analysis import Kind
 from bertviz_core.corpora import annotated
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.uploads import missing
+from bertviz_core.engine.uploads import missing_upload
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import messages, services
 from pages.shared.frame import address, links, uploads
@@ -96,7 +96,7 @@ def _update(kind: Kind) -> None:
         _chosen()[kind] = _default(kind)
     elif services.uploads().find(upload.token) is None:
         uploads.delete(chosen)
-        _chosen()[kind] = missing()
+        _chosen()[kind] = missing_upload()
 
 
 def _select(kind: Kind) -> None:
@@ -106,7 +106,7 @@ def _select(kind: Kind) -> None:
     st.session_state[key] = chosen if isinstance(chosen, str) else None
 
     def take() -> None:
-        _chosen()[kind] = st.session_state[key] or missing()
+        _chosen()[kind] = st.session_state[key] or missing_upload()
 
     st.selectbox(
         key.capitalize(),
