@@ -1,7 +1,4 @@
-"""Corpora: sources of bytes, and the readers that parse them, which never import torch.
-
-What an analysis skipped or changed in a corpus is counted here, so that every page can report it.
-"""
+"""Corpora: sources of bytes, their readers, which never import torch, and the counts of what an analysis skipped."""
 
 from dataclasses import dataclass, field
 

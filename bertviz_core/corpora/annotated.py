@@ -78,8 +78,7 @@ class Treebank(AnnotatedCorpus):
     kind = "treebank"
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
-        """Every sentence that is a tree; others are counted in `skipped`. Raises InputError, naming the line, where no
-        sentence can be read."""
+        """Every sentence that is a tree; others are counted. Raises InputError where no sentence can be read."""
         number = 0
         has_trees = False
         first: BrokenSentence | None = None

@@ -1,5 +1,5 @@
-"""Files that a user names as one source; the corpora that ship with the project (CC0, written for it); and corpora that
-the caller has in memory, as the files that would hold them: equal content, equal digests."""
+"""Named files as one source; the corpora that ship with the project (CC0, written for it); and corpora in memory, as
+the bytes of a file with the same content, so that digests are equal."""
 
 import glob
 import hashlib
@@ -37,12 +37,10 @@ def find_source(name: str) -> Source:
 
 
 def find_sources(names: Sequence[str]) -> Source:
-    """A sample by its name, a file, or all files that the names stand for as one source, in the order of the names:
-    files, folders (all files in them by their paths, hidden ones left out), or patterns such as `news/*.txt.gz`.
-
-    Each is unpacked on its own, with a blank line after it, which ends a document; the digest is over all. Raises
-    InputError for a name that stands for no file, and for a file that cannot be read."""
-    paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
+    """A sample, or all files that the names match as one source, in the order of the names: files, folders (all files
+    but hidden ones, by their paths), or patterns such as `news/*.txt.gz`. A file ends a document. Raises InputError for
+    a name without a file, and for a file that cannot be read."""
+    paths = list(dict.fromkeys(path for name in names for path in expand(name)))
     if len(paths) == 1:
         return find_source(str(paths[0]))
     sources = list(map(from_path, paths))
@@ -52,8 +50,8 @@ def find_sources(names: Sequence[str]) -> Source:
     return Source(name, digest, size, parts=tuple(sources))
 
 
-def expanded(name: str) -> list[Path]:
-    """The files that a name matches; a sample's name matches itself. Raises InputError where there is none."""
+def expand(name: str) -> list[Path]:
+    """The files that a name matches, or the name itself. Raises InputError for a folder or a pattern without files."""
     path = Path(name)
     if path.is_dir():
         inside = sorted(inner for inner in path.rglob("*") if inner.is_file())
@@ -77,11 +75,10 @@ ACCEPTED = (
 
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
-    """A corpus in any of the forms that the library takes: a file's path, a sample's name, a Source, or a list of texts
-    (each a document; each of its lines a paragraph), of (words, governors, relations), or of dicts (the authors'
-    examples for a text, documents with `sentences` and `clusters` for coreference). None is the sample of the kind,
-    which is "text", "treebank" or "coreference", or "random", which takes no corpus. Raises InputError for a corpus
-    that is none of these, and for an entry that cannot be written."""
+    """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or a list of texts
+    (documents, with a paragraph a line), of (words, governors, relations), or of dicts (the authors' examples, or
+    documents with `sentences` and `clusters`). None is the sample of the kind ("text", "treebank", "coreference", or
+    "random", which takes no corpus). Raises InputError for another corpus, and for an entry that cannot be written."""
     if isinstance(corpus, Source):
         return corpus
     if kind == "random" and corpus is not None:

@@ -72,9 +72,9 @@ def _start(source: Source) -> str:
 
 
 def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, str, str]:
-    """One or several files (bytes, name) as one: its bytes, its name, and the encoding that was not UTF-8. A single
-    file stays as it is, but for its encoding; several are unpacked and joined, a blank line between. Raises InputError
-    for a file that cannot be read, files of different kinds, and over `max_unpacked` bytes."""
+    """Files (bytes, name) as one: its bytes, its name, and the encoding that was not UTF-8. Several are unpacked, and
+    joined with a blank line between. Raises InputError where they cannot be read, are too large or of different kinds.
+    """
     decoded = [(*to_utf8(data), name) for data, name in files]
     first, encoding, name = decoded[0]
     if len(decoded) == 1:
@@ -92,8 +92,8 @@ def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[b
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Bytes of a text file as UTF-8, and the encoding that they were in; "" where they stay as they are. Bytes that are
-    not UTF-8, without control characters, are taken for Windows-1252, of which Latin-1 is nearly a part."""
+    """Bytes as UTF-8, and the encoding that they were in, "" where they stay as they are. A text that is not UTF-8 is
+    taken for Windows-1252, of which Latin-1 is nearly a part."""
     encodings = [("utf-8", "")]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = [("utf-16", "UTF-16")]
@@ -107,8 +107,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=64)
 def estimate_word_count(source: Source) -> int:
-    """About how many words a text has, or lines a treebank or a corpus in columns, from its beginning; raises
-    InputError for a source that cannot be read."""
+    """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
     start = _start(source)
     columns = kinds(source)[0] != "text"
     words = 0

@@ -1,5 +1,4 @@
-"""Sources are named, digested runs of bytes: files, pastes or uploads. Readers see only sources, which unpack gzip,
-xz and zips of text files (whose members are only read, never written anywhere), and decode UTF-8 and UTF-16."""
+"""Sources: named bytes with a digest, of files, pastes or uploads, which they unpack (gzip, xz, zip) and decode."""
 
 import codecs
 import gzip
@@ -48,15 +47,14 @@ DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file, or several as one. Its `locator` is how another process opens the same bytes: "file:PATH",
-    "upload:KEY" of the store, or empty if only this process has them."""
+    """A corpus file, or several as one."""
 
     name: str  # for display
     digest: str  # sha256 of the bytes, hexadecimal; keys contain it
     size: int
     opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)  # opens the bytes
     max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
-    locator: str = field(default="", repr=False, compare=False)
+    locator: str = field(default="", repr=False, compare=False)  # "file:PATH", "upload:TOKEN", or empty: in memory
     parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
@@ -211,8 +209,8 @@ def _joined(texts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
 
 
 def _texts(stream: BinaryIO, name: str) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
-    """An archive, and its files of the most common ending, .txt among equals, without a README, a licence and hidden
-    files. Raises InputError for an archive that has none, or too many, or that may take more than it should."""
+    """An archive, and its text files: those of the most common ending (.txt among equals) that are not hidden, a README
+    or a licence. Raises InputError for an archive without text files, or with dangerous members."""
     size = stream.seek(0, io.SEEK_END)
     stream.seek(max(0, size - (1 << 16) - 22))
     end = stream.read()

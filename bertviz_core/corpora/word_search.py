@@ -15,10 +15,10 @@ AROUND = 70  # letters of a passage shown on either side of what was searched
 
 @dataclass(frozen=True)
 class Hit:
-    """A line of a corpus, from 1, in which the searched words stand, with what is around them."""
+    """A line of a corpus with the searched words, and the text around them."""
 
-    line: int
-    part: int  # how often the numbers of lines have started again, as they do in each document with coreference
+    line: int  # from 1; in a corpus with coreference it begins anew with each document
+    part: int  # number of such a document, from 0
     record: int | None  # number of the JSON object, from 0; None in a text
     before: str
     match: str
@@ -36,8 +36,7 @@ def has(words: Sequence[str], searched: Sequence[str]) -> bool:
 
 
 def search(source: Source, text: str, first: int, count: int) -> tuple[int, list[Hit]]:
-    """How many lines of a text corpus have the searched words, and `count` of them from number `first` on. It is read
-    once to its end; no more than these hits stays in memory."""
+    """The number of lines of a text corpus that have the searched words, and `count` of them from number `first` on."""
     searched = []
     for part in searched_words(text):  # as a text is cut into words, with its `*` at the end
         pieces = WORD.findall(part.rstrip("*"))

@@ -26,8 +26,7 @@ def frame_header(header: bytes) -> bytes:
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
-    """Values by name (numpy arrays, tensors, bytes and JSON values) as bytes. `metadata` is stored beside them, sorted:
-    safetensors writes it in an order that differs from run to run."""
+    """Values by name (numpy arrays, tensors, bytes and JSON values), and metadata, as bytes."""
     arrays, other = {}, {}
     for name, value in values.items():
         if isinstance(value, bytes):
@@ -40,7 +39,7 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
             other[name] = value
     stream = io.BytesIO(safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)}))
     header = json.loads(read_header(stream))
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))  # else in an order that differs between runs
     return frame_header(json.dumps(header, separators=(",", ":")).encode()) + stream.read()
 
 

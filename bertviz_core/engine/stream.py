@@ -1,5 +1,4 @@
-"""The one pass: batches through the model, every layer's maps shown to every accumulator, nothing kept; and attention
-maps to a file, example by example (the release's extract_attention), as safetensors, never pickled."""
+"""The one pass, in which every accumulator sees every layer's maps and none is kept; and attention maps to a file."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,11 +19,9 @@ PassFunction = Callable[..., None]  # (model, batch, *observers): each observer 
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus, whose size does not grow with it. They go from one process to another, and a job that was
-    killed goes on from them; those of a staged pass stay here and need no bytes.
-
-    One with a method `take_detail` gives what of a chunk is kept on disk, for `packing.pack`, and forgets it.
-    """
+    """Sums over a corpus, whose size does not grow with it. Only those of a pass in stages need no bytes: others go
+    from process to process, and a killed job continues from them. A method `take_detail` may return values of a chunk,
+    as for `packing.pack`, which are stored and forgotten."""
 
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
@@ -41,8 +38,8 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`. A batch for which the
-    device has no room is halved; what failed leaves no trace in the sums."""
+    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`. A batch that does not
+    fit into the device's memory is halved."""
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
@@ -50,11 +47,10 @@ def run(
             yield example
 
     for group in buckets(cancellable(), batch_tokens or model.batch_tokens):
-        groups = [group]
-        while groups:
-            part = groups.pop(0)
+        parts = [group]
+        while parts:
+            part = parts.pop(0)
             sums = [accumulator.new_empty() for accumulator in accumulators]
-            has_room = True
             try:
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
@@ -64,17 +60,16 @@ def run(
                 if len(part) == 1:
                     what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
                     raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
-                has_room = False
-            if not has_room:  # after the error, which keeps the blocks of the failed try
-                if model.device.startswith("cuda"):
-                    import torch
-
-                    torch.cuda.empty_cache()
-                groups[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+                parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+            else:
+                for accumulator, each in zip(accumulators, sums, strict=True):
+                    accumulator.merge(each)
+                progress.advance(len(part))
                 continue
-            for accumulator, each in zip(accumulators, sums, strict=True):
-                accumulator.merge(each)
-            progress.advance(len(part))
+            if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
+                import torch
+
+                torch.cuda.empty_cache()
 
 
 def extract(
@@ -86,12 +81,8 @@ def extract(
     metadata: dict[str, str] | None = None,
     word_level: str | None = None,
 ) -> None:
-    """Write one float32 entry for each example, named by its number, axes (layer, head, query, key). The file's header
-    needs only the lengths, so maps go straight from the model to their place in it.
-
-    `word_level` is None for tokens; "corrected" or "paper" for words (methods, section 5), the special tokens standing
-    as words of their own: to a split word the sum over its pieces, from it the mean (or the first piece).
-    """
+    """Write a safetensors file with float32 maps (layer, head, query, key) of each example, named by its number; of
+    words (methods, section 5) and special tokens where `word_level` is "corrected" or "paper"."""
     sizes = {  # tokens, or words and special tokens
         example.number: int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)
         for example in examples
@@ -102,9 +93,10 @@ def extract(
         with unfinished.open("wb") as stream:
             begins = _write_header(stream, model, sizes, metadata)
             for group in buckets(examples, batch_tokens or model.batch_tokens):
-                first = word_level == "paper"
-                owners = [word_of(example, special=True) for example in group] if word_level else []
-                words = membership(owners, model.device, first_piece=first) if word_level else None
+                words = None
+                if word_level:
+                    owners = [word_of(example, special=True) for example in group]
+                    words = membership(owners, model.device, first_piece=word_level == "paper")
 
                 def write(attention: LayerAttention, group: list[Encoded] = group, words: Any = words) -> None:
                     maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()

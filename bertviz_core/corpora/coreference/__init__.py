@@ -91,9 +91,8 @@ class Draft:
         return brackets
 
     def add_bracket(self, chain: str, opens: bool, closes: bool, span: Span, line: int) -> None:
-        """Open or close a mention at the words of `span`. A closing bracket ends the latest open mention of its chain:
-        mentions of different chains may cross, those of one chain nest. Raises InputError for a bracket that closes
-        nothing, and for too many open ones."""
+        """Open or close a mention at the words of `span`; mentions of different chains may cross, those of a chain
+        nest. Raises InputError for a bracket that closes nothing, and for too many open ones."""
         if opens:
             self.open_count += 1
             if self.open_count > MAX_OPEN:

@@ -1,8 +1,5 @@
-"""The formats of coreference corpora; docs/formats.md has an example of each.
-
-Columns, a word a line, have the chains in the last one. Documents begin with `#begin document` (in CorefUD with
-`# newdoc`) or else with a new name in the first column. Other formats have a document a line, with spans.
-"""
+"""The formats of coreference corpora; docs/formats.md has an example of each. Columns have a word a line, and chains
+in the last one; jsonlines and GAP have a document a line, with spans."""
 
 import json
 import re

@@ -33,8 +33,7 @@ def is_universal(lines: Sequence[str]) -> bool:
 
 
 def find_swapped_columns(lines: Sequence[str]) -> str:
-    """Which columns are swapped, by shares of known labels in each: relations or parts of speech in a wrong one; else
-    ""."""
+    """Which columns are swapped, or "": those with relations or parts of speech in most rows are wrong ones."""
     columns = list(zip(*(line.split("\t") for line in lines if is_row(line)), strict=True))
     if not columns:
         return ""
@@ -49,8 +48,8 @@ def find_swapped_columns(lines: Sequence[str]) -> str:
 
 
 def read_universal(number: int, block: Sequence[Line], universal: bool = True) -> Sentence | None:
-    """A sentence of CoNLL-U, whose tree has one root, or of CoNLL-X (not `universal`), where it may have more; None for
-    comments alone. Multi-word lines (5-6) and empty nodes (8.1) are not words. Raises BrokenSentence."""
+    """A sentence of CoNLL-U, or of CoNLL-X (not `universal`), whose tree may have several roots; None for comments
+    alone. Multi-word tokens (5-6) and empty nodes (8.1) are not words. Raises BrokenSentence."""
     rows = [(line, _row(line, text)) for line, text in block if not text.startswith("#")]
     words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
     if not words:
