@@ -1,5 +1,4 @@
-"""Treebanks and corpora with coreference: the table of their formats, which are recognized from the content.
-docs/formats.md has an example of each."""
+"""Treebanks and corpora with coreference; the table of their formats (docs/formats.md), recognized from the content."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

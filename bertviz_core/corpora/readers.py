@@ -22,8 +22,7 @@ VECTORS_HINT = "Give one text file, with a word and its numbers, between spaces,
 
 
 def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
-    """Text, the authors' JSON, or the sentences of a treebank or of a corpus with coreference; raises InputError for an
-    empty source."""
+    """Text, the authors' JSON, or the sentences of an annotated corpus; raises InputError for an empty source."""
     head = piece = ""
     for piece in source.text():  # a JSON list of any length may be a single line
         head += piece.strip()
@@ -98,7 +97,6 @@ class TextCorpus:
         return None if is_blank else document
 
 
-@dataclass(frozen=True)
 class TreebankText(TextCorpus):
     """A paragraph for each sentence of a treebank: its `# text`, else its words with spaces between."""
 
@@ -126,7 +124,6 @@ def _word(row: str) -> str:
     return word if number.isdigit() else ""
 
 
-@dataclass(frozen=True)
 class CoreferenceText(TextCorpus):
     """A paragraph for each sentence of documents with coreference: its words with spaces between."""
 

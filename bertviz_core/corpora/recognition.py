@@ -25,8 +25,7 @@ CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def kinds(source: Source) -> tuple[Kind, ...]:
-    """What the source can be read as, the most specific first; every corpus has sentences, which are text.
-    Raises InputError for a file that cannot be decoded or unpacked."""
+    """What the source can be read as, the most specific first; raises InputError for an unreadable source."""
     start = _start(source)
     lines = [line for line in start.splitlines() if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]
@@ -72,9 +71,8 @@ def _start(source: Source) -> str:
 
 
 def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, str, str]:
-    """Files (bytes, name) as one: its bytes, its name, and the encoding that was not UTF-8. Several are unpacked, and
-    joined with a blank line between. Raises InputError where they cannot be read, are too large or of different kinds.
-    """
+    """Files (bytes, name), unpacked where there are several, as one: its bytes, its name, and the encoding that was not
+    UTF-8. Raises InputError where they cannot be read, are too large or of different kinds."""
     decoded = [(*to_utf8(data), name) for data, name in files]
     first, encoding, name = decoded[0]
     if len(decoded) == 1:
