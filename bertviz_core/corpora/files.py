@@ -46,8 +46,7 @@ def find_sources(names: Sequence[str]) -> Source:
     sources = list(map(from_path, paths))
     digest = hashlib.sha256("\n".join(source.digest for source in sources).encode()).hexdigest()
     name = f"{sources[0].name} and {len(sources) - 1:,} more"
-    size = sum(source.size for source in sources)
-    return Source(name, digest, size, parts=tuple(sources))
+    return Source(name, digest, sum(source.size for source in sources), parts=tuple(sources))
 
 
 def expand(name: str) -> list[Path]:

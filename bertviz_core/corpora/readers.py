@@ -135,12 +135,9 @@ class CoreferenceText(TextCorpus):
 
 
 def read_vectors(source: Source, words: Set[str]) -> tuple[dict[str, int], np.ndarray]:
-    """The row of each of these words in a matrix (row, dimension) of float32: of the word as it is written, else in
-    lower case, else row 0, zeros.
-
-    Of a word that occurs twice the first counts; blank lines and word2vec's header are skipped. Raises InputError for a
-    line that is not a word and its numbers, and for an archive of several files, which may differ in dimension.
-    """
+    """The row of each word in a matrix (row, dimension) of float32: that of its first line, as written or else in lower
+    case, or else row 0, zeros. Blank lines and word2vec's header are skipped. Raises InputError for other lines than a
+    word and its numbers, and for an archive of several files, which may differ in dimension."""
     forms = words | {word.lower() for word in words}
     rows: dict[str, int] = {}
     vectors: list[np.ndarray] = []

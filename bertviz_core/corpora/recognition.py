@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from bertviz_core.corpora import annotated
 from bertviz_core.corpora.coreference import formats
@@ -15,7 +15,6 @@ from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import InputError
 
-Kind = Literal["text", "treebank", "coreference"]
 START_LENGTH = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
@@ -24,7 +23,7 @@ BLANK = re.compile(r"\n\s*\n")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
-def kinds(source: Source) -> tuple[Kind, ...]:
+def kinds(source: Source) -> tuple[str, ...]:
     """What the source can be read as, the most specific first; raises InputError for an unreadable source."""
     start = _start(source)
     lines = [line for line in start.splitlines() if line.strip()]

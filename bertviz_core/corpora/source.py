@@ -31,7 +31,7 @@ XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
-SKIPPED_NAMES = ("readme", "license", "licence", "copying", ".", "__macosx")  # beginnings of names of files and folders
+SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)  # files, and all in folders
 ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
 NOT_TEXT = (  # position and beginning of a format, its name, the hint
     (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
@@ -180,7 +180,7 @@ class Source:
                 raise self.error(what, "Pack it as an ordinary zip without a password.")
             if str(path) in ("[Content_Types].xml", "mimetype"):
                 raise self.error("This is an office document or a book, not text.", "Save its text as .txt.")
-        texts = [(path.suffix.lower(), info) for path, info in members if not _is_skipped(path)]
+        texts = [(path.suffix.lower(), info) for path, info in members if not SKIPPED.search(str(path))]
         endings = Counter(ending for ending, _ in texts)
         if not endings:
             raise self.error("The archive contains no text file.", "Pack one or more text files.")
@@ -234,7 +234,3 @@ def _join(texts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
     for number, blocks in enumerate(texts):
         yield (b"\n\n" if number else b"") + next(blocks, b"").removeprefix(codecs.BOM_UTF8)
         yield from blocks
-
-
-def _is_skipped(path: PurePosixPath) -> bool:
-    return any(part.lower().startswith(SKIPPED_NAMES) for part in path.parts if part != "..")

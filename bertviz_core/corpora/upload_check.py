@@ -1,9 +1,6 @@
-"""Check of files that are uploaded: they are recognized, joined and read to their end before they are stored.
-
-A process with limits of time, memory and size does it: `python -m bertviz_core.corpora.upload_check FOLDER`. It reads
-a task as JSON, and the files 0, 1, ... of the folder. It writes the file to be stored there, as `out`, and prints its
-kind, or an error, as JSON. Beyond a limit it ends without an answer.
-"""
+"""Check of uploads: they are recognized, joined and read to their end before they are stored, by a process with limits
+of time, memory and size, `python -m bertviz_core.corpora.upload_check FOLDER`. It reads a task as JSON and the files
+0, 1, ... of the folder; it writes the joined file there, as `out`, and prints its kind, or an error, as JSON."""
 
 import contextlib
 import json
@@ -27,7 +24,6 @@ from bertviz_core.errors import BertvizError, InputError
 AT_ONCE = 2  # checks that run; others wait
 PATIENCE = 10  # seconds for each second of a core that a check may take
 MEMORY = 500 << 20  # bytes beyond those of the process when it begins
-NICE = 19  # the lowest priority
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "bertviz_core.corpora.upload_check")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
@@ -46,12 +42,9 @@ class CheckedFiles:
 
 
 class UploadCheck:
-    """A check of files (name, bytes) that waits or runs; `checked` is its result, which raises InputError for files
-    that cannot be read, or take too much time or memory.
-
-    `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files are read as what they
-    are. The limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core.
-    """
+    """A check of files (name, bytes), whose result `checked` raises InputError where they cannot be read, or take too
+    much time or memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
+    are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
 
     def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
         self.name = files[0][0]
@@ -159,7 +152,7 @@ def _limit(size: int, seconds: int) -> None:
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        os.nice(NICE)
+        os.nice(19)  # the lowest priority
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_FSIZE, (2 * size, 2 * size))
         pages = int(Path("/proc/self/statm").read_text().split()[0])

@@ -89,7 +89,7 @@ class Progress:
         return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"
 
 
-Runner = Callable[[Any, Progress], None]
+Runner = Callable[[Any, Progress], None]  # performs a task; raises Cancelled soon after its progress is cancelled
 
 
 @dataclass(eq=False)
@@ -115,8 +115,7 @@ class Job:
 
 
 class JobQueue:
-    """The jobs of one device, as many as `access` allows, performed one after another in a thread: the runner takes a
-    task and its progress, and raises Cancelled soon after that was cancelled."""
+    """The jobs of one device, as many as `access` allows, performed one after another in a thread."""
 
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
         self._runner = runner

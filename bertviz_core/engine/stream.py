@@ -19,9 +19,8 @@ PassFunction = Callable[..., None]  # (model, batch, *observers): each observer 
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus, whose size does not grow with it. Only those of a pass in stages need no bytes: others go
-    from process to process, and a killed job continues from them. A method `take_detail` may return values of a chunk,
-    as for `packing.pack`, which are stored and forgotten."""
+    """Sums over a corpus, of a size that does not grow. They are stored and sent to other processes as bytes (those
+    of a pass in stages are not). A method `take_detail` may return further values of a chunk, which are stored."""
 
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each

@@ -24,8 +24,7 @@ PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
 LAST, FIRST = -1, 1
-# Of an NP's children the head is the last of the first set that has any, and so on; else the last word. A possessive 's
-# is never the head.
+# An NP's head is the last (or first) child in the first of these sets that has any, else the last word; never 's.
 RULES = (
     (("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR"), LAST),
     (("NP", "WHNP"), FIRST),
