@@ -61,8 +61,7 @@ EXPECTED: dict[Kind, str] = {
 
 
 class AnnotatedCorpus:
-    """A corpus of one of the formats, read again from the source on every pass: memory does not grow with the file.
-    Opening raises InputError for a source that has none of the formats."""
+    """A corpus of one of the formats, read from the source on every pass; raises InputError for another source."""
 
     kind: ClassVar[Kind]
 
@@ -135,7 +134,8 @@ def blocks(source: Source) -> Iterator[list[Line]]:
                 raise source.error(what, "Put a blank line between sentences.", block[0][0])
         elif block:
             yield block
-            block, length = [], 0
+            block = []
+            length = 0
     if block:
         yield block
 

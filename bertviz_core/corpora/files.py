@@ -37,9 +37,8 @@ def find_source(name: str) -> Source:
 
 
 def find_sources(names: Sequence[str]) -> Source:
-    """A sample, or all files that the names match as one source, in the order of the names: files, folders (all files
-    but hidden ones, by their paths), or patterns such as `news/*.txt.gz`. A file ends a document. Raises InputError for
-    a name without a file, and for a file that cannot be read."""
+    """A sample, or all files that the names match, in their order, as one source. Names are files, folders (without
+    hidden files), or patterns such as `news/*.txt.gz`. Raises InputError for one without a file that can be read."""
     paths = list(dict.fromkeys(path for name in names for path in expand(name)))
     if len(paths) == 1:
         return find_source(str(paths[0]))
@@ -53,12 +52,13 @@ def expand(name: str) -> list[Path]:
     """The files that a name matches, or the name itself. Raises InputError for a folder or a pattern without files."""
     path = Path(name)
     if path.is_dir():
-        inside = sorted(inner for inner in path.rglob("*") if inner.is_file())
-        files = [inner for inner in inside if not any(part.startswith(".") for part in inner.relative_to(path).parts)]
+        names = ((match, match.relative_to(path).parts) for match in path.rglob("*"))
+        matches = [match for match, parts in names if not any(part.startswith(".") for part in parts)]
     elif path.exists() or not glob.has_magic(name):
         return [path]
     else:
-        files = sorted(match for match in map(Path, glob.glob(name, recursive=True)) if match.is_file())  # noqa: PTH207
+        matches = [Path(match) for match in glob.glob(name, recursive=True)]  # noqa: PTH207
+    files = sorted(match for match in matches if match.is_file())
     if not files:
         raise InputError("There is no file.", where=name, hint="Name a file, a folder of files, or a pattern.")
     return files
@@ -97,17 +97,14 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
     if not entries:
         raise InputError("The list is empty.", hint=ACCEPTED)
 
-    def are(form: Any) -> bool:
-        return all(isinstance(entry, form) for entry in entries)
-
-    if are(str):  # a blank line between documents, none inside one
+    if all(isinstance(entry, str) for entry in entries):  # a blank line between documents, none inside one
         documents = ("\n".join(line for line in text.splitlines() if line.strip()) for text in entries)
         written = "\n\n".join(filter(None, documents)) + "\n\n"
         unit = "texts"
-    elif are(dict):
+    elif all(isinstance(entry, dict) for entry in entries):
         written = _json(entries, kind)
         unit = "records"
-    elif are(tuple | list):
+    elif all(isinstance(entry, tuple | list) for entry in entries):
         written = "\n".join(map(_sentence, count(1), entries))
         unit = "trees"
     else:

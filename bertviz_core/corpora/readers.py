@@ -4,6 +4,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,8 @@ def read_text(source: Source) -> "TextCorpus | ExampleCorpus":
         return ExampleCorpus(source)
     if head.lower().startswith(("<!doctype html", "<html")):
         raise source.error("This is an HTML page, not text.", "Save its text as .txt.")
-    return {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}[kinds(source)[0]](source)
+    corpora = {"treebank": TreebankText, "coreference": CoreferenceText, "text": TextCorpus}
+    return corpora[kinds(source)[0]](source)
 
 
 # Kind -> a function that opens its corpora, and raises InputError for a file that begins as one of another kind.
@@ -129,8 +131,7 @@ class CoreferenceText(TextCorpus):
 
     def paragraphs(self) -> Iterator[Paragraph]:
         for document in CoreferenceCorpus(self.source).documents(Skipped()):
-            ends = [*document.sentences[1:], len(document.words)]
-            for start, end in zip(document.sentences, ends, strict=True):
+            for start, end in pairwise([*document.sentences, len(document.words)]):
                 yield Paragraph(document.number, start + 1, " ".join(document.words[start:end]))
 
 

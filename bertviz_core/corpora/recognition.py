@@ -20,6 +20,7 @@ ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
 UNPACKED = 3  # size of an unpacked text in that of the packed file, about
 BLANK = re.compile(r"\n\s*\n")
+MARKUP = ("<", "{", "[", "#")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
@@ -54,9 +55,8 @@ def _has_coreference(lines: list[str], rows: list[str]) -> bool:
 def is_prose(source: Source) -> bool:
     """Whether its lines are sentences rather than columns or markup."""
     lines = [line for line in _start(source).splitlines() if line.strip()]
-    prose = [line for line in lines if "\t" not in line and not line.startswith(("<", "{", "[", "#"))]
-    words = [line.split() for line in prose]
-    return 2 * sum(len(each) > 3 and not each[0][0].isdigit() for each in words) > len(lines)
+    prose = [line.split() for line in lines if "\t" not in line and not line.startswith(MARKUP)]
+    return 2 * sum(len(words) > 3 and not words[0][0].isdigit() for words in prose) > len(lines)
 
 
 def _start(source: Source) -> str:
@@ -89,13 +89,12 @@ def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[b
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Bytes as UTF-8, and the encoding that they were in, "" where they stay as they are. A text that is not UTF-8 is
-    taken for Windows-1252, of which Latin-1 is nearly a part."""
+    """Bytes as UTF-8, and the encoding that they were in; "" where they stay as they are."""
     encodings = [("utf-8", "")]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = [("utf-16", "UTF-16")]
     elif not CONTROL.search(data):
-        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]
+        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]  # nearly a part of the other
     for codec, encoding in encodings:
         with suppress(UnicodeDecodeError):
             return data.decode(codec).encode(), encoding
@@ -135,7 +134,8 @@ def track_position(source: Source) -> tuple[Source, Callable[[], float]]:
         read = before + (size if stream.closed else stream.tell())
         return min(1.0, max(1, read) / max(1, source.size))
 
-    parts, before = [], 0
+    parts = []
+    before = 0
     for part in source.parts or (source,):
         parts.append(replace(part, opener=partial(opener, part, before)))
         before += part.size

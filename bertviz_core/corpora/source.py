@@ -63,7 +63,8 @@ class Source:
     def lines(self) -> Iterator[Line]:
         """(line number from 1, line without its end), unpacked. Raises InputError naming the line for bytes that are
         not UTF-8, NUL bytes, broken compression, a line over LONGEST_LINE and a file that unpacks to too much."""
-        line, number = "", 1
+        line = ""
+        number = 1
         for number, piece in self._pieces():
             line += piece
             if len(line) > LONGEST_LINE:
@@ -159,8 +160,7 @@ class Source:
             raise self.error(what, hint, number) from error
 
     def _archive(self, stream: BinaryIO) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
-        """An archive, and its text files: those of the most common ending (.txt among equals), without hidden files, a
-        README or a licence. Raises InputError for an archive without text files, or with dangerous members."""
+        """An archive, and its text files: those of the most common ending. Raises InputError for dangerous archives."""
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(0, size - (1 << 16) - 22))
         end = stream.read()
@@ -205,11 +205,10 @@ def from_path(path: Path | str) -> Source:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         size = path.stat().st_size
-        locator = f"file:{path.absolute()}"
     except OSError as error:
         what = f"The file cannot be read ({error.strerror})."
         raise InputError(what, where=str(path), hint="Check the path.") from error
-    return Source(path.name, digest, size, lambda: path.open("rb"), locator=locator)
+    return Source(path.name, digest, size, lambda: path.open("rb"), locator=f"file:{path.absolute()}")
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:

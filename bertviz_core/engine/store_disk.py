@@ -73,7 +73,8 @@ def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
 
 def sweep(folder: Path, old: float = OLD) -> int:
     """Remove files without a row that a killed process left, `old` seconds ago or earlier; returns their number."""
-    before, count = time.time() - old, 0
+    before = time.time() - old
+    count = 0
     paths = list(folder.glob("??/??/*.val"))
     with closing(Reader(folder)) as reader:
         known = {name for (name,) in reader.sql("SELECT filename FROM Cache WHERE filename IS NOT NULL")}
@@ -87,8 +88,7 @@ def sweep(folder: Path, old: float = OLD) -> int:
 
 
 class Reader:
-    """Reads the entries in a folder that need not be writable; none where it cannot be read. Raises
-    sqlite3.OperationalError where another process has locked it."""
+    """Reads the entries of a folder, none where it cannot be read; raises sqlite3.OperationalError if it is locked."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -101,13 +101,13 @@ class Reader:
                 return
             except sqlite3.Error as error:
                 self.close()
-                self._database = None
                 if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                     raise
 
     def close(self) -> None:
         if self._database:
             self._database.close()
+        self._database = None
 
     def sql(self, query: str, arguments: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         return self._database.execute(query, arguments).fetchall() if self._database else []
@@ -133,14 +133,13 @@ def file_of(folder: Path) -> tuple[int, int] | None:
 
 
 def reason(error: BaseException, folder: Path) -> str:
-    """An error of SQLite or the system in a few words, without paths. Where the disk is full or read-only, the error of
-    writing a file is clearer than SQLite's."""
+    """An error of SQLite or the system in a few words, without paths."""
     if isinstance(error, StoreError):
         return error.what
     if isinstance(error, OSError):
         return os.strerror(error.errno) if error.errno else type(error).__name__
     try:
-        with tempfile.TemporaryFile(dir=folder) as stream:
+        with tempfile.TemporaryFile(dir=folder) as stream:  # its error says that a disk is full or read-only
             stream.write(bytes(1 << 16))
     except OSError as plain:
         return reason(plain, folder)

@@ -37,8 +37,7 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`. A batch that does not
-    fit into the device's memory is halved."""
+    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches without room."""
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
@@ -120,10 +119,11 @@ def _write_header(
 ) -> dict[int, int]:
     """Write the safetensors header; returns where each example's data begins in the file."""
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
-    begins, end = {}, 0
+    begins = {}
+    end = 0
     for number, size in sizes.items():
         begins[number] = end
-        end = end + 4 * model.layers * model.heads * size**2
+        end += 4 * model.layers * model.heads * size**2
         shape = [model.layers, model.heads, size, size]
         header[str(number)] = {"dtype": "F32", "shape": shape, "data_offsets": [begins[number], end]}
     stream.write(frame_header(json.dumps(header).encode()))

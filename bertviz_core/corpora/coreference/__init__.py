@@ -123,8 +123,7 @@ class Draft:
             line, chain = min((line, chain) for chain, starts in self.open_brackets.items() for _, line in starts)
             what = f"The bracket of chain {chain} that opens here never closes."
             raise self.source.error(what, "Close it at its last word: the chain's name and a closing bracket.", line)
-        size = len(self.words)
-        governors = tuple(governor for governor in self.governors if governor is not None and governor < size)
+        governors = tuple(word for word in self.governors if word is not None and word < len(self.words))
         return CoreferenceDocument(
             number=number,
             name=self.name or f"document {number + 1}",
@@ -132,7 +131,7 @@ class Draft:
             sentences=tuple(self.sentences),
             mentions=tuple(sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))),
             tags=None if EMPTY_CELLS.issuperset(self.tags) else tuple(self.tags),
-            governors=governors if governors and len(governors) == size else None,
+            governors=governors if governors and len(governors) == len(self.words) else None,
             parse=tuple(self.parse) if any("(" in piece for piece in self.parse) else None,
         )
 

@@ -76,15 +76,14 @@ def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sente
             raise BrokenSentence("a governor beyond the sentence", line, detail)
     rooted = {0}
     for start in range(1, size + 1):
-        path: dict[int, None] = {}
+        path: set[int] = set()
         word = start
         while word not in rooted:
             if word in path:
-                detail = f"at word {word}"
-                raise BrokenSentence("words that govern each other in a cycle", lines[word - 1], detail)
-            path[word] = None
+                raise BrokenSentence("words that govern each other in a cycle", lines[word - 1], f"at word {word}")
+            path.add(word)
             word = governors[word - 1]
-        rooted.update(path)
+        rooted |= path
     roots = [word for word, governor in enumerate(governors) if governor == 0]
     if single_root and len(roots) > 1:
         raise BrokenSentence("more than one root", lines[roots[1]], f"{len(roots)} roots")
