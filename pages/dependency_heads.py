@@ -8,7 +8,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads import figure, guesses, relation_finding
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.proportions import wilson
-from bertviz_core.corpora.treebank import ALL, UAS, explained, meaning
+from bertviz_core.corpora.treebank import ALL, UAS, explain, meaning
 from bertviz_core.heads import DirectedHead, arrow
 from bertviz_core.plotting import percent
 from bertviz_core.plotting.head_map import accuracy_map
@@ -101,7 +101,7 @@ with left:
     lines = memoize(of_guesses, result, choice, relation) or None
     alt = f"Map of all heads, layer by head, colored by accuracy on {relation}"
     page.head_map(squares, "relation-map", alt, selection, lines=lines)
-    if glossed := explained(relation, "**{}**", "*{}*"):
+    if glossed := explain(relation, "**{}**", "*{}*"):
         st.caption(f"{plain(relation)}: {glossed} (**dependent**, *governor*).")
     st.markdown(f"**Fixed offsets**: {named}")
     alt = f"Accuracy of fixed offsets on {relation}"

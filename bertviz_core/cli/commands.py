@@ -183,7 +183,7 @@ def store_size(store: Folder = None) -> None:
 def store_list(store: Folder = None) -> None:
     """List every result and upload with its model, corpus, settings, date and size."""
     opened = Store(store)
-    heads, rows = dict(opened.heads()), []
+    heads, rows = dict(opened.headers()), []
     for entry in opened.entries():
         date = datetime.fromtimestamp(entry.stored).strftime("%Y-%m-%d %H:%M")
         about = {"what": entry.kind}  # work: an index of a corpus, or a part of an unfinished job; detail: guesses

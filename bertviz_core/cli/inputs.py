@@ -13,7 +13,7 @@ from bertviz_core import exports
 from bertviz_core.cli import Console, with_console
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
-from bertviz_core.corpora.files import expanded, find_sources
+from bertviz_core.corpora.files import expand, find_sources
 from bertviz_core.engine.stream import extract as write_maps
 from bertviz_core.errors import SettingsError
 from bertviz_core.heads import Head
@@ -68,7 +68,7 @@ def extract(
     (out,) = console.out
     exports.check_path(out, (".safetensors",))
     beside = out.with_suffix(".inputs.json")
-    if beside.resolve() in {file.resolve() for name in console.input for file in expanded(name)}:
+    if beside.resolve() in {file.resolve() for name in console.input for file in expand(name)}:
         what = "The description of the maps would overwrite an input."
         raise SettingsError(what, where=str(beside), hint="Give another --out.")
     inputs = segments_of(console)

@@ -1,12 +1,11 @@
-"""Corpora: sources of bytes, and the readers that parse them, which never import torch; and what an analysis skipped or
-changed in them, by reason, so that every page can report it."""
+"""Corpora: sources of bytes, their readers, which never import torch, and the counts of what an analysis skipped."""
 
 from dataclasses import dataclass, field
 
 from bertviz_core.errors import shorten
 
 UNKNOWN = "a token not in the vocabulary (read as unknown)"
-NAMED = 20  # places kept for each reason; the count goes on
+MAX_LOCATIONS = 20  # for each reason; the count goes on
 
 
 @dataclass
@@ -17,17 +16,17 @@ class Skipped:
 
     def add(self, reason: str, where: str, count: int = 1) -> None:
         if count:
-            self._take(reason, count, [shorten(where)])
+            self._count(reason, count, [shorten(where)])
 
     def merge(self, other: "Skipped") -> None:
         """Add the counts of a later part of the corpus."""
-        for reason, more in other.reasons.items():
-            self._take(reason, more["count"], more["where"])
+        for reason, entry in other.reasons.items():
+            self._count(reason, **entry)
 
-    def _take(self, reason: str, count: int, where: list[str]) -> None:
+    def _count(self, reason: str, count: int, where: list[str]) -> None:
         entry = self.reasons.setdefault(reason, {"count": 0, "where": []})
         entry["count"] += count
-        entry["where"] += where[: NAMED - len(entry["where"])]
+        entry["where"] += where[: MAX_LOCATIONS - len(entry["where"])]
 
     def to_json(self) -> list[dict]:
         """`[{"reason", "count", "where"}]`, in the order in which the reasons came up."""

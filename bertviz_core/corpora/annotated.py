@@ -1,8 +1,7 @@
-"""Treebanks, and corpora with chains of mentions that refer to the same thing: their formats, in one table, recognized
-from the content. docs/formats.md has an example of each."""
+"""Treebanks and corpora with coreference; the table of their formats (docs/formats.md), recognized from the content."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -11,67 +10,64 @@ from bertviz_core.corpora.coreference import CoreferenceDocument, formats
 from bertviz_core.corpora.source import LONGEST_LINE, Line, Source
 from bertviz_core.corpora.treebank import BrokenSentence, Sentence, conll
 
-FORMAT_SAMPLE = 1000  # lines of words from which the format is recognized
+FORMAT_SAMPLE = 1000  # rows
 Kind = Literal["treebank", "coreference"]
 
 
 @dataclass(frozen=True)
 class Format:
-    """One way to write a corpus; the first format that recognizes the first lines of a file counts. `read` takes the
-    number of a sentence and its lines to a Sentence, or a source and what it skips to Drafts of documents."""
+    """A format of a corpus: that of a file is the first one that recognizes its first lines. `read` takes the number
+    and the lines of a sentence, and returns a Sentence; or it takes a source and a Skipped, and yields Drafts."""
 
     kind: Kind
     name: str
-    recognize: Callable[[Sequence[Line]], bool]
+    recognize: Callable[[Sequence[str]], bool]
     read: Callable[..., Any]
 
 
-def _any_line(fits: Callable[[str], bool]) -> Callable[[Sequence[Line]], bool]:
-    return lambda lines: any(fits(text) for _, text in lines)
+def _any_line(fits: Callable[[str], bool]) -> Callable[[Sequence[str]], bool]:
+    return lambda lines: any(map(fits, lines))
 
 
 FORMATS = (
     Format("treebank", "CoNLL-U", conll.is_universal, conll.read_universal),
     Format("treebank", "CoNLL-X", _any_line(conll.is_row), partial(conll.read_universal, universal=False)),
     Format("treebank", "word head-label", conll.is_plain, conll.read_plain),
-    Format("coreference", "CorefUD", formats.is_corefud, formats.corefud_drafts),
-    Format("coreference", "jsonlines", _any_line(lambda text: text.startswith("{")), formats.jsonlines_drafts),
-    Format("coreference", "GAP", _any_line(lambda text: text.startswith(formats.GAP_HEADER)), formats.gap_drafts),
-    Format("coreference", "LitBank", formats.recognizer(13, 13, blank=True), formats.drafts),
-    Format("coreference", "CoNLL-2012", formats.recognizer(11), formats.drafts),
-    Format("coreference", "3 columns (index, token, chains)", formats.recognizer(3, 3), formats.drafts),
-    Format("coreference", "5 columns", formats.recognizer(5, 5), formats.drafts),
+    Format("coreference", "CorefUD", formats.is_corefud, formats.read_corefud),
+    Format("coreference", "jsonlines", _any_line(lambda text: text.startswith("{")), formats.read_jsonlines),
+    Format("coreference", "GAP", _any_line(lambda text: text.startswith(formats.GAP_HEADER)), formats.read_gap),
+    Format("coreference", "LitBank", formats.recognizer(range(13, 14), blank=True), formats.read_columns),
+    Format("coreference", "CoNLL-2012", formats.recognizer(range(11, LONGEST_LINE)), formats.read_columns),
+    Format("coreference", "3 columns (index, token, chains)", formats.recognizer(range(3, 4)), formats.read_columns),
+    Format("coreference", "5 columns", formats.recognizer(range(5, 6)), formats.read_columns),
 )
 
 
-def recognize(kind: Kind, lines: Sequence[Line]) -> Format | None:
+def recognize(kind: Kind, lines: Sequence[str]) -> Format | None:
     """The format of a file that begins with these lines."""
     return next((form for form in FORMATS if form.kind == kind and form.recognize(lines)), None)
 
 
-def names(kind: Kind) -> str:
-    """The formats of one kind, for people."""
+def list_formats(kind: Kind) -> str:
+    """Names of the formats of a kind, as part of a sentence."""
     *first, last = (form.name for form in FORMATS if form.kind == kind)
     return f"{', '.join(first)} or {last}"
 
 
 EXPECTED: dict[Kind, str] = {
-    "treebank": f"Give {names('treebank')}; the columns of the first two are separated by tabs.",
-    "coreference": f"Give {names('coreference')}.",
+    "treebank": f"Give {list_formats('treebank')}; the columns of the first two are separated by tabs.",
+    "coreference": f"Give {list_formats('coreference')}.",
 }
 
 
-@dataclass
 class AnnotatedCorpus:
-    """A corpus of one of the formats, read again from the source on every pass: memory does not grow with the file.
-    Opening raises InputError for a source that has none of the formats."""
+    """A corpus of one of the formats, read from the source on every pass; raises InputError for another source."""
 
-    source: Source
-    form: Format = field(init=False)
     kind: ClassVar[Kind]
 
-    def __post_init__(self) -> None:
-        self.form = _format(self.kind, self.source)
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.form = _format(self.kind, source)
 
 
 class Treebank(AnnotatedCorpus):
@@ -80,9 +76,9 @@ class Treebank(AnnotatedCorpus):
     kind = "treebank"
 
     def sentences(self, skipped: Skipped) -> Iterator[Sentence]:
-        """Every sentence that is a tree; the others are counted in `skipped`. Raises InputError, naming the line, for a
-        file in which no sentence can be read."""
-        number, good = 0, False
+        """Every sentence that is a tree; others are counted. Raises InputError where no sentence can be read."""
+        number = 0
+        has_trees = False
         first: BrokenSentence | None = None
         for block in blocks(self.source):
             try:
@@ -90,16 +86,17 @@ class Treebank(AnnotatedCorpus):
             except BrokenSentence as broken:
                 skipped.add(broken.reason, broken.where)
                 first = first or broken
-                number = number + 1
+                number += 1
                 continue
             if sentence is not None:
-                good, number = True, number + 1
                 yield sentence
-        if first and not good:
+                has_trees = True
+                number += 1
+        if first and not has_trees:
             what = f"None of the {number:,} sentences can be read as {self.form.name}; the first one has {first.reason}"
             detail = f" ({first.detail})." if first.detail else "."
             raise self.source.error(what + detail, "Fix the file and try again.", first.line)
-        if not good:
+        if not has_trees:
             raise self.source.error("The file has no words.", EXPECTED[self.kind])
 
 
@@ -109,23 +106,23 @@ class CoreferenceCorpus(AnnotatedCorpus):
     kind = "coreference"
 
     def documents(self, skipped: Skipped) -> Iterator[CoreferenceDocument]:
-        """Every document; what cannot be shown is counted in `skipped`, what is broken raises InputError."""
+        """Every document; mentions that are skipped are counted. Raises InputError for a broken one."""
         drafts = (draft for draft in self.form.read(self.source, skipped) if draft.words)
-        return (draft.finished(number) for number, draft in enumerate(drafts))
+        return (draft.to_document(number) for number, draft in enumerate(drafts))
 
     def check(self) -> None:
-        """Read it once to its end; raises InputError for a file that cannot be read, or in which nothing corefers."""
-        chained = False
+        """Read the corpus to its end; raises InputError where it cannot be read, or has no chain of two mentions."""
+        has_chain = False
         for document in self.documents(Skipped()):
-            chained = chained or len({mention.cluster for mention in document.mentions}) < len(document.mentions)
-        if not chained:
+            clusters = {mention.cluster for mention in document.mentions}
+            has_chain = has_chain or len(clusters) < len(document.mentions)
+        if not has_chain:
             what = f"Read as {self.form.name}, the file has no chain of two mentions."
             raise self.source.error(what, EXPECTED[self.kind])
 
 
 def blocks(source: Source) -> Iterator[list[Line]]:
-    """Runs of lines between blank lines; the last one needs none after it. Raises InputError for a run that is as long
-    as no sentence is: memory would grow with it."""
+    """The lines between blank lines. Raises InputError for a block longer than any sentence: it is in memory."""
     block: list[Line] = []
     length = 0
     for number, text in source.lines():
@@ -137,13 +134,14 @@ def blocks(source: Source) -> Iterator[list[Line]]:
                 raise source.error(what, "Put a blank line between sentences.", block[0][0])
         elif block:
             yield block
-            block, length = [], 0
+            block = []
+            length = 0
     if block:
         yield block
 
 
 def _format(kind: Kind, source: Source) -> Format:
-    """The format, from the first lines, fewer where they are very long, and the comments among them."""
+    """The format, from the first lines: FORMAT_SAMPLE rows, fewer where they are long, with comments."""
     lines: list[Line] = []
     rows = length = 0
     for number, text in source.lines():
@@ -157,12 +155,13 @@ def _format(kind: Kind, source: Source) -> Format:
     if not rows:
         what = "The file contains only comments." if lines else "The file is empty."
         raise source.error(what, EXPECTED[kind])
-    if kind == "treebank" and (problem := conll.swapped(lines)):
+    texts = [text for _, text in lines]
+    if kind == "treebank" and (problem := conll.find_swapped_columns(texts)):
         first = next(number for number, text in lines if conll.is_row(text))
         hint = "Put the ten columns into the order of the format."
         raise source.error(f"Columns are swapped: {problem}.", hint, first)
-    if recognized := recognize(kind, lines):
-        return recognized
+    if form := recognize(kind, texts):
+        return form
     if kind == "coreference":
         raise source.error("This is not a coreference file.", EXPECTED[kind])
     number, text = next(line for line in lines if not line[1].startswith("#"))

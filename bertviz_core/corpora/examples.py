@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bertviz_core.corpora.source import LONGEST_LINE, Source, whole
+from bertviz_core.corpora.source import LONGEST_LINE, Source, replace_surrogates
 from bertviz_core.errors import InputError
 
 FIELDS = ("text", "words", "tokens")
-NO_SPACE = re.compile(r"[^ \t\r\n]")  # what is none in JSON
+NOT_SPACE = re.compile(r"[^ \t\r\n]")
 DECODER = json.JSONDecoder()
-AT_ONCE = 1 << 16  # characters read together: a file of blank lines has millions of pieces
-NEAR = 16  # an error so near the end may come from a word or an escape that is not all there yet
+AT_ONCE = 1 << 16  # characters that are read together: a file of blank lines has millions of pieces
+NEAR_END = 16  # characters from the end in which a word or an escape may be incomplete
 BROKEN = "The JSON is broken or cut off here."
 
 
@@ -44,12 +44,13 @@ class ExampleCorpus:
                 what = f"The object has {'two or more' if present else 'none'} of `text`, `words` and `tokens`."
                 raise InputError(what, where=where, hint="Give exactly one of them.")
             form = present[0]
-            content = value.pop(present[0])
+            content = value.pop(form)
             parts = [content] if form == "text" else content
             if not (isinstance(parts, list) and parts and all(isinstance(part, str) for part in parts)):
                 shape = "a string" if form == "text" else "a list of strings with at least one entry"
                 raise InputError(f"`{form}` is not {shape}.", where=where, hint=f"Make it {shape}.")
-            yield Record(number, line, form, whole(content) if form == "text" else list(map(whole, parts)), value)
+            texts = list(map(replace_surrogates, parts))
+            yield Record(number, line, form, texts[0] if form == "text" else texts, value)
         if number < 0:
             raise self.source.error("The JSON list is empty.", "Give at least one object.")
 
@@ -57,15 +58,15 @@ class ExampleCorpus:
 def json_list(source: Source) -> Iterator[tuple[int, Any]]:
     """(line, value) of every entry; raises InputError naming the line for anything but one whole list."""
     window = _Window(source, source.text())
-    if not window.passes("["):
+    if not window.skip("["):
         raise window.error("The JSON is not a list.", "Write [{...}, {...}].")
-    more = not window.passes("]")
+    more = not window.skip("]")
     while more:
-        yield window.line(window.position), window.value()
-        more = window.passes(",")
+        yield window.line(window.position), window.read_value()
+        more = window.skip(",")
         if more and window.next_character() == "]":
             raise window.error(BROKEN, "Remove the comma before ].")
-        if not more and not window.passes("]"):
+        if not more and not window.skip("]"):
             raise window.error(BROKEN, "Close the list with ].")
     if window.next_character():
         raise window.error("There is text after the end of the JSON list.", "Give one list.")
@@ -73,13 +74,13 @@ def json_list(source: Source) -> Iterator[tuple[int, Any]]:
 
 @dataclass
 class _Window:
-    """The part of the text that is looked at, from `position` in `text` on; `lines` end before this text."""
+    """A part of the text, which moves forward; what is before `position` has been read."""
 
     source: Source
     pieces: Iterator[str]
     text: str = ""
     position: int = 0
-    lines: int = 0
+    lines: int = 0  # before `text`
 
     def line(self, position: int) -> int:
         return self.lines + self.text.count("\n", 0, position) + 1
@@ -87,39 +88,40 @@ class _Window:
     def next_character(self) -> str:
         """The character at the next position that is not JSON white space; "" at the end of the text."""
         while True:
-            following = NO_SPACE.search(self.text, self.position)
+            following = NOT_SPACE.search(self.text, self.position)
             self.position = following.start() if following else len(self.text)
-            if following or not self._read_on():
+            if following or not self._extend():
                 return following[0] if following else ""
 
-    def passes(self, character: str) -> bool:
-        """Whether this is the next character, behind which the position moves."""
+    def skip(self, character: str) -> bool:
+        """Whether this is the next character; if so, skip it."""
         is_next = self.next_character() == character
         self.position += is_next
         return is_next
 
-    def value(self) -> Any:
-        """The value at the position, which moves behind it."""
+    def read_value(self) -> Any:
+        """Read the value at the position."""
         while True:
             try:
                 value, end = DECODER.raw_decode(self.text, self.position)
-                if end < len(self.text) or not self._read_on():
+                if end < len(self.text) or not self._extend():
                     self.position = end
                     return value
             except json.JSONDecodeError as error:
-                is_final = error.pos < len(self.text) - NEAR and not error.msg.startswith("Unterminated string")
+                is_final = error.pos < len(self.text) - NEAR_END and not error.msg.startswith("Unterminated string")
                 after = error.pos - self.position
-                if is_final or not self._read_on():
+                if is_final or not self._extend():
                     raise self.error(BROKEN, "Save it again.", after) from error
             except (ValueError, RecursionError) as error:  # a number of thousands of digits, a depth of thousands
                 raise self.error(BROKEN, "Save it again.") from error
 
     def error(self, what: str, hint: str, after: int = 0) -> InputError:
-        """An error so many characters after the position; one at the end is on the last line that is not blank."""
-        return self.source.error(what, hint, self.line(min(self.position + after, len(self.text.rstrip()))))
+        """An error so many characters after the position, or on the last line that is not blank."""
+        position = min(self.position + after, len(self.text.rstrip()))
+        return self.source.error(what, hint, self.line(position))
 
-    def _read_on(self) -> bool:
-        """Read as much again as is not yet done with, and drop what is; False where the text has ended."""
+    def _extend(self) -> bool:
+        """Drop what has been read, and double the rest; False at the end of the text."""
         rest = len(self.text) - self.position
         length = 0
         if rest >= LONGEST_LINE - AT_ONCE:

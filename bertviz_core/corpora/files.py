@@ -1,5 +1,5 @@
-"""Files that a user names as one source; the corpora that ship with the project (CC0, written for it); and corpora that
-the caller has in memory, as the files that would hold them: equal content, equal digests."""
+"""Named files as one source; the corpora that ship with the project (CC0, written for it); and corpora in memory, as
+the bytes of a file with the same content, so that digests are equal."""
 
 import glob
 import hashlib
@@ -37,31 +37,28 @@ def find_source(name: str) -> Source:
 
 
 def find_sources(names: Sequence[str]) -> Source:
-    """A sample by its name, a file, or all files that the names stand for as one source, in the order of the names:
-    files, folders (all files in them by their paths, hidden ones left out), or patterns such as `news/*.txt.gz`.
-
-    Each is unpacked on its own, with a blank line after it, which ends a document; the digest is over all. Raises
-    InputError for a name that stands for no file, and for a file that cannot be read."""
-    paths = list(dict.fromkeys(path for name in names for path in expanded(name)))
+    """A sample, or all files that the names match, in their order, as one source. Names are files, folders (without
+    hidden files), or patterns such as `news/*.txt.gz`. Raises InputError for one without a file that can be read."""
+    paths = list(dict.fromkeys(path for name in names for path in expand(name)))
     if len(paths) == 1:
         return find_source(str(paths[0]))
     sources = list(map(from_path, paths))
     digest = hashlib.sha256("\n".join(source.digest for source in sources).encode()).hexdigest()
     name = f"{sources[0].name} and {len(sources) - 1:,} more"
-    size = sum(source.size for source in sources)
-    return Source(name, digest, size, parts=tuple(sources))
+    return Source(name, digest, sum(source.size for source in sources), parts=tuple(sources))
 
 
-def expanded(name: str) -> list[Path]:
-    """The files that a name matches; a sample's name matches itself. Raises InputError where there is none."""
+def expand(name: str) -> list[Path]:
+    """The files that a name matches, or the name itself. Raises InputError for a folder or a pattern without files."""
     path = Path(name)
     if path.is_dir():
-        inside = sorted(inner for inner in path.rglob("*") if inner.is_file())
-        files = [inner for inner in inside if not any(part.startswith(".") for part in inner.relative_to(path).parts)]
+        names = ((match, match.relative_to(path).parts) for match in path.rglob("*"))
+        matches = [match for match, parts in names if not any(part.startswith(".") for part in parts)]
     elif path.exists() or not glob.has_magic(name):
         return [path]
     else:
-        files = sorted(match for match in map(Path, glob.glob(name, recursive=True)) if match.is_file())  # noqa: PTH207
+        matches = [Path(match) for match in glob.glob(name, recursive=True)]  # noqa: PTH207
+    files = sorted(match for match in matches if match.is_file())
     if not files:
         raise InputError("There is no file.", where=name, hint="Name a file, a folder of files, or a pattern.")
     return files
@@ -77,11 +74,10 @@ ACCEPTED = (
 
 
 def source_of(corpus: Corpus | None, kind: str) -> Source:
-    """A corpus in any of the forms that the library takes: a file's path, a sample's name, a Source, or a list of texts
-    (each a document; each of its lines a paragraph), of (words, governors, relations), or of dicts (the authors'
-    examples for a text, documents with `sentences` and `clusters` for coreference). None is the sample of the kind,
-    which is "text", "treebank" or "coreference", or "random", which takes no corpus. Raises InputError for a corpus
-    that is none of these, and for an entry that cannot be written."""
+    """The source of a corpus as the library takes it: a file's path, a sample's name, a Source, or a list of texts
+    (documents, with a paragraph a line), of (words, governors, relations), or of dicts (the authors' examples, or
+    documents with `sentences` and `clusters`). None is the sample of the kind ("text", "treebank", "coreference", or
+    "random", which takes no corpus). Raises InputError for another corpus, and for an entry that cannot be written."""
     if isinstance(corpus, Source):
         return corpus
     if kind == "random" and corpus is not None:
@@ -95,24 +91,20 @@ def source_of(corpus: Corpus | None, kind: str) -> Source:
             is_text = isinstance(corpus, str) and (" " in corpus or "\n" in corpus)
             hint = "A text itself is given in a list: [text]." if is_text else ACCEPTED
             raise InputError(error.what, where=error.where, hint=hint) from error
-    try:
-        entries: list[Any] = list(corpus)
-    except TypeError as error:
-        raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED) from error
+    if not isinstance(corpus, Iterable):
+        raise InputError(f"An object of type {type(corpus).__name__} is not a corpus.", hint=ACCEPTED)
+    entries: list[Any] = list(corpus)
     if not entries:
         raise InputError("The list is empty.", hint=ACCEPTED)
 
-    def are(form: Any) -> bool:
-        return all(isinstance(entry, form) for entry in entries)
-
-    if are(str):  # a blank line between documents, none inside one
+    if all(isinstance(entry, str) for entry in entries):  # a blank line between documents, none inside one
         documents = ("\n".join(line for line in text.splitlines() if line.strip()) for text in entries)
         written = "\n\n".join(filter(None, documents)) + "\n\n"
         unit = "texts"
-    elif are(dict):
+    elif all(isinstance(entry, dict) for entry in entries):
         written = _json(entries, kind)
         unit = "records"
-    elif are(tuple | list):
+    elif all(isinstance(entry, tuple | list) for entry in entries):
         written = "\n".join(map(_sentence, count(1), entries))
         unit = "trees"
     else:

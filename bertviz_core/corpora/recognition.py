@@ -3,12 +3,11 @@
 import codecs
 import io
 import re
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from bertviz_core.corpora import annotated
 from bertviz_core.corpora.coreference import formats
@@ -16,35 +15,37 @@ from bertviz_core.corpora.source import Source, from_bytes
 from bertviz_core.corpora.treebank import conll
 from bertviz_core.errors import InputError
 
-Kind = Literal["text", "treebank", "coreference"]
 START_LENGTH = 1 << 16  # characters
 ENTITY = re.compile(r"[\t|]Entity=")  # CorefUD's chains, in the last column
-ODD = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # control characters, of which text has none
-UNPACKED = 3  # times its size, about, that a packed text has
+CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")  # characters that no text has
+UNPACKED = 3  # size of an unpacked text in that of the packed file, about
 BLANK = re.compile(r"\n\s*\n")
+MARKUP = ("<", "{", "[", "#")
 CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 
 
-def kinds(source: Source) -> tuple[Kind, ...]:
-    """What the source can be read as, the most telling first; every corpus has sentences, which are text.
-    Raises InputError for a file that cannot be decoded or unpacked."""
+def kinds(source: Source) -> tuple[str, ...]:
+    """What the source can be read as, the most specific first; raises InputError for an unreadable source."""
     start = _start(source)
     lines = [line for line in start.splitlines() if line.strip()]
     rows = [line for line in lines if not line.startswith("#")]
-    if rows and sum(map(conll.is_numbered, rows)) > len(rows) / 2:
-        return ("treebank", "coreference", "text") if any(map(ENTITY.search, lines)) else ("treebank", "text")
-    if rows and _corefers(lines, rows):
+    numbered = [row for row in rows if conll.is_row(row) and conll.ID.match(row)]
+    if 2 * len(numbered) > len(rows):
+        has_chains = any(map(ENTITY.search, lines))
+        return ("treebank", "coreference", "text") if has_chains else ("treebank", "text")
+    if rows and _has_coreference(lines, rows):
         return "coreference", "text"
-    blocks = [[row for row in block.splitlines() if not row.startswith("#")] for block in BLANK.split(start.strip())]
+    blocks = [block.splitlines() for block in BLANK.split(start.strip())]
+    blocks = [[row for row in block if not row.startswith("#")] for block in blocks]
     sentences = [block for block in blocks if block]
     is_plain = sum(map(conll.is_plain_sentence, sentences)) * 2 >= len(sentences)
     return ("treebank", "text") if len(rows) > 1 and is_plain else ("text",)
 
 
-def _corefers(lines: list[str], rows: list[str]) -> bool:
+def _has_coreference(lines: list[str], rows: list[str]) -> bool:
     if rows[0].startswith("{"):
         return '"sentences"' in rows[0] and "clusters" in rows[0]
-    form = annotated.recognize("coreference", [(1, row) for row in rows])
+    form = annotated.recognize("coreference", rows)
     if form is None or form.name in ("jsonlines", "CorefUD"):
         return False
     # "3 apples (red)" is text; in a corpus of three columns tabs stand between them, or a line that begins a document.
@@ -54,13 +55,12 @@ def _corefers(lines: list[str], rows: list[str]) -> bool:
 def is_prose(source: Source) -> bool:
     """Whether its lines are sentences rather than columns or markup."""
     lines = [line for line in _start(source).splitlines() if line.strip()]
-    prose = [line for line in lines if "\t" not in line and not line.startswith(("<", "{", "[", "#"))]
-    words = [line.split() for line in prose]
-    return 2 * sum(len(each) > 3 and not each[0][0].isdigit() for each in words) > len(lines)
+    prose = [line.split() for line in lines if "\t" not in line and not line.startswith(MARKUP)]
+    return 2 * sum(len(words) > 3 and not words[0][0].isdigit() for words in prose) > len(lines)
 
 
 def _start(source: Source) -> str:
-    """The first lines; a line that is cut off is left away."""
+    """The first lines, without one that is cut off."""
     head = ""
     for piece in source.text():
         head += piece
@@ -69,37 +69,32 @@ def _start(source: Source) -> str:
     return head
 
 
-def join_sources(sources: Sequence[Source]) -> tuple[bytes, str, str]:
-    """One or several files as one: its bytes, its name, and the encoding that was not UTF-8. A single file stays as it
-    is, but for its encoding; several are unpacked and joined, a blank line between. Raises InputError for a file that
-    cannot be read, and for files of different kinds."""
-    if len(sources) == 1:
-        with sources[0].opener() as stream:
-            data, encoding = to_utf8(stream.read())
-        return data, sources[0].name, encoding
-    read = [
-        replace(from_bytes(join_sources([source])[0], source.name), max_unpacked=source.max_unpacked)
-        for source in sources
-    ]
-    if len({kinds(source)[0] for source in read}) > 1:
-        listed = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in read[:5])
+def join_files(files: Sequence[tuple[bytes, str]], max_unpacked: int) -> tuple[bytes, str, str]:
+    """Files (bytes, name), unpacked where there are several, as one: its bytes, its name, and the encoding that was not
+    UTF-8. Raises InputError where they cannot be read, are too large or of different kinds."""
+    decoded = [(*to_utf8(data), name) for data, name in files]
+    first, encoding, name = decoded[0]
+    if len(decoded) == 1:
+        return first, name, encoding
+    sources = [from_bytes(data, name, max_unpacked) for data, _, name in decoded]
+    if len({kinds(source)[0] for source in sources}) > 1:
+        listed = ", ".join(f"{source.name}: {kinds(source)[0]}" for source in sources[:5])
         raise InputError(f"The files are of different kinds ({listed}).", hint="Upload one kind at a time.")
-    data = b""
-    for source in read:
-        data += "".join(source.text()).encode() + b"\n\n"
-        if len(data) > (source.max_unpacked or len(data)):
-            raise InputError(f"Together the files have over {source.max_unpacked:,} bytes.", hint="Upload fewer files.")
-    return data, f"{read[0].name} and {len(read) - 1} more", ""
+    joined = b""
+    for source in sources:
+        joined += "".join(source.text()).encode() + b"\n\n"
+        if len(joined) > max_unpacked:
+            raise InputError(f"Together the files have over {max_unpacked:,} bytes.", hint="Upload fewer files.")
+    return joined, f"{name} and {len(sources) - 1} more", ""
 
 
 def to_utf8(data: bytes) -> tuple[bytes, str]:
-    """Bytes of a text file as UTF-8, and the encoding that they were in; "" where they stay as they are. What is not
-    UTF-8 and has no control characters is taken for Windows-1252, of which Latin-1 is nearly a part."""
+    """Bytes as UTF-8, and the encoding that they were in; "" where they stay as they are."""
     encodings = [("utf-8", "")]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encodings = [("utf-16", "UTF-16")]
-    elif not ODD.search(data):
-        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]
+    elif not CONTROL.search(data):
+        encodings += [("cp1252", "Windows-1252 (Latin-1)"), ("latin-1", "Latin-1")]  # nearly a part of the other
     for codec, encoding in encodings:
         with suppress(UnicodeDecodeError):
             return data.decode(codec).encode(), encoding
@@ -108,8 +103,7 @@ def to_utf8(data: bytes) -> tuple[bytes, str]:
 
 @lru_cache(maxsize=64)
 def estimate_word_count(source: Source) -> int:
-    """About how many words a text has, or lines a treebank or a corpus in columns, from its beginning; raises
-    InputError for a source that cannot be read."""
+    """The number of words, or of rows, as the beginning suggests; raises InputError for an unreadable source."""
     start = _start(source)
     columns = kinds(source)[0] != "text"
     words = 0
@@ -120,23 +114,28 @@ def estimate_word_count(source: Source) -> int:
             words += len(line.split()) + len(CJK.findall(line))
         else:
             words += bool(line) and line[0] != "#" and not line[0].isspace()
-    size = source.size * (UNPACKED if source.is_packed else 1)
-    return max(1, round(words * max(1.0, size / len(start.encode())) if len(start) > START_LENGTH // 2 else words))
+    if len(start) > START_LENGTH // 2:  # there may be more
+        size = source.size * (UNPACKED if source.is_packed else 1)
+        words = round(words * max(1.0, size / len(start.encode())))
+    return max(1, words)
 
 
-def positioned(source: Source) -> tuple[Source, Callable[[], float]]:
+def track_position(source: Source) -> tuple[Source, Callable[[], float]]:
     """The same source, and how far its latest reading has come: the share of the bytes, above 0 and up to 1."""
-    latest: deque[tuple[int, int, BinaryIO]] = deque([(0, 0, io.BytesIO())], maxlen=1)  # bytes before it, its bytes
+    latest: tuple[int, int, BinaryIO] = (0, 0, io.BytesIO())  # bytes before the part, bytes of the part, its stream
 
     def opener(part: Source, before: int) -> BinaryIO:
-        latest.append((before, part.size, part.opener()))
-        return latest[0][2]
+        nonlocal latest
+        latest = before, part.size, part.opener()
+        return latest[2]
 
     def share() -> float:
-        before, size, stream = latest[0]
-        return min(1.0, max(1, before + (size if stream.closed else stream.tell())) / max(1, source.size))
+        before, size, stream = latest
+        read = before + (size if stream.closed else stream.tell())
+        return min(1.0, max(1, read) / max(1, source.size))
 
-    parts, before = [], 0
+    parts = []
+    before = 0
     for part in source.parts or (source,):
         parts.append(replace(part, opener=partial(opener, part, before)))
         before += part.size

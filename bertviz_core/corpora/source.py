@@ -1,5 +1,4 @@
-"""Sources are named, digested runs of bytes: files, pastes or uploads. Readers see only sources, which unpack gzip,
-xz and zips of text files (whose members are only read, never written anywhere), and decode UTF-8 and UTF-16."""
+"""Sources: named bytes with a digest, of files, pastes or uploads, which they unpack (gzip, xz, zip) and decode."""
 
 import codecs
 import gzip
@@ -21,42 +20,40 @@ from bertviz_core.errors import InputError
 
 Line = tuple[int, str]  # its number in the file, from 1, and its text
 CHUNK = 1 << 20  # bytes that are read together
-# A compressed file that unpacks to more than this is not text: text shrinks to a tenth at best.
-TIMES, MINIMUM = 100, 50 * CHUNK
-LONGEST_LINE = CHUNK  # characters: a reader handles a line at once, and takes up to hundreds of bytes for each of it
-LONE = re.compile("[\ud800-\udfff]")
-# How compressed files begin.
-GZIP = b"\x1f\x8b"
+MAX_RATIO = 100  # times its size that a compressed file may unpack to: text shrinks to a tenth at best
+MIN_UNPACKED = 50 * CHUNK  # bytes that a small file may unpack to
+LONGEST_LINE = CHUNK  # characters: a reader takes up to hundreds of bytes for each character of a line
+SURROGATE = re.compile("[\ud800-\udfff]")
+GZIP = b"\x1f\x8b"  # the beginning of a file, as of the next two
 XZ = b"\xfd7zXZ\0"
 ZIP = b"PK\x03\x04"
 XZ_READ = CHUNK // 16
 XZ_MEMORY = 100 * CHUNK  # `xz -9` needs 65 MB; a header may ask for gigabytes
 MAX_MEMBERS = 10_000
 MAX_DIRECTORY = 4 << 20  # bytes of a zip's list of members, which is read as a whole
-BESIDE = ("readme", "license", "licence", "copying", ".", "__macosx")  # files whose names begin so are skipped
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others may ask for any amount of memory
-NO_TEXT = (
+SKIPPED = re.compile(r"(^|/)(readme|licen[cs]e|copying|__macosx|\.(?!\./))", re.IGNORECASE)  # files, and all in folders
+ZIP_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for any amount of memory
+NOT_TEXT = (  # position and beginning of a format, its name, the hint
     (0, b"%PDF-", "a PDF", "Save it as text (pdftotext file.pdf file.txt), or copy its text and paste it."),
     (0, b"\xd0\xcf\x11\xe0", "an old Word document", "Save it as plain text."),
     (0, b"{\\rtf", "rich text (RTF)", "Save it as plain text."),
     (0, b"PAR1", "a Parquet file", 'Write its text as .txt, or give the column to the library: corpus=frame["text"].'),
     (257, b"ustar", "a tar archive", "Unpack it, or pack its files as a .zip."),
-)  # where it is recognized, by what, what it is, what to do
-# Raised by unpacking; RuntimeError where a zip is encrypted or requires a newer version than zipfile reads.
+)
+# Raised by unpacking; RuntimeError for a zip that is encrypted or of a newer version.
 DAMAGE = (EOFError, OSError, RuntimeError, UnicodeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus file, or several as one. Its `locator` is how another process opens the same bytes: "file:PATH",
-    "upload:KEY" of the store, or empty if only this process has them."""
+    """A corpus file, or several as one."""
 
     name: str  # for display
     digest: str  # sha256 of the bytes, hexadecimal; keys contain it
     size: int
     opener: Callable[[], BinaryIO] = field(default=io.BytesIO, repr=False, compare=False)  # opens the bytes
     max_unpacked: int | None = field(default=None, repr=False, compare=False)  # bytes
-    locator: str = field(default="", repr=False, compare=False)
+    locator: str = field(default="", repr=False, compare=False)  # "file:PATH", "upload:TOKEN", or empty: in memory
     parts: "tuple[Source, ...]" = field(default=(), repr=False, compare=False)  # files, in place of the opener's bytes
 
     def error(self, what: str, hint: str = "", line: int | None = None) -> InputError:
@@ -66,7 +63,8 @@ class Source:
     def lines(self) -> Iterator[Line]:
         """(line number from 1, line without its end), unpacked. Raises InputError naming the line for bytes that are
         not UTF-8, NUL bytes, broken compression, a line over LONGEST_LINE and a file that unpacks to too much."""
-        line, number = "", 1
+        line = ""
+        number = 1
         for number, piece in self._pieces():
             line += piece
             if len(line) > LONGEST_LINE:
@@ -85,15 +83,15 @@ class Source:
     @property
     def is_packed(self) -> bool:
         """Whether it is compressed, or a part of it."""
-        return any(part._begin()[0].startswith((GZIP, XZ, ZIP)) for part in self.parts or [self])
+        return any(part._open()[0].startswith((GZIP, XZ, ZIP)) for part in self.parts or [self])
 
     def text_files(self) -> list[str]:
-        """Names of the files that a zip archive's text is put together from; empty for another file."""
-        magic, stream = self._begin()
-        return [info.filename for info in _texts(stream, self.name)[1]] if magic.startswith(ZIP) else []
+        """Names of the files of a zip archive that are read; empty for another file."""
+        magic, stream = self._open()
+        return [info.filename for info in self._archive(stream)[1]] if magic.startswith(ZIP) else []
 
-    def _begin(self) -> tuple[bytes, BinaryIO]:
-        """How the file begins, and the file."""
+    def _open(self) -> tuple[bytes, BinaryIO]:
+        """The first bytes, which tell how the file is packed, and a stream of all."""
         stream = self.opener()
         magic = stream.read(len(XZ))
         stream.seek(0)
@@ -101,14 +99,15 @@ class Source:
 
     def _pieces(self) -> Iterator[tuple[int, str]]:
         """(line number, a line, or a part of a long one), without the byte order mark."""
-        number, total = 1, 0
-        rest = b""  # of a letter that is cut
-        before = 0  # bytes of the line that are decoded
+        number = 1
+        total = 0
+        length = 0  # bytes of the line so far
+        decoder = codecs.getincrementaldecoder("utf-8")()
         try:
             limit = self.max_unpacked
             if limit is None and self.is_packed:
-                limit = max(MINIMUM, TIMES * self.size)
-            for block in _joined(part._blocks() for part in self.parts or [self]):
+                limit = max(MIN_UNPACKED, MAX_RATIO * self.size)
+            for block in _join(part._blocks() for part in self.parts or [self]):
                 total += len(block)
                 if limit is not None and total > limit:
                     what = f"The compressed file unpacks to more than {limit / CHUNK:,.0f} MB."
@@ -117,26 +116,25 @@ class Source:
                     if b"\0" in piece:
                         what = "There is a NUL byte: this is not a text file."
                         raise self.error(what, "Save it as plain text.", number)
-                    data = rest + piece
+                    length += len(piece)
                     is_end = piece.endswith(b"\n")
-                    text, count = self._decoded(data, number, before, is_end)
-                    yield number, text
-                    rest = data[count:]
-                    before = 0 if is_end else before + count
-                    number += is_end
+                    yield number, self._decode(decoder, piece, is_end, number, length)
+                    if is_end:
+                        number += 1
+                        length = 0
         except DAMAGE as error:
             what = f"The compressed file is truncated or damaged ({error})."
             where = f"{self.name}, after line {number - 1}"
             raise InputError(what, where=where, hint="Compress or download it again.") from error
-        self._decoded(rest, number, before, True)
+        self._decode(decoder, b"", True, number, length)
 
     def _blocks(self) -> Iterator[bytes]:
-        """The bytes of the text."""
-        magic, stream = self._begin()
+        """The text as UTF-8, in blocks."""
+        magic, stream = self._open()
         with stream:
             if magic.startswith(ZIP):
-                archive, members = _texts(stream, self.name)
-                yield from _joined(_chunks(archive.open(info).read) for info in members)
+                archive, members = self._archive(stream)
+                yield from _join(_chunks(archive.open(info).read) for info in members)
                 yield b"\n\n"
                 return
             if magic.startswith(GZIP):
@@ -144,7 +142,7 @@ class Source:
             else:  # a plain file by lines, so that its position says how much of it is read
                 blocks = _unxz(stream) if magic == XZ else _chunks(stream.readline)
             start = next(blocks, b"")
-            for at, mark, what, hint in NO_TEXT:
+            for at, mark, what, hint in NOT_TEXT:
                 if start.startswith(mark, at):
                     raise self.error(f"This is {what}, not text.", hint)
             blocks = chain([start], blocks)
@@ -152,24 +150,52 @@ class Source:
                 blocks = (text.encode("utf-8", "replace") for text in codecs.iterdecode(blocks, "utf-16"))
             yield from blocks
 
-    def _decoded(self, data: bytes, number: int, before: int, is_end: bool) -> tuple[str, int]:
-        """The text, and how many bytes it takes: all, unless the last letter is cut before the line's end."""
+    def _decode(self, decoder: codecs.IncrementalDecoder, piece: bytes, is_end: bool, number: int, length: int) -> str:
+        """The text of a piece, which ends `length` bytes after the beginning of its line."""
         try:
-            return codecs.utf_8_decode(data, "strict", is_end)
+            return decoder.decode(piece, is_end)
         except UnicodeDecodeError as error:
-            what = f"Byte {before + error.start + 1} of the line is not UTF-8."
+            what = f"Byte {length - len(error.object) + error.start + 1} of the line is not UTF-8."
             hint = "Save the file as UTF-8; from Latin-1: iconv -f WINDOWS-1252 -t UTF-8."
             raise self.error(what, hint, number) from error
 
+    def _archive(self, stream: BinaryIO) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
+        """An archive, and its text files: those of the most common ending. Raises InputError for dangerous archives."""
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(max(0, size - (1 << 16) - 22))
+        end = stream.read()
+        at = end.rfind(b"PK\x05\x06")
+        if at < 0 or len(end) < at + 22 or int.from_bytes(end[at + 12 : at + 16], "little") > MAX_DIRECTORY:
+            raise self.error("The archive is damaged, or has too many files.", "Pack it again.")
+        archive = zipfile.ZipFile(stream)
+        members = [(PurePosixPath(info.filename), info) for info in archive.infolist() if not info.is_dir()]
+        spans = sorted((info.header_offset, info.header_offset + info.compress_size) for _, info in members)
+        if any(end > start for (_, end), (start, _) in pairwise([(0, 0), *spans])):
+            raise self.error("Files of the archive overlap, or begin before it.", "Pack it again.")
+        if len(members) > MAX_MEMBERS:
+            raise self.error(f"The archive has more than {MAX_MEMBERS:,} files.", "Join its files.")
+        for path, info in members:
+            if info.compress_type not in ZIP_METHODS or info.flag_bits & 1:
+                what = f"{str(path)[:60]!r} is encrypted or packed in an unusual way."
+                raise self.error(what, "Pack it as an ordinary zip without a password.")
+            if str(path) in ("[Content_Types].xml", "mimetype"):
+                raise self.error("This is an office document or a book, not text.", "Save its text as .txt.")
+        texts = [(path.suffix.lower(), info) for path, info in members if not SKIPPED.search(str(path))]
+        endings = Counter(ending for ending, _ in texts)
+        if not endings:
+            raise self.error("The archive contains no text file.", "Pack one or more text files.")
+        chosen = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
+        return archive, [info for ending, info in texts if ending == chosen]
 
-def whole(text: str) -> str:
+
+def replace_surrogates(text: str) -> str:
     """Half an emoji (a lone surrogate, as in a post cut short) has no UTF-8 and stops tokenizers: it becomes U+FFFD."""
-    return LONE.sub("\ufffd", text)
+    return SURROGATE.sub("\ufffd", text)
 
 
-def from_bytes(data: bytes, name: str) -> Source:
-    """A paste or an upload that is held in memory."""
-    return Source(name, hashlib.sha256(data).hexdigest(), len(data), lambda: io.BytesIO(data))
+def from_bytes(data: bytes, name: str, max_unpacked: int | None = None) -> Source:
+    """A paste or an upload in memory."""
+    return Source(name, hashlib.sha256(data).hexdigest(), len(data), lambda: io.BytesIO(data), max_unpacked)
 
 
 def from_path(path: Path | str) -> Source:
@@ -179,11 +205,10 @@ def from_path(path: Path | str) -> Source:
         with path.open("rb") as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
         size = path.stat().st_size
-        locator = f"file:{path.absolute()}"
     except OSError as error:
         what = f"The file cannot be read ({error.strerror})."
         raise InputError(what, where=str(path), hint="Check the path.") from error
-    return Source(path.name, digest, size, lambda: path.open("rb"), locator=locator)
+    return Source(path.name, digest, size, lambda: path.open("rb"), locator=f"file:{path.absolute()}")
 
 
 def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
@@ -203,39 +228,8 @@ def _unxz(packed: BinaryIO) -> Iterator[bytes]:
         rest = (unpacker.unused_data or packed.read(XZ_READ)).lstrip(b"\0")  # a file may hold several streams
 
 
-def _joined(texts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
+def _join(texts: Iterable[Iterator[bytes]]) -> Iterator[bytes]:
     """Texts one after the other, without byte order marks, a blank line between."""
     for number, blocks in enumerate(texts):
         yield (b"\n\n" if number else b"") + next(blocks, b"").removeprefix(codecs.BOM_UTF8)
         yield from blocks
-
-
-def _texts(stream: BinaryIO, name: str) -> tuple[zipfile.ZipFile, list[zipfile.ZipInfo]]:
-    """An archive, and its files of the most common ending, .txt among equals, without a README, a licence and hidden
-    files. Raises InputError for an archive that has none, or too many, or that may take more than it should."""
-    size = stream.seek(0, io.SEEK_END)
-    stream.seek(max(0, size - (1 << 16) - 22))
-    end = stream.read()
-    at = end.rfind(b"PK\x05\x06")
-    if at < 0 or len(end) < at + 22 or int.from_bytes(end[at + 12 : at + 16], "little") > MAX_DIRECTORY:
-        raise InputError("The archive is damaged, or has too many files.", where=name, hint="Pack it again.")
-    archive = zipfile.ZipFile(stream)
-    members = [(PurePosixPath(info.filename), info) for info in archive.infolist() if not info.is_dir()]
-    spans = sorted((info.header_offset, info.header_offset + info.compress_size) for _, info in members)
-    if any(start < 0 for start, _ in spans) or any(end > start for (_, end), (start, _) in pairwise(spans)):
-        raise InputError("Files of the archive overlap, or begin before it.", where=name, hint="Pack it again.")
-    if len(members) > MAX_MEMBERS:
-        raise InputError(f"The archive has more than {MAX_MEMBERS:,} files.", where=name, hint="Join its files.")
-    for path, info in members:
-        if info.compress_type not in METHODS or info.flag_bits & 1:
-            what = f"{str(path)[:60]!r} is encrypted or packed in an unusual way."
-            raise InputError(what, where=name, hint="Pack it as an ordinary zip without a password.")
-        if str(path) in ("[Content_Types].xml", "mimetype"):
-            what = "This is an office document or a book, not text."
-            raise InputError(what, where=name, hint="Save its text as .txt.")
-    shown = [m for m in members if not any(part.lower().startswith(BESIDE) for part in m[0].parts if part != "..")]
-    endings = Counter(path.suffix.lower() for path, _ in shown)
-    if not endings:
-        raise InputError("The archive contains no text file.", where=name, hint="Pack one or more text files.")
-    ending = max(endings, key=lambda ending: (endings[ending], ending == ".txt"))
-    return archive, [info for path, info in shown if path.suffix.lower() == ending]

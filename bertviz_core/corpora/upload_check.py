@@ -1,8 +1,6 @@
-"""Files that a reader brings are recognized, joined and read to their end before they are stored, within limits of
-time, memory and size, in a process of their own: `python -m bertviz_core.corpora.upload_check FOLDER`.
-
-A task comes in as JSON; the files 0, 1, ... are in the folder. What is to be stored is written there as `out`; a line
-of JSON says what it is, or which error it has. A process that passes a limit ends without an answer."""
+"""Check of uploads: they are recognized, joined and read to their end before they are stored, by a process with limits
+of time, memory and size, `python -m bertviz_core.corpora.upload_check FOLDER`. It reads a task as JSON and the files
+0, 1, ... of the folder; it writes the joined file there, as `out`, and prints its kind, or an error, as JSON."""
 
 import contextlib
 import json
@@ -13,20 +11,19 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
 from bertviz_core.corpora.readers import check
-from bertviz_core.corpora.recognition import is_prose, join_sources, kinds
-from bertviz_core.corpora.source import Source, from_bytes
+from bertviz_core.corpora.recognition import is_prose, join_files, kinds
+from bertviz_core.corpora.source import from_bytes
 from bertviz_core.errors import BertvizError, InputError
 
-AT_ONCE = 2  # checks; each takes one core and 500 MB at most, and others wait
-PATIENCE = 10  # times its seconds of a core, after which a check ends whatever it does
-MEMORY = 500 << 20  # bytes beyond what the process has when it begins
-NICE = 19  # pages come first
+AT_ONCE = 2  # checks that run; others wait
+PATIENCE = 10  # seconds for each second of a core that a check may take
+MEMORY = 500 << 20  # bytes beyond those of the process when it begins
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "bertviz_core.corpora.upload_check")
 _threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="upload check")
@@ -36,41 +33,30 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class CheckedFiles:
-    """Files that can be read, as one."""
+    """Files that can be read, joined."""
 
     data: bytes  # in UTF-8 unless they are packed
     name: str  # of the file, or of the first and how many more
-    kind: str  # of corpus that they are read as
-    encoding: str  # that was not UTF-8; empty where it was
+    kind: str  # of corpus
+    encoding: str  # empty for UTF-8
 
 
 class UploadCheck:
-    """A check of (name, bytes) of files that waits or runs; `checked` has its outcome, or InputError for files that
-    cannot be read, or take too much time or memory. `kind` is that of the corpus that the page reads, or "vectors";
-    files that are not `fixed` to it are taken for what they are. Together they may have `max_size` bytes, unpack to
-    `max_unpacked`, and take so many seconds of a core to be read."""
+    """A check of files (name, bytes), whose result `checked` raises InputError where they cannot be read, or take too
+    much time or memory. `kind` is that of the corpus that the page reads, or "vectors"; where it is not `fixed`, files
+    are read as what they are. Limits are `max_size` and `max_unpacked`, in bytes, and `seconds` of a core."""
 
-    def __init__(
-        self,
-        files: Sequence[tuple[str, bytes]],
-        kind: str,
-        *,
-        fixed: bool,
-        max_size: int,
-        max_unpacked: int,
-        seconds: int = 10,
-    ) -> None:
+    def __init__(self, files: Sequence[tuple[str, bytes]], kind: str, *, fixed: bool, **limits: int) -> None:
         self.name = files[0][0]
         self._files = files
         self._ended = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
-        task = {"kind": kind, "fixed": fixed, "max_size": max_size, "max_unpacked": max_unpacked, "seconds": seconds}
-        self.checked: Future[CheckedFiles] = _threads.submit(self._run, task)
+        self.checked: Future[CheckedFiles] = _threads.submit(self._run, {"kind": kind, "fixed": fixed, **limits})
         with _lock:
             _checks.add(self)
 
     def end(self) -> None:
-        """Stop it; one that still waits keeps nothing of its files."""
+        """Stop, and forget the files."""
         self._ended.set()
         self._files = ()
         if process := self._process:
@@ -78,10 +64,10 @@ class UploadCheck:
 
     @property
     def size(self) -> int:
-        """Bytes that it has in memory: the files while it waits, what is to be stored when it is over."""
-        waiting = sum(len(data) for _, data in self._files)
-        over = self.checked.done() and not self.checked.exception()
-        return waiting + (len(self.checked.result().data) if over else 0)
+        """Bytes in memory: the files while it waits, and the file to be stored at the end."""
+        if self.checked.done() and not self.checked.exception():
+            return len(self.checked.result().data)
+        return sum(len(data) for _, data in self._files)
 
     def _run(self, task: dict[str, Any]) -> CheckedFiles:
         files, self._files = self._files, ()
@@ -89,10 +75,10 @@ class UploadCheck:
         with tempfile.TemporaryDirectory(prefix="bertviz-upload-") as folder:
             for number, (_, data) in enumerate(files):
                 Path(folder, str(number)).write_bytes(data)
-            task |= {"names": [name for name, _ in files]}
-            command = [*COMMAND, folder]
+            task["names"] = [name for name, _ in files]
             pipe = subprocess.PIPE
-            with subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL) as process:
+            options: dict[str, Any] = {"cwd": ROOT, "stdin": pipe, "stdout": pipe, "stderr": subprocess.DEVNULL}
+            with subprocess.Popen([*COMMAND, folder], **options) as process:
                 self._process = process
                 try:
                     if self._ended.is_set():
@@ -111,7 +97,7 @@ class UploadCheck:
 
 
 def bytes_in_memory() -> int:
-    """Bytes that all checks have in memory."""
+    """Bytes of all checks in memory."""
     with _lock:
         checks = list(_checks)
     return sum(check.size for check in checks)
@@ -135,31 +121,28 @@ def main(folder: Path) -> None:
 
 
 def _check(folder: Path, task: dict[str, Any]) -> dict[str, str]:
-    """The fields of `CheckedFiles` but for the data, which it writes as `out`."""
-
-    def source(data: bytes, name: str) -> Source:
-        return replace(from_bytes(data, name), max_unpacked=task["max_unpacked"])
-
+    """Write the joined files as `out`; returns the other fields of `CheckedFiles`."""
     files = [(Path(folder, str(number)).read_bytes(), name) for number, name in enumerate(task["names"])]
     kind = task["kind"]
     data, name = files[0]
     encoding = ""
     if not task["fixed"]:
-        data, name, encoding = join_sources([source(*file) for file in files])
+        data, name, encoding = join_files(files, task["max_unpacked"])
         if not data.strip():
             raise InputError("The file is empty or contains only blank lines.", where=name, hint="Choose another file.")
     _check_size(len(data), name, task)
-    joined = source(data, name)
+    source = from_bytes(data, name, task["max_unpacked"])
     if not task["fixed"]:
-        possible = kinds(joined)
-        kind = kind if kind in possible[: max(1, len(possible) - 1)] or possible == ("text",) else possible[0]
+        first, *others = kinds(source)
+        if others and kind not in (first, *others[:-1]):  # every corpus can be read as text, the last of its kinds
+            kind = first
     try:
-        check(kind, joined)
+        check(kind, source)
     except InputError:
-        if kind == "text" or not is_prose(joined):
+        if kind == "text" or not is_prose(source):
             raise
         kind = "text"
-        check(kind, joined)
+        check(kind, source)
     Path(folder, "out").write_bytes(data)
     return {"name": name, "kind": kind, "encoding": encoding}
 
@@ -169,7 +152,7 @@ def _limit(size: int, seconds: int) -> None:
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        os.nice(NICE)
+        os.nice(19)  # the lowest priority
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
         resource.setrlimit(resource.RLIMIT_FSIZE, (2 * size, 2 * size))
         pages = int(Path("/proc/self/statm").read_text().split()[0])

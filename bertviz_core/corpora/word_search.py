@@ -10,15 +10,15 @@ from bertviz_core.corpora.source import Source
 
 CJK = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"  # written without spaces: each letter is a word
 WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+|[^\w\s]")
-AROUND = 70  # letters of a passage shown on either side of what was searched
+CONTEXT = 70  # letters before and after the words that were searched
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A line of a corpus, from 1, in which the searched words stand, with what is around them."""
+    """A line of a corpus with the searched words, and the text around them."""
 
-    line: int
-    part: int  # how often the numbers of lines have started again, as they do in each document with coreference
+    line: int  # from 1; in a corpus with coreference it begins anew with each document
+    part: int  # number of such a document, from 0
     record: int | None  # number of the JSON object, from 0; None in a text
     before: str
     match: str
@@ -36,13 +36,13 @@ def has(words: Sequence[str], searched: Sequence[str]) -> bool:
 
 
 def search(source: Source, text: str, first: int, count: int) -> tuple[int, list[Hit]]:
-    """How many lines of a text corpus have the searched words, and `count` of them from number `first` on. It is read
-    once to its end; no more than these hits stays in memory."""
+    """The number of lines of a text corpus that have the searched words, and `count` of them from number `first` on."""
     searched = []
     for part in searched_words(text):  # as a text is cut into words, with its `*` at the end
         pieces = WORD.findall(part.rstrip("*"))
         searched += [*pieces[:-1], pieces[-1] + "*"] if pieces and part.endswith("*") else pieces
-    total, restarts, last, hits = 0, 0, 0, []
+    total = restarts = last = 0
+    hits = []
     for line, record, passage in _passages(source) if searched else ():
         restarts = restarts + (line <= last and record is None)
         last = line
@@ -55,8 +55,9 @@ def search(source: Source, text: str, first: int, count: int) -> tuple[int, list
         if first <= total < first + count:
             start = words[at].start()
             end = words[at + len(searched) - 1].end()
-            around = passage[max(0, start - AROUND) : start], passage[start:end], passage[end : end + AROUND]
-            hits.append(Hit(line, restarts, record, *around))
+            before = passage[max(0, start - CONTEXT) : start]
+            after = passage[end : end + CONTEXT]
+            hits.append(Hit(line, restarts, record, before, passage[start:end], after))
         total += 1
     return total, hits
 

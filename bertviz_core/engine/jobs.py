@@ -89,20 +89,20 @@ class Progress:
         return f"{subject}{self.stage}: {self.done:,} of {self.total:,} {self.unit}, {pace}{eta}"
 
 
-Runner = Callable[[Any, Progress], None]
+Runner = Callable[[Any, Progress], None]  # performs a task; raises Cancelled soon after its progress is cancelled
 
 
 @dataclass(eq=False)
 class Job:
-    """One piece of work, and the sessions that requested it; when the last of them leaves, it is cancelled."""
+    """A task, and the sessions that requested it; when the last of them leaves, it is cancelled."""
 
-    key: str  # equal keys, equal results
+    key: str  # of its results
     title: str
-    task: Any = None  # what the runner is given
+    task: Any = None  # for the runner
     sessions: set[str] = field(default_factory=set)
     progress: Progress = field(default_factory=Progress)
     state: State = "waiting"
-    error: BertvizError | None = None  # for people, once the state is "failed" or "cancelled"
+    error: BertvizError | None = None  # once the state is "failed" or "cancelled"
 
     @property
     def finished(self) -> bool:
@@ -115,8 +115,7 @@ class Job:
 
 
 class JobQueue:
-    """The jobs of one device, run one after another in a thread; `access` says how many may wait and run. The runner
-    performs a task: it blocks, writes its progress, and raises Cancelled soon after that asks for it."""
+    """The jobs of one device, as many as `access` allows, performed one after another in a thread."""
 
     def __init__(self, runner: Runner, access: Access = LOCAL) -> None:
         self._runner = runner

@@ -1,5 +1,6 @@
 """Arrays and JSON values as bytes and back, without pickle: safetensors, with everything but arrays in its header."""
 
+import io
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -9,11 +10,23 @@ import numpy as np
 import safetensors.numpy
 
 DTYPES = {"U8": "u1", "U16": "<u2", "U32": "<u4", "I32": "<i4", "I64": "<i8", "F16": "<f2", "F32": "<f4", "F64": "<f8"}
+MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
+
+
+def read_header(stream: BinaryIO) -> bytes:
+    """The safetensors header at the beginning of a stream, as JSON; empty where the stream is."""
+    size = int.from_bytes(stream.read(8), "little")
+    return stream.read(min(size, MAX_HEADER))
+
+
+def frame_header(header: bytes) -> bytes:
+    """A header as it begins a file: its length before it, spaces behind it that align the data."""
+    header += b" " * (-len(header) % 8)
+    return len(header).to_bytes(8, "little") + header
 
 
 def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
-    """Values by name: numpy arrays, tensors, bytes and JSON values. `metadata` is stored beside them, sorted by name:
-    safetensors writes it in an order that differs from run to run."""
+    """Values by name (numpy arrays, tensors, bytes and JSON values), and metadata, as bytes."""
     arrays, other = {}, {}
     for name, value in values.items():
         if isinstance(value, bytes):
@@ -24,19 +37,16 @@ def pack(values: Mapping[str, Any], **metadata: str) -> bytes:
             arrays[name] = np.ascontiguousarray(value.cpu().numpy())
         else:
             other[name] = value
-    data = safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)})
-    end = 8 + int.from_bytes(data[:8], "little")
-    header = json.loads(data[8:end])
-    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
-    text = json.dumps(header, separators=(",", ":")).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + data[end:]
+    stream = io.BytesIO(safetensors.numpy.save(arrays, metadata | {"json": json.dumps(other)}))
+    header = json.loads(read_header(stream))
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))  # else in an order that differs between runs
+    return frame_header(json.dumps(header, separators=(",", ":")).encode()) + stream.read()
 
 
 def metadata_of(data: bytes) -> dict[str, str]:
-    """What was given as `metadata`, and "json"; raises ValueError or KeyError for other bytes."""
+    """The `metadata` that was packed, and "json"; raises ValueError or KeyError for other bytes."""
     try:
-        fields: dict[str, str] = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+        fields: dict[str, str] = json.loads(read_header(io.BytesIO(data)))["__metadata__"]
     except RecursionError as error:
         raise ValueError(f"damaged ({error})") from error
     return fields
@@ -55,18 +65,17 @@ def unpack(data: bytes) -> dict[str, Any]:
 
 
 def unpack_rows(stream: BinaryIO, rows: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    """As `unpack`, from a stream, of arrays in `rows` only the row at that index of their first axes."""
-    start = stream.read(8)
-    header = json.loads(stream.read(int.from_bytes(start, "little")))
+    """As `unpack`, from a stream; of arrays in `rows` only the row at that index of their first axes."""
+    header = json.loads(read_header(stream))
     begin = stream.tell()
     values = json.loads(header.pop("__metadata__")["json"])
     for name, entry in header.items():
-        shape = entry["shape"]
-        index = rows.get(name, ())
-        kind = np.dtype(DTYPES[entry["dtype"]])
-        inner = shape[len(index) :]
-        count = math.prod(inner)
-        row = int(np.ravel_multi_index(tuple(index), shape[: len(index)])) if index else 0
-        stream.seek(begin + entry["data_offsets"][0] + row * count * kind.itemsize)
-        values[name] = np.frombuffer(stream.read(count * kind.itemsize), kind).reshape(inner)
+        index = tuple(rows.get(name, ()))
+        outer = entry["shape"][: len(index)]
+        inner = entry["shape"][len(index) :]
+        row = int(np.ravel_multi_index(index, outer)) if index else 0
+        dtype = np.dtype(DTYPES[entry["dtype"]])
+        size = math.prod(inner) * dtype.itemsize
+        stream.seek(begin + entry["data_offsets"][0] + row * size)
+        values[name] = np.frombuffer(stream.read(size), dtype).reshape(inner)
     return values

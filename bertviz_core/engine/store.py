@@ -1,4 +1,4 @@
-"""Results and uploads on disk: bytes by key, nothing ever unpickled; beyond its limit the least recently used go."""
+"""Results and uploads on disk: bytes by key, nothing ever unpickled, the least recently used dropped past a limit."""
 
 import io
 import logging
@@ -16,6 +16,7 @@ import diskcache
 from diskcache.core import DBNAME
 
 from bertviz_core.engine import store_disk
+from bertviz_core.engine.packing import read_header
 from bertviz_core.engine.store_disk import BYTES, ERRORS, RECENT, SIZE, Reader, reason
 from bertviz_core.errors import StoreError
 from bertviz_core.settings import gigabytes
@@ -23,7 +24,6 @@ from bertviz_core.settings import gigabytes
 SHIPPED = Path(__file__).parent.parent / "assets" / "results"
 KINDS = ("result", "upload", "work", "detail")
 LIMIT = 10 * 10**9  # bytes
-MAX_HEADER = 100_000_000  # bytes; safetensors allows no more
 DAY = 86_400  # seconds
 PATIENCE = 5  # seconds that opening waits for a process that has locked the store
 RETRY = 10  # seconds until a store that could not be written is tried again
@@ -41,12 +41,11 @@ class Entry(NamedTuple):
 
 
 class Store:
-    """Results by key, uploads by token; what ships with the project is read beside it. Safe across processes. Beyond
-    `limit` bytes on disk the results longest unused are dropped.
+    """Results by key, uploads by token, and the results that ship with the project. Safe across processes.
 
-    Opening never fails: of a store that cannot be written, what can be read is read, and writing is tried again every
-    few seconds. Each error of SQLite or the system leaves a method as StoreError. Without a folder or a limit those of
-    `BERTVIZ_STORE` (else the user's cache) and `BERTVIZ_STORE_LIMIT` (in GB, or SettingsError is raised) hold.
+    Opening never fails: a store that cannot be written is read, and writing is tried again every few seconds. Errors of
+    SQLite and the system become StoreError. The folder is that of `BERTVIZ_STORE`, else the user's cache; past `limit`
+    bytes (`BERTVIZ_STORE_LIMIT`, in GB, or SettingsError is raised) the results longest unused are dropped.
     """
 
     def __init__(self, folder: Path | None = None, shipped: Path = SHIPPED, limit: int | None = None) -> None:
@@ -73,7 +72,7 @@ class Store:
             raise problem
 
     def get(self, key: str) -> bytes | None:
-        """A result's bytes, from what ships with the project or from the store, where it is marked as used."""
+        """A result's bytes, shipped or stored; a stored one is marked as used."""
         if (shipped := self.shipped / f"{key}.safetensors").exists():
             return shipped.read_bytes()
         if (data := self.read(f"result/{key}")) is not None:
@@ -81,7 +80,7 @@ class Store:
         return data
 
     def has(self, key: str) -> bool:
-        """Whether a result is shipped or stored; if so, it is marked as used."""
+        """Whether a result is shipped or stored; a stored one is marked as used."""
         with suppress(StoreError):
             if f"result/{key}" in self:
                 self.mark_used(key)
@@ -101,19 +100,19 @@ class Store:
             return cast("bytes | None", reader.get(name))
 
     def open(self, name: str) -> BinaryIO | None:
-        """Open an entry ("upload/...") as stream, which the caller closes; None if there is none or it is not bytes."""
+        """An entry ("upload/...") as a stream, which the caller closes; None where it is missing or not bytes."""
         with self.reading() as reader, suppress(StoreError):
             value = reader.get(name, read=True)
             return io.BytesIO(value) if isinstance(value, bytes) else value
         return None
 
     def header(self, name: str) -> bytes | None:
-        """The safetensors header of an entry, without its arrays; None where there is no entry."""
+        """The safetensors header of an entry; None where there is no entry."""
         with self.open(name) or io.BytesIO() as stream:
-            return _header(stream) or None
+            return read_header(stream) or None
 
     def write(self, name: str, data: bytes, expire: float | None = None) -> None:
-        """Write an entry that expires after so many seconds; past the limit the results longest unused go."""
+        """Write an entry, which expires after so many seconds; results are dropped past the limit."""
         with self.writing() as cache:
             cache.set(name, data, expire=expire)
             cache.cull()
@@ -125,7 +124,7 @@ class Store:
                 cache.delete(name)
 
     def mark_used(self, key: str) -> None:
-        """Note once an hour that a result was shown: the limit drops others first. Waits for no busy database."""
+        """Note once an hour that a result was used: the limit drops others first. A busy database is not waited for."""
         now = time.time()
         if now - self._used.get(key, 0.0) <= RECENT:
             return
@@ -135,7 +134,7 @@ class Store:
             database.execute(query, (now, f"result/{key}", now - RECENT))
 
     def entries(self) -> Iterator[Entry]:
-        """What is stored; the results that ship are not counted, nor what is not bytes."""
+        """All entries that are bytes, without the results that ship."""
         query = f"SELECT key, {SIZE}, CAST(store_time AS REAL) FROM Cache WHERE {BYTES} ORDER BY key"
         with self.reading() as reader:
             rows = reader.sql(query, (time.time(),))
@@ -144,15 +143,15 @@ class Store:
             if kind in KINDS:
                 yield Entry(kind, key, size, stored)
 
-    def heads(self) -> Iterator[tuple[str, bytes]]:
-        """(key, safetensors header) of every result, stored or shipped, without its arrays."""
+    def headers(self) -> Iterator[tuple[str, bytes]]:
+        """(key, safetensors header) of every result, stored or shipped."""
         with suppress(StoreError):  # `problem` says so
             for entry in self.entries():
                 if entry.kind == "result" and (header := self.header(f"result/{entry.key}")):
                     yield entry.key, header
         for path in sorted(self.shipped.glob("*.safetensors")):
             with path.open("rb") as stream:
-                yield path.stem, _header(stream)
+                yield path.stem, read_header(stream)
 
     def size(self) -> int:
         """Bytes of all files in its folder."""
@@ -164,14 +163,14 @@ class Store:
 
     def clear(self) -> int:
         """Delete everything; returns the number of deleted entries."""
-        count = sum(1 for _ in self.entries())  # an upload's name has a separate row
+        count = len(list(self.entries()))  # an upload's name has a separate row
         with self.writing() as cache:
             cache.clear()
         return count
 
     @contextmanager
     def reading(self) -> Iterator[Reader]:
-        """The entries for reading; errors of SQLite and the system become StoreError."""
+        """The entries for reading; raises StoreError where they cannot be read."""
         try:
             with closing(Reader(self.folder)) as reader:
                 yield reader
@@ -228,10 +227,6 @@ class Store:
 
 @contextmanager
 def temporary_store() -> Iterator[Store]:
-    """An empty store in a folder that is deleted at the end; it does not have the results that ship either."""
+    """An empty store, without the results that ship, in a folder that is deleted at the end."""
     with tempfile.TemporaryDirectory() as folder:
         yield Store(Path(folder, "store"), shipped=Path(folder, "nothing"))
-
-
-def _header(stream: BinaryIO) -> bytes:
-    return stream.read(min(int.from_bytes(stream.read(8), "little"), MAX_HEADER))

@@ -18,12 +18,11 @@ ERRORS = (OSError, sqlite3.Error, diskcache.Timeout)
 VERSION = 1  # the database's user_version; raise it when earlier releases could not write it
 PATIENCE = 10  # seconds that a write waits for another process
 BRIEF = 0.5  # seconds that a read waits
-OLD = 3600  # seconds after which a file without a row is no write in progress
-RECENT = 3600  # seconds for which what was stored or used is safe from the limit
+OLD = 3600  # seconds after which a file without a row is not being written
+RECENT = 3600  # seconds in which a result is not dropped once it was stored or used
 SIZE = "CAST(MAX(COALESCE(size, 0), COALESCE(LENGTH(value), 0)) AS INTEGER)"  # of a damaged row it may be text
 FRESH = "raw = 1 AND (expire_time IS NULL OR expire_time > ?)"
 BYTES = f"mode IN ({MODE_RAW}, {MODE_BINARY}) AND {FRESH}"
-TABLE = "CREATE TABLE Cache (key, raw, store_time, expire_time, access_time, size, mode, filename, value)"
 POLICY = "results-unused"
 # One at a time, details first; diskcache's own policies know no entries that must stay, and wait for a lock to read.
 EVICTION_POLICY[POLICY] = {
@@ -57,9 +56,8 @@ class BytesDisk(diskcache.Disk):
 
 
 def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
-    """The cache in a folder, created where there is none; raises one of ERRORS, or StoreError for a newer version. Past
-    `limit` bytes `cull` drops what was not used for the longest time. It waits `patience` seconds for a process that
-    has locked the folder: diskcache's constructor alone waits for a minute."""
+    """The cache in a folder, created where there is none; `patience` is in seconds, for a process that has locked it
+    (diskcache waits for a minute). Raises one of ERRORS, or StoreError for a newer version."""
     folder.mkdir(0o700, parents=True, exist_ok=True)
     (folder / DBNAME).touch(0o600)  # the files that SQLite puts beside it get its mode
     with closing(sqlite3.connect(folder / DBNAME, timeout=patience, isolation_level=None)) as database:
@@ -74,8 +72,9 @@ def open_cache(folder: Path, limit: int, patience: float) -> diskcache.Cache:
 
 
 def sweep(folder: Path, old: float = OLD) -> int:
-    """Remove files without a row that are `old` seconds old, which a killed process left. Returns how many went."""
-    before, count = time.time() - old, 0
+    """Remove files without a row that a killed process left, `old` seconds ago or earlier; returns their number."""
+    before = time.time() - old
+    count = 0
     paths = list(folder.glob("??/??/*.val"))
     with closing(Reader(folder)) as reader:
         known = {name for (name,) in reader.sql("SELECT filename FROM Cache WHERE filename IS NOT NULL")}
@@ -89,35 +88,32 @@ def sweep(folder: Path, old: float = OLD) -> int:
 
 
 class Reader:
-    """Reads the entries in a folder, in which nothing need be writable; one that cannot be read counts as empty. Raises
-    sqlite3.OperationalError where another process has locked it."""
+    """Reads the entries of a folder, none where it cannot be read; raises sqlite3.OperationalError if it is locked."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._database: sqlite3.Connection | None = None
         address = (folder / DBNAME).absolute().as_uri()
         for options in ("mode=ro", "mode=ro&immutable=1"):  # the second where no file can be created beside it
-            database = None
             try:
-                database = sqlite3.connect(f"{address}?{options}", timeout=BRIEF, isolation_level=None, uri=True)
-                database.execute("SELECT key, raw, expire_time, mode, filename, value FROM Cache LIMIT 1").fetchall()
-                self._database = database
+                self._database = sqlite3.connect(f"{address}?{options}", BRIEF, isolation_level=None, uri=True)
+                self.sql("SELECT key, raw, expire_time, mode, filename, value FROM Cache LIMIT 1")
                 return
             except sqlite3.Error as error:
-                if database:
-                    database.close()
+                self.close()
                 if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
                     raise
-        self._database = sqlite3.connect(":memory:", isolation_level=None)
-        self._database.execute(TABLE)
 
     def close(self) -> None:
-        self._database.close()
+        if self._database:
+            self._database.close()
+        self._database = None
 
     def sql(self, query: str, arguments: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
-        return self._database.execute(query, arguments).fetchall()
+        return self._database.execute(query, arguments).fetchall() if self._database else []
 
     def get(self, name: str, read: bool = False) -> Any:
-        """The bytes of an entry, a stream where `read` and it lies in a file of its own; None where it is not here."""
+        """The bytes of an entry, or, with `read`, the open file of a large one; None where there is no entry."""
         query = f"SELECT mode, filename, value FROM Cache WHERE key = ? AND {FRESH}"
         with suppress(FileNotFoundError):
             for mode, filename, value in self.sql(query, (name, time.time())):
@@ -137,14 +133,13 @@ def file_of(folder: Path) -> tuple[int, int] | None:
 
 
 def reason(error: BaseException, folder: Path) -> str:
-    """An error of SQLite or the system in a few words, without paths. SQLite calls a full disk "disk I/O error" and a
-    read-only one "unable to open": what the folder itself says to a new file is clearer."""
+    """An error of SQLite or the system in a few words, without paths."""
     if isinstance(error, StoreError):
         return error.what
     if isinstance(error, OSError):
         return os.strerror(error.errno) if error.errno else type(error).__name__
     try:
-        with tempfile.TemporaryFile(dir=folder) as stream:
+        with tempfile.TemporaryFile(dir=folder) as stream:  # its error says that a disk is full or read-only
             stream.write(bytes(1 << 16))
     except OSError as plain:
         return reason(plain, folder)

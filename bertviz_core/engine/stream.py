@@ -1,5 +1,4 @@
-"""The one pass: batches through the model, every layer's maps shown to every accumulator, nothing kept; and attention
-maps to a file, example by example (the release's extract_attention), as safetensors, never pickled."""
+"""The one pass, in which every accumulator sees every layer's maps and none is kept; and attention maps to a file."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,6 +9,7 @@ from typing import Any, BinaryIO, Protocol, Self
 import numpy as np
 
 from bertviz_core.engine.jobs import Progress
+from bertviz_core.engine.packing import frame_header
 from bertviz_core.errors import ModelError, SettingsError
 from bertviz_core.models.attention import LayerAttention, forward
 from bertviz_core.models.encoding import Batch, Encoded, buckets, collate, membership, word_of
@@ -19,11 +19,8 @@ PassFunction = Callable[..., None]  # (model, batch, *observers): each observer 
 
 
 class Accumulator(Protocol):
-    """Sums over a corpus, whose size does not grow with it. They go from one process to another, and a job that was
-    killed goes on from them; those of a staged pass stay here and need no bytes.
-
-    One with a method `take_detail` gives what of a chunk is kept on disk, for `packing.pack`, and forgets it.
-    """
+    """Sums over a corpus, of a size that does not grow. They are stored and sent to other processes as bytes (those
+    of a pass in stages are not). A method `take_detail` may return further values of a chunk, which are stored."""
 
     def new_empty(self) -> Self: ...  # of the same kind
     def update(self, batch: Batch, layer: Any, /) -> None: ...  # by what the pass shows of one layer; once for each
@@ -40,8 +37,7 @@ def run(
     batch_tokens: int | None = None,
     passing: PassFunction | None = None,
 ) -> None:
-    """Feed every example once to all accumulators, in a forward pass or in the pass `passing`. A batch for which the
-    device has no room is halved; what failed leaves no trace in the sums."""
+    """Feed every example once to all accumulators, in a forward pass or in `passing`; halve batches without room."""
 
     def cancellable() -> Iterator[Encoded]:
         for example in examples:
@@ -49,11 +45,10 @@ def run(
             yield example
 
     for group in buckets(cancellable(), batch_tokens or model.batch_tokens):
-        groups = [group]
-        while groups:
-            part = groups.pop(0)
+        parts = [group]
+        while parts:
+            part = parts.pop(0)
             sums = [accumulator.new_empty() for accumulator in accumulators]
-            has_room = True
             try:
                 batch = collate(part, model.tokens, model.device)
                 (passing or forward)(model, batch, *(partial(each.update, batch) for each in sums))
@@ -63,17 +58,16 @@ def run(
                 if len(part) == 1:
                     what = f"One example of {len(part[0])} tokens does not fit into the {model.device} memory."
                     raise ModelError(what, hint="Choose a smaller maximum length, or another device.") from error
-                has_room = False
-            if not has_room:  # after the error, which keeps the blocks of the failed try
-                if model.device.startswith("cuda"):
-                    import torch
-
-                    torch.cuda.empty_cache()
-                groups[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+                parts[:0] = part[: len(part) // 2], part[len(part) // 2 :]
+            else:
+                for accumulator, each in zip(accumulators, sums, strict=True):
+                    accumulator.merge(each)
+                progress.advance(len(part))
                 continue
-            for accumulator, each in zip(accumulators, sums, strict=True):
-                accumulator.merge(each)
-            progress.advance(len(part))
+            if model.device.startswith("cuda"):  # after the error, which has references to the failed pass
+                import torch
+
+                torch.cuda.empty_cache()
 
 
 def extract(
@@ -85,12 +79,8 @@ def extract(
     metadata: dict[str, str] | None = None,
     word_level: str | None = None,
 ) -> None:
-    """Write one float32 entry for each example, named by its number, axes (layer, head, query, key). The file's header
-    needs only the lengths, so maps go straight from the model to their place in it.
-
-    `word_level` is None for tokens; "corrected" or "paper" for words (methods, section 5), the special tokens standing
-    as words of their own: to a split word the sum over its pieces, from it the mean (or the first piece).
-    """
+    """Write a safetensors file with float32 maps (layer, head, query, key) of each example, named by its number; of
+    words (methods, section 5) and special tokens where `word_level` is "corrected" or "paper"."""
     sizes = {  # tokens, or words and special tokens
         example.number: int(word_of(example, special=True)[-1]) + 1 if word_level else len(example)
         for example in examples
@@ -101,9 +91,10 @@ def extract(
         with unfinished.open("wb") as stream:
             begins = _write_header(stream, model, sizes, metadata)
             for group in buckets(examples, batch_tokens or model.batch_tokens):
-                first = word_level == "paper"
-                owners = [word_of(example, special=True) for example in group] if word_level else []
-                words = membership(owners, model.device, first_piece=first) if word_level else None
+                words = None
+                if word_level:
+                    owners = [word_of(example, special=True) for example in group]
+                    words = membership(owners, model.device, first_piece=word_level == "paper")
 
                 def write(attention: LayerAttention, group: list[Encoded] = group, words: Any = words) -> None:
                     maps = (words.maps(attention.weights) if words else attention.weights).cpu().numpy()
@@ -128,15 +119,14 @@ def _write_header(
 ) -> dict[int, int]:
     """Write the safetensors header; returns where each example's data begins in the file."""
     header: dict[str, Any] = {"__metadata__": metadata} if metadata else {}
-    begins, end = {}, 0
+    begins = {}
+    end = 0
     for number, size in sizes.items():
         begins[number] = end
-        end = end + 4 * model.layers * model.heads * size**2
+        end += 4 * model.layers * model.heads * size**2
         shape = [model.layers, model.heads, size, size]
         header[str(number)] = {"dtype": "F32", "shape": shape, "data_offsets": [begins[number], end]}
-    data = json.dumps(header).encode()
-    data += b" " * (-len(data) % 8)  # the format wants the data aligned
-    stream.write(len(data).to_bytes(8, "little") + data)
+    stream.write(frame_header(json.dumps(header).encode()))
     start = stream.tell()
     stream.truncate(start + end)
     return {number: start + begin for number, begin in begins.items()}

@@ -12,13 +12,12 @@ from typing import BinaryIO
 
 from bertviz_core.corpora.source import Source
 from bertviz_core.engine.store import DAY, Store
-from bertviz_core.engine.store_disk import BYTES, SIZE
+from bertviz_core.engine.store_disk import BYTES
 from bertviz_core.errors import InputError, StoreError
 from bertviz_core.settings import LOCAL, Access
 
 TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")  # what secrets.token_urlsafe(32) makes
-MINIMUM = 1 << 19  # bytes that an upload counts as at least, so that limits bound the number of uploads too
-CHARGE = f"COALESCE(SUM(MAX({SIZE}, {MINIMUM})), 0)"
+MINIMUM = 1 << 19  # bytes that a smaller upload counts as, so that limits bound the number of uploads too
 LATEST = 20  # uploads that are listed
 MAX_MODELS = 8  # names that are remembered
 MODEL_DAYS = 30
@@ -28,10 +27,10 @@ MODEL_DAYS = 30
 class Upload:
     """Description of an upload, without its bytes."""
 
-    token: str  # opens it
-    name: str  # of the file, as its owner gave it
+    token: str  # opens the upload
+    name: str  # of the file
     kind: str  # of corpus ("text", "treebank", "coreference"), or "vectors"
-    digest: str  # sha256 (hex) of the bytes; a part of cache keys, it opens nothing
+    digest: str  # sha256 (hex) of the bytes; a part of cache keys, which opens nothing
     size: int  # in bytes
 
 
@@ -43,18 +42,16 @@ class Uploads:
         self._lock = threading.Lock()
 
     def keep(self, data: bytes, name: str, kind: str) -> Upload:
-        """Store an upload, whose bytes the caller has checked; on one's own machine the days of the same file start
-        again. Raises InputError where all uploads would take more than they may."""
+        """Store a checked file, or on one's own machine an equal one for longer; raises InputError without space."""
         new = Upload(secrets.token_urlsafe(32), name, kind, hashlib.sha256(data).hexdigest(), len(data))
         expire = DAY * (1 if self.access.public else self.access.upload_days)
         with self._lock:
             if not self.access.public:
                 same = (upload for upload in self.latest(kind) if (upload.name, upload.digest) == (name, new.digest))
                 new = next(same, new)
-            query = f"SELECT {CHARGE} FROM Cache WHERE key GLOB 'upload/*' AND key != ? AND {BYTES}"
-            with self.store.reading() as reader:
-                ((others,),) = reader.sql(query, (f"upload/{new.token}", time.time()))
-            if others + max(new.size, MINIMUM) > self.access.uploads:
+            uploads = [entry for entry in self.store.entries() if entry.kind == "upload"]
+            sizes = [new.size, *(upload.size for upload in uploads if upload.key != new.token)]
+            if sum(max(size, MINIMUM) for size in sizes) > self.access.uploads:
                 hint = "Try again later, or ask its operator to set BERTVIZ_UPLOADS higher."
                 raise InputError("This server has no space for more uploads.", where=name, hint=hint)
             self.store.write(f"upload/{new.token}", data, expire)
@@ -76,18 +73,18 @@ class Uploads:
             return _description(reader.get(f"name/{token}")) if f"upload/{token}" in reader else None
 
     def source(self, token: str) -> Source:
-        """The bytes of an upload by its token; raises InputError when it is not here (any more)."""
+        """The bytes of an upload by its token; raises InputError where there is none."""
         if upload := self.find(token):
             return self.source_of(upload)
-        raise missing()
+        raise missing_upload()
 
     def source_of(self, upload: Upload) -> Source:
-        """The bytes of an upload, looked up at each reading, which raises InputError once it has been deleted."""
+        """The bytes of an upload; reading them raises InputError once it has been deleted."""
 
         def opener() -> BinaryIO:
             if stream := self.store.open(f"upload/{upload.token}"):
                 return stream
-            raise missing()
+            raise missing_upload()
 
         return Source(upload.name, upload.digest, upload.size, opener, locator=f"upload:{upload.token}")
 
@@ -95,7 +92,7 @@ class Uploads:
         self.store.delete(f"name/{token}", f"upload/{token}")
 
     def models(self) -> list[str]:
-        """Names of the models that were opened lately, the latest first; none where the store cannot be read."""
+        """Names of the recently opened models, the latest first; none where the store cannot be read."""
         with suppress(StoreError, ValueError):
             return [name for name in json.loads(self.store.read("models/latest") or b"[]") if isinstance(name, str)]
         return []
@@ -108,13 +105,13 @@ class Uploads:
 
 
 def _description(data: bytes | None) -> Upload | None:
-    """The description that is stored as JSON; None for one of another version."""
+    """The description from its JSON; None for one of another version."""
     with suppress(ValueError, TypeError):
         return Upload(**json.loads(data)) if data else None
     return None
 
 
-def missing() -> InputError:
+def missing_upload() -> InputError:
     """The error for every token without an upload, whatever the reason."""
     return InputError(
         "This upload is not on this server: it may have expired or been deleted.",

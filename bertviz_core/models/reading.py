@@ -11,8 +11,8 @@ import numpy as np
 from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import CoreferenceCorpus, Treebank
 from bertviz_core.corpora.coreference import CoreferenceDocument, Span
-from bertviz_core.corpora.coreference.mentions import Item, head_word_source, head_words, items_of
-from bertviz_core.corpora.recognition import positioned
+from bertviz_core.corpora.coreference.mentions import Item, find_items, head_word_source, head_words
+from bertviz_core.corpora.recognition import track_position
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.models.encoding import Encoded, framed, pieces_of
@@ -66,7 +66,7 @@ class CorpusReading:
         self.examples = examples
         self.reading = Reading()
         self.count, self.is_complete = 0, False
-        self._source, self._share_read = positioned(examples.source)
+        self._source, self._share_read = track_position(examples.source)
 
     def __iter__(self) -> Iterator[Encoded]:
         """Every example; raises InputError where there is none, or the corpus is broken."""
@@ -197,7 +197,7 @@ class Windows(Examples[Window]):
             reading.skipped.add(f"a word past the cut at {tokens} tokens", document.name, len(document.words) - end)
             reading.skipped.add(f"a mention cut off at {tokens} tokens", document.name, mentions)
         heads = head_words(document)
-        items_of_spans = items_of(document, heads, spans, reading.skipped)
+        items_of_spans = find_items(document, heads, spans, reading.skipped)
         for span, items in zip(spans, items_of_spans, strict=True):
             if items:
                 frame = framed([pieces[slice(*span)]], self.tokens.single)

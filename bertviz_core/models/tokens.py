@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bertviz_core.corpora.source import whole
+from bertviz_core.corpora.source import replace_surrogates
 from bertviz_core.errors import InputError
 
 # Where a huge text may be cut, the best kind first: no tokenizer joins what stands on the two sides of a single space,
@@ -63,7 +63,8 @@ class Tokens:
         """Ids without special tokens; text that looks like a special token ("[SEP]") stays text. Raises InputError for
         a word that is too long to be one."""
         options = {"add_special_tokens": False, "split_special_tokens": True, "return_attention_mask": False}
-        ids = [i for part in _parts(whole(text)) for i in self.tokenizer(part, **options, verbose=False)["input_ids"]]
+        text = replace_surrogates(text)
+        ids = [i for part in _parts(text) for i in self.tokenizer(part, **options, verbose=False)["input_ids"]]
         # A SentencePiece vocabulary holds "<sep>" as a piece like any other, and finds it in the text.
         return ids if self._reserved.isdisjoint(ids) else [self.unknown if i in self._reserved else i for i in ids]
 

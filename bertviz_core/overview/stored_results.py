@@ -28,7 +28,7 @@ class StoredResult:
 
 def stored_results(store: Store) -> Iterator[StoredResult]:
     """Every stored or shipped result whose format is current; those before format 4 list no skipped input."""
-    for key, head in store.heads():
+    for key, head in store.headers():
         header = read_header(head)
         if header is None or header[0] not in ANALYSES:
             continue

@@ -16,7 +16,7 @@ from tests.oracles import coreference as oracle
 def document(text: str, *spans: tuple[int, int], tags=None, governors=None, parse=None) -> CoreferenceDocument:
     words = tuple(text.split())
     mentions = tuple(Mention(start, end, 0) for start, end in spans or [(0, len(words))])
-    return CoreferenceDocument(0, "d", "line 1", words, (0,), mentions, tags, governors, parse)
+    return CoreferenceDocument(0, "d", words, (0,), mentions, tags, governors, parse)
 
 
 @pytest.mark.parametrize(

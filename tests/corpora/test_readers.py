@@ -8,7 +8,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from bertviz_core.corpora import NAMED, Skipped
+from bertviz_core.corpora import MAX_LOCATIONS, Skipped
 from bertviz_core.corpora.examples import ExampleCorpus
 from bertviz_core.corpora.readers import TextCorpus, read_text, read_vectors
 from bertviz_core.corpora.source import from_bytes
@@ -40,11 +40,11 @@ def test_nothing_is_refused(source, text, name):
 
 def test_left_out_counts_all_and_names_the_first():
     skipped = Skipped()
-    for line in range(NAMED + 5):
+    for line in range(MAX_LOCATIONS + 5):
         skipped.add("too long", f"line {line}")
     skipped.add("unknown", "line 1", 3)
     first, second = skipped.to_json()
-    assert (first["reason"], first["count"], len(first["where"])) == ("too long", NAMED + 5, NAMED)
+    assert (first["reason"], first["count"], len(first["where"])) == ("too long", MAX_LOCATIONS + 5, MAX_LOCATIONS)
     assert (second["reason"], second["count"], second["where"]) == ("unknown", 3, ["line 1"])
 
 

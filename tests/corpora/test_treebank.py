@@ -12,7 +12,7 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.annotated import Treebank
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import from_bytes, from_path
-from bertviz_core.corpora.treebank import RELATIONS, Sentence, explained, function_heads, meaning
+from bertviz_core.corpora.treebank import RELATIONS, Sentence, explain, function_heads, meaning
 from bertviz_core.errors import InputError
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "treebanks"
@@ -267,5 +267,5 @@ def test_the_glossary_explains_the_samples_labels_and_is_what_the_documentation_
     for label, known in RELATIONS.items():
         row = f"| `{label}` | {known.meaning} | {known.marked('**{}**', '*{}*')} |"
         assert row in listed and known.example.count("<") == 1
-    assert explained("dobj") == "direct object, as in: She read the book" and meaning("obl:lmod") == meaning("obl")
-    assert explained("no-such-label") == ""
+    assert explain("dobj") == "direct object, as in: She read the book" and meaning("obl:lmod") == meaning("obl")
+    assert explain("no-such-label") == ""

@@ -42,7 +42,7 @@ def check_says_so(store: Store, why: str) -> None:
     assert "--store" in store.problem.hint
     assert str(store.folder) == store.problem.where
     assert store.get("ships") == b"shipped"
-    assert "ships" in [key for key, _ in store.heads()]
+    assert "ships" in [key for key, _ in store.headers()]
     assert store.size() >= 0
     for write in WRITES:
         with pytest.raises(StoreError, match="BERTVIZ_STORE"):

@@ -83,7 +83,7 @@ def test_the_library_reports_on_a_model_in_memory(planted_folder, tmp_path):
 
 def test_without_a_store_no_result_is_read_not_even_of_those_that_ship(tmp_path, monkeypatch):
     def stored(request, store):
-        raise LookupError(len(list(store.heads())))
+        raise LookupError(len(list(store.headers())))
 
     monkeypatch.setattr(ReportRequest, "announcement", stored)
     with pytest.raises(LookupError, match=r"^0$"):

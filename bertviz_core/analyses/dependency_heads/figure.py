@@ -10,7 +10,7 @@ from bertviz_core import paper
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, SentenceExample, SentenceQuery
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.details import page
-from bertviz_core.corpora.treebank import explained, meaning
+from bertviz_core.corpora.treebank import explain, meaning
 from bertviz_core.heads import DirectedHead, Head, arrow
 from bertviz_core.models.labels import isolated
 from bertviz_core.plotting import BEST, finish, percent, percent_decimals, scores, tabular
@@ -47,7 +47,7 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
         position = {"x": 0, "xref": "paper", "xanchor": "right", "y": label, "showarrow": False}
-        figure.add_annotation(text=label, hovertext=explained(relation, "<b>{}</b>", "<i>{}</i>"), **position)
+        figure.add_annotation(text=label, hovertext=explain(relation, "<b>{}</b>", "<i>{}</i>"), **position)
     return finish(figure, 110 + 22 * len(frame), margin={"l": 24 + 8 * int(labels.str.len().max())})
 
 

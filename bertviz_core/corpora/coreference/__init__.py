@@ -1,4 +1,4 @@
-"""Coreference: documents with words, sentences and mentions, and their drafts, which every reader gives."""
+"""Coreference: documents with words, sentences and mentions, and the drafts from which readers build them."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +8,14 @@ from bertviz_core.corpora import Skipped
 from bertviz_core.corpora.source import Source
 from bertviz_core.errors import shorten
 
-# What one document may hold, for it is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
+# Limits of a document, which is in memory as a whole: "War and Peace" has 580,000 words and 3.2 million letters.
 MAX_WORDS = 700_000
 MAX_BRACKETS = 500_000
 MAX_LETTERS = 5_000_000
 MAX_OPEN = 10_000  # mentions that have begun and not yet ended
-ENDS = frozenset(".?!")
-CLOSERS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
-NONE = frozenset(["", "-", "_", "*"])  # cells of a column that say nothing
+SENTENCE_ENDS = frozenset(".?!")
+CLOSING_MARKS = frozenset(["''", "”", '"', "’", "'", ")", "]", "-RRB-"])
+EMPTY_CELLS = frozenset(["", "-", "_", "*"])
 BRACKET = re.compile(r"(\()?([^()|]+)(\))?")
 
 Span = tuple[int, int]  # first word, one past the last
@@ -33,11 +33,10 @@ class Mention:
 
 @dataclass(frozen=True)
 class CoreferenceDocument:
-    """One document. Mentions are ordered by (start, -end): what stands earlier precedes."""
+    """One document, its mentions ordered by (start, -end)."""
 
     number: int  # its index in the corpus
     name: str
-    where: str  # "line 12", for people
     words: tuple[str, ...]
     sentences: tuple[int, ...]  # the first word of each
     mentions: tuple[Mention, ...]
@@ -54,27 +53,28 @@ class Draft:
     source: Source
     skipped: Skipped
     name: str
-    line: int  # where it begins
-    is_sentence_over: bool = True  # whether the sentence of the last row has ended
-    rows: int = 0  # how many have been read, of words or not, with how many brackets and letters
-    brackets: int = 0
-    letters: int = 0
+    line: int  # of its beginning
+    is_sentence_over: bool = True  # whether the next row begins a sentence
+    row_count: int = 0  # with rows that are not words
+    bracket_count: int = 0
+    letter_count: int = 0
     words: list[str] = field(default_factory=list)
     tags: list[str] = field(default_factory=list)
     parse: list[str] = field(default_factory=list)
-    governors: list[int | None] = field(default_factory=list)  # None for what is no number
+    governors: list[int | None] = field(default_factory=list)  # None where the cell is not a number
     sentences: list[int] = field(default_factory=list)
-    unclosed: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # chain -> (first word, line) of open ones
-    opened: int = 0  # how many are open
-    clusters: dict[str, int] = field(default_factory=dict)
+    open_brackets: dict[str, list[tuple[int, int]]] = field(default_factory=dict)  # chain -> (first word, line)
+    open_count: int = 0
+    clusters: dict[str, int] = field(default_factory=dict)  # chain -> its number
     mentions: dict[Mention, None] = field(default_factory=dict)
 
     def begin_row(self, line: int, *cells: str) -> None:
-        """Count a row by the cells that are kept of it; raises InputError where the document grows too large."""
-        self.rows += 1
-        self.brackets += sum(cell.count("(") for cell in cells)
-        self.letters += sum(map(len, cells))
-        if self.rows > MAX_WORDS or self.brackets > MAX_BRACKETS or self.letters > MAX_LETTERS:
+        """Count a row and the cells that are kept of it; raises InputError where the document grows too large."""
+        self.row_count += 1
+        self.bracket_count += sum(cell.count("(") for cell in cells)
+        self.letter_count += sum(map(len, cells))
+        is_large = self.row_count > MAX_WORDS or self.bracket_count > MAX_BRACKETS
+        if is_large or self.letter_count > MAX_LETTERS:
             limits = f"{MAX_WORDS:,} words, {MAX_BRACKETS:,} brackets or {MAX_LETTERS:,} letters"
             what = f"The document has more than {limits}."
             raise self.source.error(what, "Split it into several documents.", line)
@@ -82,34 +82,33 @@ class Draft:
             self.sentences.append(len(self.words))
         self.is_sentence_over = False
 
-    def brackets_of(self, cell: str, line: int) -> list[Bracket]:
-        """Every bracket at a word; raises InputError for a cell that holds anything else."""
-        parts = brackets(cell)
-        if parts is None:
+    def read_brackets(self, cell: str, line: int) -> list[Bracket]:
+        """Every bracket of a cell; raises InputError for a cell with anything else."""
+        brackets = parse_brackets(cell)
+        if brackets is None:
             what = f"{shorten(cell)!r} is not a list of chain brackets."
             raise self.source.error(what, "Write (3, 3) or (3), joined by |.", line)
-        return parts
+        return brackets
 
-    def bracket(self, chain: str, opens: bool, closes: bool, span: Span, line: int) -> None:
-        """A bracket at the words of `span`. One that closes ends the latest open mention of its chain: mentions of
-        different chains may cross, those of one chain nest. Raises InputError for one that closes nothing, or too many
-        open ones."""
+    def add_bracket(self, chain: str, opens: bool, closes: bool, span: Span, line: int) -> None:
+        """Open or close a mention at the words of `span`; mentions of different chains may cross, those of a chain
+        nest. Raises InputError for a bracket that closes nothing, and for too many open ones."""
         if opens:
-            self.opened += 1
-            if self.opened > MAX_OPEN:
+            self.open_count += 1
+            if self.open_count > MAX_OPEN:
                 what = f"More than {MAX_OPEN:,} brackets of chains are open here."
                 raise self.source.error(what, "Close each at the last word of its mention.", line)
-            self.unclosed.setdefault(chain, []).append((span[0], line))
+            self.open_brackets.setdefault(chain, []).append((span[0], line))
         if closes:
-            if not self.unclosed.get(chain):
+            if not self.open_brackets.get(chain):
                 what = f"Chain {chain} is closed here, but no bracket of it is open."
                 raise self.source.error(what, "Open it before, or remove this bracket.", line)
-            start, _ = self.unclosed[chain].pop()
-            self.opened -= 1
-            self.add(start, span[1], chain, line)
+            start, _ = self.open_brackets[chain].pop()
+            self.open_count -= 1
+            self.add_mention(start, span[1], chain, line)
 
-    def add(self, start: int, end: int, chain: str, line: int) -> None:
-        """Take in `words[start:end]`; the same words twice in one chain count once."""
+    def add_mention(self, start: int, end: int, chain: str, line: int) -> None:
+        """Add `words[start:end]` to a chain, once."""
         mention = Mention(start, end, self.clusters.setdefault(chain, len(self.clusters)))
         if start >= end:
             self.skipped.add("a mention without a word of its own (a zero)", f"line {line}")
@@ -118,38 +117,44 @@ class Draft:
         else:
             self.mentions[mention] = None
 
-    def finished(self, number: int) -> CoreferenceDocument:
-        """The document, number `number` of the corpus; raises InputError for a bracket that never closes."""
-        if still := [(line, chain) for chain, entries in self.unclosed.items() for _, line in entries]:
-            line, chain = min(still)
+    def to_document(self, number: int) -> CoreferenceDocument:
+        """The document with this number in the corpus; raises InputError for a bracket that never closes."""
+        if self.open_count:
+            line, chain = min((line, chain) for chain, starts in self.open_brackets.items() for _, line in starts)
             what = f"The bracket of chain {chain} that opens here never closes."
             raise self.source.error(what, "Close it at its last word: the chain's name and a closing bracket.", line)
-        governors = [g for g in self.governors if g is not None and g < len(self.words)]
-        whole = tuple(governors) if governors and len(governors) == len(self.words) else None
-        mentions = tuple(sorted(self.mentions, key=lambda mention: (mention.start, -mention.end)))
-        tags = None if NONE.issuperset(self.tags) else tuple(self.tags)
-        parse = tuple(self.parse) if any("(" in piece for piece in self.parse) else None
-        about = number, self.name or f"document {number + 1}", f"line {self.line}"
-        return CoreferenceDocument(*about, tuple(self.words), tuple(self.sentences), mentions, tags, whole, parse)
+        governors = tuple(word for word in self.governors if word is not None and word < len(self.words))
+        return CoreferenceDocument(
+            number=number,
+            name=self.name or f"document {number + 1}",
+            words=tuple(self.words),
+            sentences=tuple(self.sentences),
+            mentions=tuple(sorted(self.mentions, key=lambda mention: (mention.start, -mention.end))),
+            tags=None if EMPTY_CELLS.issuperset(self.tags) else tuple(self.tags),
+            governors=governors if governors and len(governors) == len(self.words) else None,
+            parse=tuple(self.parse) if any("(" in piece for piece in self.parse) else None,
+        )
 
 
-def brackets(cell: str) -> list[Bracket] | None:
-    """The chain brackets of a cell: `(3`, `3)`, `(3)`, joined by | or nothing; None for a cell that holds anything
-    else."""
-    if cell in NONE:
+def parse_brackets(cell: str) -> list[Bracket] | None:
+    """The chain brackets of a cell, `(3`, `3)` or `(3)`, joined by | or nothing; None for a cell with anything else."""
+    if cell in EMPTY_CELLS:
         return []
-    parts = list(BRACKET.finditer(cell))
-    if "".join(match[0] for match in parts) != cell.replace("|", "") or not all(m[1] or m[3] for m in parts):
+    matches = list(BRACKET.finditer(cell))
+    is_complete = "".join(match[0] for match in matches) == cell.replace("|", "")
+    if not is_complete or not all(match[1] or match[3] for match in matches):
         return None
-    return [(bool(match[1]), match[2], bool(match[3])) for match in parts]
+    return [(bool(match[1]), match[2], bool(match[3])) for match in matches]
 
 
 def sentence_starts(words: Sequence[str]) -> list[int]:
     """First words of sentences in files that mark none: one ends at `.`, `?` or `!` and the closing marks after it."""
-    starts, ended = [0], False
+    starts = [0]
+    is_over = False
     for index, word in enumerate(words):
-        if ended and word not in CLOSERS and word not in ENDS:
+        if word in SENTENCE_ENDS:
+            is_over = True
+        elif is_over and word not in CLOSING_MARKS:
             starts.append(index)
-            ended = False
-        ended = word in ENDS or (ended and word in CLOSERS)
+            is_over = False
     return starts

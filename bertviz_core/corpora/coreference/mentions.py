@@ -1,5 +1,4 @@
-"""Mentions: their head words, whether they are pronouns, proper names or nominals (4.3), and the items: mentions that
-have an antecedent, with what each may choose from in its window. Definitions: docs/methods.md, section 7."""
+"""Mentions: their head words, their types, and the items of an analysis (docs/methods.md, section 7)."""
 
 import re
 from bisect import bisect_left, bisect_right, insort
@@ -25,8 +24,7 @@ PROPER_TAGS = frozenset(("NNP", "NNPS", "PROPN"))
 MARK = re.compile(r"\(([^()*\s]+)|(\*)|(\))")
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "WHNP"))
 LAST, FIRST = -1, 1
-# Of an NP's children the head is the last of the first set that has any, and so on; else the last word. A possessive 's
-# is never the head.
+# An NP's head is the last (or first) child in the first of these sets that has any, else the last word; never 's.
 RULES = (
     (("NN", "NNP", "NNPS", "NNS", "NX", "NML", "JJR"), LAST),
     (("NP", "WHNP"), FIRST),
@@ -38,14 +36,14 @@ RULES = (
 
 @dataclass(frozen=True)
 class Features:
-    """What has to agree between a pronoun and its antecedent."""
+    """Features in which a pronoun and its antecedent agree."""
 
     number: str  # "singular" or "plural"; "" where unknown
     gender: str  # "masculine", "feminine" or "neuter"; "" where unknown
     person: int  # 1 to 3
 
     def agrees(self, other: "Features") -> bool:
-        """Equal in all that both know."""
+        """Whether all features that are known of both are equal."""
         pairs = ((self.number, other.number), (self.gender, other.gender))
         return self.person == other.person and all(not a or not b or a == b for a, b in pairs)
 
@@ -70,7 +68,6 @@ PRONOUNS = {
 def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     """The head word of each mention, by its index among the document's words."""
     mentions = document.mentions
-    by_rule = _rule(document.words)
     source = head_word_source(document)
     heads: Iterable[int | None] = [None] * len(mentions)
     if source == "trees":
@@ -79,12 +76,13 @@ def head_words(document: CoreferenceDocument) -> tuple[int, ...]:
     elif source == "parse":
         phrases = _phrase_heads(document.parse or (), document.tags or ())
         heads = (phrases.get((mention.start, mention.end)) for mention in mentions)
+    find_by_rule = _rule(document.words)
     pairs = zip(mentions, heads, strict=True)
-    return tuple(by_rule(mention) if head is None else head for mention, head in pairs)
+    return tuple(find_by_rule(mention) if head is None else head for mention, head in pairs)
 
 
 def head_word_source(document: CoreferenceDocument) -> str:
-    """ "trees", "parse" or "rule": what decides the document's head words, the rule where the first two say nothing."""
+    """ "trees", "parse" or "rule": what decides head words, the rule also where the first two find none."""
     if document.governors is not None:
         return "trees"
     return "rule" if document.parse is None or document.tags is None else "parse"
@@ -93,12 +91,16 @@ def head_word_source(document: CoreferenceDocument) -> str:
 def mention_type(document: CoreferenceDocument, head: int) -> int:
     """The index in TYPES, by the head's tag; without tags by a closed list of pronouns and by capitals."""
     if document.tags is not None:
-        tag = document.tags[head]
-        return 0 if tag in PRONOUN_TAGS else 1 if tag in PROPER_TAGS else 2
-    if document.words[head].lower() in PRONOUNS:
+        is_pronoun = document.tags[head] in PRONOUN_TAGS
+        is_proper = document.tags[head] in PROPER_TAGS
+    else:
+        word = document.words[head]
+        start = document.sentences[bisect_right(document.sentences, head) - 1]
+        is_pronoun = word.lower() in PRONOUNS
+        is_proper = word[:1].isupper() and head != start
+    if is_pronoun:
         return 0
-    begins = document.sentences[bisect_right(document.sentences, head) - 1] == head
-    return 1 if document.words[head][:1].isupper() and not begins else 2
+    return 1 if is_proper else 2
 
 
 def _first_outside(governors: np.ndarray, mention: Mention) -> int | None:
@@ -109,8 +111,8 @@ def _first_outside(governors: np.ndarray, mention: Mention) -> int | None:
 
 
 def _rule(words: Sequence[str]) -> Callable[[Mention], int]:
-    """The last word before the first of BREAKS that is not the mention's first word, where marks without a letter or
-    digit and a possessive 's at the end of what is left are passed over; mentions may nest thousands deep."""
+    """A function that finds the head: the last word, without punctuation and a possessive 's, before the first of
+    BREAKS after the mention's first word. It is fast for mentions that nest thousands deep."""
     breaks = [index for index, word in enumerate(words) if word.lower() in BREAKS]
     heads = [i for i, word in enumerate(words) if any(map(str.isalnum, word)) and word.lower() not in POSSESSIVES]
 
@@ -132,8 +134,7 @@ class Child(NamedTuple):
 
 
 def _phrase_heads(parse: Sequence[str], tags: Sequence[str]) -> dict[Span, int]:
-    """The heads of noun phrases by Collins' rules (1999, appendix A), from one piece of brackets for each word. Pieces
-    that do not bracket a tree give the phrases that did close."""
+    """The heads of noun phrases that close, by Collins' rules (1999, appendix A), from a piece of brackets a word."""
     heads: dict[Span, int] = {}
     unclosed: list[tuple[str, int, list[Child]]] = []  # label, first word, children
     for word, piece in enumerate(parse):
@@ -153,7 +154,7 @@ def _phrase_heads(parse: Sequence[str], tags: Sequence[str]) -> dict[Span, int]:
 
 
 def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:
-    """The head of the child that the rules choose; the last word where there is none."""
+    """The head of the child that the rules choose, else the last word."""
     known = [child for child in children if not (child.is_word and child.label == "POS")]
     for labels, order in RULES if label in NOUN_PHRASES else ():
         for child in known[::order]:
@@ -165,23 +166,22 @@ def _phrase_head(label: str, children: Sequence[Child], last: int) -> int:
 
 @dataclass(frozen=True)
 class Item:
-    """A mention with an antecedent. All numbers are places in the document's list of mentions, in its order."""
+    """A mention with an antecedent; numbers are indices of the document's mentions, in its order."""
 
     mention: int
-    candidates: tuple[int, ...]  # the preceding ones whose head word the window shows, but those with the item's own
-    antecedents: tuple[int, ...]  # the candidates of the item's chain; never empty
+    candidates: tuple[int, ...]  # preceding mentions in the window, by their head words, without those of an equal one
+    antecedents: tuple[int, ...]  # candidates of the same chain; never empty
 
 
-def items_of(
+def find_items(
     document: CoreferenceDocument, heads: Sequence[int], windows: Sequence[Span], skipped: Skipped
 ) -> list[list[Item]]:
-    """The items of each window; an item is scored in the first that shows its head word. `heads` has the head word
-    of every mention; windows come in order, neither start nor end going back, and mentions that reach past the last
-    are cut off."""
+    """The items of each window; an item belongs to the first that has its head word. Windows are ordered, by start and
+    by end; mentions that reach past the last are skipped."""
     items: list[list[Item]] = [[] for _ in windows]
     ends = [end for _, end in windows]
-    before: list[tuple[int, int]] = []  # (head word, mention) of all that precede, sorted
-    chains: dict[int, set[int]] = {}  # the head words of each chain so far
+    before: list[tuple[int, int]] = []  # (head word, mention) of preceding mentions, sorted
+    chains: dict[int, set[int]] = {}  # chain -> its head words so far
     for index, (mention, head) in enumerate(zip(document.mentions, heads, strict=True)):
         if mention.end > ends[-1]:
             continue

@@ -1,5 +1,4 @@
-"""Treebanks: sentences with a governor and a relation for every word, the check that they are trees, and what labels of
-relations and parts of speech mean."""
+"""Treebanks: sentences, the check that they are trees, and the meaning of relations and parts of speech."""
 
 import re
 from dataclasses import dataclass, replace
@@ -44,7 +43,7 @@ def sentence_of(described: dict[str, Any]) -> Sentence:
 
 
 class BrokenSentence(Exception):
-    """A sentence that is left out: `reason` in plain words, the same for all of its kind; `detail` names the case."""
+    """A sentence that is skipped, for a reason in plain words, which many may share, and with a detail."""
 
     def __init__(self, reason: str, line: int, detail: str = "") -> None:
         super().__init__(reason)
@@ -68,8 +67,7 @@ def relation_name(label: str) -> str:
 
 
 def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sentence:
-    """The sentence itself; raises BrokenSentence where its words, which stand on these lines, do not form a tree. With
-    Universal Dependencies it has a single root, elsewhere it may have more."""
+    """The sentence itself; raises BrokenSentence, naming one of its lines, where the words do not form a tree."""
     size = len(sentence)
     governors = sentence.governors
     for line, governor in zip(lines, governors, strict=True):
@@ -78,15 +76,14 @@ def check_tree(sentence: Sentence, lines: list[int], single_root: bool) -> Sente
             raise BrokenSentence("a governor beyond the sentence", line, detail)
     rooted = {0}
     for start in range(1, size + 1):
-        path: dict[int, None] = {}
+        path: set[int] = set()
         word = start
         while word not in rooted:
             if word in path:
-                detail = f"at word {word}"
-                raise BrokenSentence("words that govern each other in a cycle", lines[word - 1], detail)
-            path[word] = None
+                raise BrokenSentence("words that govern each other in a cycle", lines[word - 1], f"at word {word}")
+            path.add(word)
             word = governors[word - 1]
-        rooted.update(path)
+        rooted |= path
     roots = [word for word, governor in enumerate(governors) if governor == 0]
     if single_root and len(roots) > 1:
         raise BrokenSentence("more than one root", lines[roots[1]], f"{len(roots)} roots")
@@ -98,13 +95,13 @@ def function_heads(sentence: Sentence) -> Sentence:
     section 6): case(mat, on), obl(sat, mat) become prep(sat, on), pobj(on, mat)."""
     governors = list(sentence.governors)
     relations = [RENAMED.get(relation, relation) for relation in sentence.relations]
-    carried: set[int] = set()
+    attached: set[int] = set()  # nominals that an adposition governs
     words = zip(sentence.words, sentence.governors, sentence.relations, strict=True)
     for index, (word, nominal, relation) in enumerate(words, start=1):
         is_adposition = relation.split(":")[0] == "case" and word.lower() not in POSSESSIVES
-        if not is_adposition or index >= nominal or nominal in carried or not sentence.governors[nominal - 1]:
+        if not is_adposition or index >= nominal or nominal in attached or not sentence.governors[nominal - 1]:
             continue
-        carried.add(nominal)
+        attached.add(nominal)
         governors[index - 1] = sentence.governors[nominal - 1]
         relations[index - 1] = "prep"
         governors[nominal - 1] = index
@@ -113,7 +110,7 @@ def function_heads(sentence: Sentence) -> Sentence:
 
 
 class Label(NamedTuple):
-    """What a label means, and of a relation an example with the dependent in <> and its governor in []."""
+    """The meaning of a label, and a relation's example with the dependent in <> and its governor in []."""
 
     meaning: str
     example: str = ""
@@ -139,11 +136,11 @@ def _label(name: str) -> Label:
 
 
 def meaning(name: str) -> str:
-    """What a relation, or a universal part of speech, is; empty where that is not known."""
+    """The meaning of a relation or a universal part of speech; empty where it is unknown."""
     return _label(name).meaning
 
 
-def explained(name: str, dependent: str = "{}", governor: str = "{}") -> str:
+def explain(name: str, dependent: str = "{}", governor: str = "{}") -> str:
     """A relation's meaning with its example, in which templates such as "**{}**" mark both words."""
     label = _label(name)
     return label.meaning + (f", as in: {label.marked(dependent, governor)}" if label.example else "")

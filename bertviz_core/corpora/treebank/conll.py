@@ -1,9 +1,10 @@
-"""One sentence's lines: CoNLL-U and CoNLL-X, read by the conllu library, and the authors' `word head-label`."""
+"""The formats of treebanks, sentence by sentence: CoNLL-U, CoNLL-X and the authors' `word head-label`."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from conllu.exceptions import ParseException
 from conllu.parser import DEFAULT_FIELDS, parse_id_value, parse_int_value
 
@@ -14,7 +15,7 @@ from bertviz_core.numbers import small_int
 COLUMNS = len(DEFAULT_FIELDS)
 FORM, UPOS, DEPREL = (DEFAULT_FIELDS.index(name) for name in ("form", "upos", "deprel"))
 COMMENT = re.compile(r"#\s*(sent_id|text|newdoc|newpar|global\.columns)\b")  # of CoNLL-U
-ID = re.compile(r"\d+(?:[-.]\d+)?\t")
+ID = re.compile(r"\d+(?:[-.]\d+)?\t")  # of a word, a multi-word token (5-6) or an empty node (8.1)
 LONG_NUMBER = re.compile("[0-9]{10}")  # `int` takes time that grows with the square of the digits, then refuses
 
 
@@ -23,42 +24,32 @@ def is_row(text: str) -> bool:
     return text.count("\t") == COLUMNS - 1
 
 
-def is_numbered(text: str) -> bool:
-    """A word's line that begins with its number, the range of a multi-word token, or the number of an empty node."""
-    return is_row(text) and ID.match(text) is not None
+def is_universal(lines: Sequence[str]) -> bool:
+    """Whether they are CoNLL-U rather than CoNLL-X, by its comments, its ranges of ids, or its tags."""
+    rows = [line.split("\t") for line in lines if is_row(line)]
+    has_comments = any(map(COMMENT.match, lines))
+    has_ranges = any(not row[0].isdigit() for row in rows)
+    return bool(rows) and (has_comments or has_ranges or all(row[UPOS] in TAGS for row in rows))
 
 
-def is_universal(block: Sequence[Line]) -> bool:
-    """CoNLL-U rather than CoNLL-X: its comments, its ranges of ids, or its tags say so."""
-    rows = [text.split("\t") for _, text in block if is_row(text)]
-    comments = any(COMMENT.match(text) for _, text in block)
-    ranges = any(not row[0].isdigit() for row in rows)
-    return bool(rows) and (comments or ranges or all(row[UPOS] in TAGS for row in rows))
-
-
-def swapped(block: Sequence[Line]) -> str:
-    """What speaks for swapped columns in these lines, "" for nothing: no relation where relations should stand, but
-    in another column; parts of speech where words should stand."""
-
-    def share(cells: Iterable[str], known: Iterable[str]) -> float:
-        hits = [cell in known for cell in cells]
-        return sum(hits) / len(hits)
-
-    columns = list(zip(*(text.split("\t") for _, text in block if is_row(text)), strict=True))
+def find_swapped_columns(lines: Sequence[str]) -> str:
+    """Which columns are swapped, or "": those with relations or parts of speech in most rows are wrong ones."""
+    columns = list(zip(*(line.split("\t") for line in lines if is_row(line)), strict=True))
     if not columns:
         return ""
-    relations = {label.split(":")[0] for label in RELATIONS}
-    known = [share((cell.split(":")[0] for cell in column), relations) for column in columns]
-    if known[DEPREL] < 0.1 and max(known) > 0.5:
-        return f"the relations are in column {known.index(max(known)) + 1}, not in column {DEPREL + 1} (DEPREL)"
-    if share(columns[FORM], TAGS) > 0.5 > share(columns[UPOS], TAGS):
+    names = {label.split(":")[0] for label in RELATIONS}
+    relations = [np.mean([cell.split(":")[0] in names for cell in column]) for column in columns]
+    tags = [np.mean([cell in TAGS for cell in column]) for column in columns]
+    if relations[DEPREL] < 0.1 and max(relations) > 0.5:
+        return f"the relations are in column {relations.index(max(relations)) + 1}, not in column {DEPREL + 1} (DEPREL)"
+    if tags[FORM] > 0.5 > tags[UPOS]:
         return f"parts of speech are in column {FORM + 1} (FORM)"
     return ""
 
 
 def read_universal(number: int, block: Sequence[Line], universal: bool = True) -> Sentence | None:
-    """A CoNLL-U sentence, whose tree has one root, or of CoNLL-X (not `universal`), where it may have more; None for
-    comments alone; raises BrokenSentence. Multi-word lines (5-6) and empty nodes (8.1) are not words."""
+    """A sentence of CoNLL-U, or of CoNLL-X (not `universal`), whose tree may have several roots; None for comments
+    alone. Multi-word tokens (5-6) and empty nodes (8.1) are not words. Raises BrokenSentence."""
     rows = [(line, _row(line, text)) for line, text in block if not text.startswith("#")]
     words = [(line, row) for line, row in rows if isinstance(row["id"], int)]
     if not words:
@@ -78,8 +69,8 @@ def _row(line: int, text: str) -> dict[str, Any]:
     """The cells of a row by the names of their columns; raises BrokenSentence."""
     cells = re.sub(" {2,}", " ", text).split("\t")
     if len(cells) != COLUMNS:
-        spaces = len(cells) == 1 and len(text.split()) >= COLUMNS
-        detail = "tabs turned into spaces" if spaces else f"{len(cells)} columns"
+        has_spaces = len(cells) == 1 and len(text.split()) >= COLUMNS
+        detail = "tabs turned into spaces" if has_spaces else f"{len(cells)} columns"
         raise BrokenSentence("a line without ten columns between tabs", line, detail)
     row: dict[str, Any] = dict(zip(DEFAULT_FIELDS, cells, strict=True))
     for name, parse in (("id", parse_id_value), ("head", parse_int_value)):
@@ -105,30 +96,31 @@ def _check_row(line: int, row: dict[str, Any], number: int, universal: bool) -> 
         raise BrokenSentence("no relation in the DEPREL column (were two columns swapped?)", line, repr(relation))
 
 
-def is_plain(block: Sequence[Line]) -> bool:
+def is_plain(lines: Sequence[str]) -> bool:
     """Whether at least half of the lines have the authors' format."""
-    return sum(_plain(text) is not None for _, text in block) * 2 >= len(block) > 0
+    return sum(_parse_plain(line) is not None for line in lines) * 2 >= len(lines) > 0
 
 
-def is_plain_sentence(rows: Sequence[str]) -> bool:
-    """Whether every row has the authors' format, with a governor among the rows and a relation that is a name."""
-    read = [_plain(row) for row in rows]
-    return all(row is not None and row[1] <= len(rows) and not row[2][0].isdigit() for row in read)
+def is_plain_sentence(lines: Sequence[str]) -> bool:
+    """Whether every line has the authors' format, with a governor in the sentence and a relation that is a name."""
+    rows = map(_parse_plain, lines)
+    return all(row is not None and row[1] <= len(lines) and not row[2][0].isdigit() for row in rows)
 
 
 def read_plain(number: int, block: Sequence[Line]) -> Sentence:
     """The authors' format: `word head-label` a line; raises BrokenSentence."""
     rows = []
     for line, text in block:
-        if (row := _plain(text)) is None:
+        row = _parse_plain(text)
+        if row is None:
             raise BrokenSentence("a line that is not `word head-label`", line, repr(text[:40]))
         rows.append(row)
     sentence = Sentence(number, block[0][0], *zip(*rows, strict=True))
     return check_tree(sentence, [line for line, _ in block], single_root=False)
 
 
-def _plain(text: str) -> tuple[str, int, str] | None:
-    """(word, governor, relation) of `word head-label`; the first "-" ends the number, a label may hold more of them."""
+def _parse_plain(text: str) -> tuple[str, int, str] | None:
+    """(word, governor, relation) of `word head-label`; a label may have more dashes."""
     fields = text.rsplit(maxsplit=1)
     if len(fields) < 2:
         return None

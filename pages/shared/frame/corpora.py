@@ -8,7 +8,7 @@ from bertviz_core.analyses.analysis import Kind
 from bertviz_core.corpora import annotated
 from bertviz_core.corpora.files import SAMPLES, sample
 from bertviz_core.corpora.source import Source
-from bertviz_core.engine.uploads import missing
+from bertviz_core.engine.uploads import missing_upload
 from bertviz_core.errors import BertvizError, InputError
 from pages.shared import messages, services
 from pages.shared.frame import address, links, uploads
@@ -16,8 +16,8 @@ from pages.shared.frame import address, links, uploads
 KEYS: dict[Kind, str] = {"text": "corpus", "treebank": "treebank", "coreference": "coreference"}  # in the address
 UPLOAD_FORMS: dict[str, str] = {  # descriptions of the files that can be read
     "text": "Text (one paragraph per line, a blank line between documents), or the authors' JSON",
-    "treebank": f"A treebank: {annotated.names('treebank')}",
-    "coreference": f"Documents with chains: {annotated.names('coreference')}",
+    "treebank": f"A treebank: {annotated.list_formats('treebank')}",
+    "coreference": f"Documents with chains: {annotated.list_formats('coreference')}",
 }
 POPOVER = "add a corpus"
 LONGEST_PASTE = 1_000_000  # characters: the browser sends them again with every click
@@ -95,7 +95,7 @@ def _update(kind: Kind) -> None:
         chosen[kind] = _default(kind)
     elif services.uploads().find(upload.token) is None:
         uploads.delete(corpus)
-        chosen[kind] = missing()
+        chosen[kind] = missing_upload()
 
 
 def _select(kind: Kind) -> None:
@@ -105,7 +105,7 @@ def _select(kind: Kind) -> None:
     st.session_state[key] = chosen if isinstance(chosen, str) else None
 
     def take() -> None:
-        _chosen()[kind] = st.session_state[key] or missing()
+        _chosen()[kind] = st.session_state[key] or missing_upload()
 
     st.selectbox(
         key.capitalize(),
