@@ -21,7 +21,7 @@ from bertviz_core.analyses.findings import SHOWN, decide
 from bertviz_core.analyses.proportions import Estimate, effective_n, share, units_text
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.heads import DirectedHead, all_labels
+from bertviz_core.heads import all_labels
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
