@@ -145,8 +145,8 @@ class ItemCounts(Result):
         return Scores(correct, n, *interval_by_document(correct, n, moments))
 
     def sums_held_out(self, picked_on: str, direction: int) -> Sums:
-        """The sums (type,) of the head best in one half of the documents on `picked_on`, in the other half; both halves
-        added. The right guesses are NaN where a half has no item of `picked_on`."""
+        """The sums (type,) of the heads best in one half of the documents on `picked_on`, scored in the other half; no
+        right guesses are known (NaN) where a half has no item of `picked_on`."""
         picked = TYPE_ROWS.index(picked_on) * FOLDS
         rows = self.rows[direction]
         heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
@@ -161,15 +161,14 @@ class ItemCounts(Result):
         return right, self.n, all_moments(shared, moments)
 
     def gain(self, system: str, direction: int = 0) -> Interval:
-        """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; EXACT
-        have no interval."""
+        """How far the best head's held-out accuracy on all mentions is above that of a system."""
         enough = bool(self.n[0] >= MIN_SCORED and self.documents[0] >= MIN_UNITS)
         heldout = self.sums_held_out("all", direction)
         accuracy = share(*heldout[:2])[0]
         other = self.of_system(system)[0]
         size, freedom = (each[0] for each in effective_n(*heldout))
         interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
-        if system in EXACT:
+        if system in EXACT:  # without an interval
             return interval.minus(Interval(other, other))
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))

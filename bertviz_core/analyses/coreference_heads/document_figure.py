@@ -1,5 +1,5 @@
-"""A document as SVG: words in lines, mentions underlined in the color of their chain, and curves to the mentions that a
-head guesses. Built as a tree of elements, so that no word is markup."""
+"""A document as SVG, built as a tree of elements, so that no word is markup: mentions are underlined in the color of
+their chain, and curves lead to the mentions that a head guesses."""
 
 import sys
 from collections import Counter
@@ -50,8 +50,8 @@ class WordBox(NamedTuple):
 
 
 def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
-    """A document, as results store it, as one SVG element. A right guess is a solid green curve with a tick, a wrong one
-    red, dashed, with a cross; the fainter, the less attention."""
+    """Draw a document as results store it. Right guesses are solid green curves with a tick, wrong ones red, dashed,
+    with a cross; the fainter, the less attention."""
     words = document["words"]
     mentions = document["mentions"]
     boxes = _flow(words, set(document["sentences"]))

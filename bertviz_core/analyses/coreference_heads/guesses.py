@@ -1,5 +1,4 @@
-"""What heads and baselines guess for the items of a batch of windows, and the groups that items are counted in
-(docs/methods.md, section 7)."""
+"""What heads and baselines guess, and the groups that items are counted in (docs/methods.md, section 7)."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -72,8 +71,7 @@ def groups_of(window: Window) -> np.ndarray:
 
 
 def earlier_antecedents(window: Window) -> Window:
-    """The window as a causal model reads it: candidates have their head word before the item's, and a mention without
-    an antecedent among these is no item."""
+    """The window as a causal model reads it: with the candidates whose head word comes before the item's."""
     items = []
     for item in window.items:
         head = window.heads[item.mention]
@@ -125,10 +123,7 @@ class BatchItems:
         return cls(membership(words, device, first_piece=first_piece), mention, *tensors)
 
     def scores(self, weights: Tensor) -> Tensor:
-        """Word-level attention from an item's head word to every word, and from every word to it.
-
-        weights: (batch, head, query, key) over tokens.   Returns (batch, direction, head, item, word).
-        """
+        """(batch, direction, head, item, word) attention from an item's head word to every word, and to it."""
         import torch
 
         from_word = self.membership.from_word
@@ -189,8 +184,7 @@ def baselines_right(window: Window) -> np.ndarray:
 
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """Features of a mention with these words and this head word. Other mentions than pronouns are third person; a
-    plural tag, a plural ending or an "and" says plural; a gender that nothing says is ""."""
+    """Features of a mention. All but pronouns are third person, and plural by their tag, their ending or an "and"."""
     head = head.lower()
     lowered = {word.lower() for word in words}
     if head in PRONOUNS:

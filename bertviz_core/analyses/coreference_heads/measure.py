@@ -22,8 +22,10 @@ from bertviz_core.models.reading import Window, Windows
 
 
 def count_moments(sums: np.ndarray) -> np.ndarray:
-    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items, from
-    counts (document, system, group) whose last system is all items."""
+    """(4, system, row) sums over documents of 1 (where n > 0), n^2, n c and c^2 for c right guesses among n items.
+
+    sums: counts (document, system, group), of which the last system is all items.
+    """
     counts = by_row(sums)
     correct = counts[:, :-1]
     n = np.broadcast_to(counts[:, -1:], correct.shape)
@@ -36,9 +38,8 @@ class AntecedentSums:
     """Counts right guesses, as integers, of heads and baselines, and chance.
 
     sums: "right" (layer, direction, candidates, head, group), and fields of the result.
-    blocks: number of a window's first item -> its items with every head's guesses, of a chunk; after `take_detail`
-        those of the corpus's first MAX_ITEMS, whose `documents` are here by number.
-    by_document: the right guesses and items of each document, with the baselines'.
+    blocks: a window's items by the number of the first, of a chunk; after `take_detail` the corpus's first.
+    documents: those of the corpus's first MAX_ITEMS items, by number.
     """
 
     layers: int
@@ -94,15 +95,15 @@ class AntecedentSums:
         self.guess = np.zeros(shape, np.uint16 if mentions < 1 << 16 else np.uint32)
         self.weight = np.zeros(shape, np.float16)
         self.right = np.zeros(shape, np.bool_)
-        # (batch, system, group) right guesses of the baselines, and last all items
-        counts = np.zeros((len(windows), len(BASELINES) + 1, GROUPS), dtype=np.int16)
+        # (batch, system, item) whether each baseline is right; the last system is all items
+        right = np.ones((len(windows), len(BASELINES) + 1, candidates.shape[1]), np.float32)
         for row, window in enumerate(windows):
-            groups = guesses.groups_of(window)
-            counts[row, :-1] = guesses.baselines_right(window).astype(np.int64) @ groups
-            counts[row, -1] = groups.sum(0)
-        self.baseline_counts = torch.from_numpy(counts).to(self.device)
-        self.sums["system_correct"] += counts[:, :-1].sum(0)
-        self.sums["group_n"] += counts[:, -1].sum(0)
+            right[row, :-1, : len(window.items)] = guesses.baselines_right(window)
+        counts = torch.from_numpy(right).to(self.device) @ self.items_of_batch.groups
+        self.baseline_counts = counts.short()  # (batch, system, group)
+        *systems, everything = counts.sum(0).long().cpu().numpy()
+        self.sums["system_correct"] += systems
+        self.sums["group_n"] += everything
         self._add_blocks(windows)
 
     def _add_blocks(self, windows: tuple[Window, ...]) -> None:
@@ -136,8 +137,7 @@ class AntecedentSums:
         return ItemGuesses.joined([items for _, items in sorted(self.blocks.items())], shape)
 
     def take_detail(self) -> dict[str, Any]:
-        """The items of a chunk by passage, for `PassageQuery`; without words, so that a deleted corpus is gone. Only
-        the corpus's first MAX_ITEMS stay here."""
+        """The items of a chunk for `PassageQuery`, without words: a corpus that is deleted is gone."""
         detail = self.items().by_passage()._asdict()
         self.blocks = {number: items for number, items in self.blocks.items() if number < MAX_ITEMS}
         return detail | {"right": np.packbits(detail["right"], axis=-1)}

@@ -1,5 +1,4 @@
-"""Passages of a coreference corpus with one head's guesses, a page at a time. The first guesses are in the result, all
-of them on disk; words are read from the corpus."""
+"""Passages with one head's guesses: the first guesses from the result, all of them from disk, words from the corpus."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass

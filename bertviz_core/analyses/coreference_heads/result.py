@@ -104,8 +104,7 @@ class AntecedentCounts(ItemCounts):
         return bool(decide(self.gain(system)) == SHOWN)
 
     def to_frame(self) -> pd.DataFrame:
-        """Table 2: the systems, the head best on all types, and those best on each type, by the paper's measure; last
-        the best head of the other direction, where there is one."""
+        """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""
         best, *others = (self.best(direction=direction) for direction in range(len(self.directions)))
         rows = [self.row(at, kind) for at in (*self.systems, best) for kind in TYPE_ROWS]
         for kind, n in zip(TYPE_ROWS[1:], self.n[1:], strict=True):
@@ -115,8 +114,7 @@ class AntecedentCounts(ItemCounts):
         return pd.DataFrame(rows)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Every head on every type of mention, with its interval over documents; every head and every system by
-        distance and by gender."""
+        """Every head on every type of mention; every head and every system by distance and by gender."""
         labels = all_labels(*self.accuracy.shape[2:])
         scores = self.scores()
         right, low, high = (np.moveaxis(part, -1, 1) for part in (scores.right, scores.low, scores.high))

@@ -22,8 +22,7 @@ GRAY = "#8c8c8c"
 
 
 def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go.Figure:
-    """A line for each relation, or the most frequent ones: its best head with the 95% interval, the best fixed offset,
-    the paper's best head; of a causal model a random word."""
+    """A line for each relation, or the most frequent ones: the best head, the best fixed offset, the paper's head."""
     frame = result.to_frame()
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
@@ -67,8 +66,7 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
 
 
 def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> go.Figure:
-    """Accuracy of every fixed offset for one relation, and the line of its best head; of a causal model for the words
-    that a direction counts."""
+    """Accuracy of every fixed offset for one relation, and its best head; of a causal model in one direction."""
     row = result.relations.index(relation)
     offsets = result.offsets
     values = 100 * result.offset_accuracy(direction)[:, row]

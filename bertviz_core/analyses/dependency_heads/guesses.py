@@ -1,5 +1,5 @@
-"""What is guessed (docs/methods.md, section 6), and sentences with one head's guesses, a page at a time. The first
-guesses are in the result, all of them on disk; words are read from the treebank."""
+"""What is guessed (docs/methods.md, section 6), and sentences with one head's guesses: the first guesses from the
+result, all of them from disk, words from the treebank."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass

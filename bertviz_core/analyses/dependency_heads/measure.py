@@ -21,7 +21,7 @@ from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Sentences
 
-UNIT = 1 << 32  # a right guess of a random word is counted in so many parts
+UNIT = 1 << 32  # of a right guess of a random word: counts are integers, so that merging is exact
 RELEASE_POSSESSIVES = ("'s", "s'")
 
 
@@ -29,10 +29,9 @@ RELEASE_POSSESSIVES = ("'s", "s'")
 class Guesses:
     """Right guesses of heads and fixed offsets, and what random words would find, as integers.
 
-    by_sentence: number -> sentence, guesses and weights in 255ths (direction, layer, head, word); of a chunk, after
-        `take_detail` of the corpus's first sentences.
-    counts: (fold, ...) by (view, relation). A causal model's words have the views of `view_of_side`, but for roots. Of
-        random words, among those that a causal head sees, in parts of UNIT.
+    by_sentence: sentence, guesses and weights in 255ths (direction, layer, head, word) by its number, of a chunk; after
+        `take_detail` of the corpus's first.
+    counts: (fold, ...) by view and relation; of a causal model's words, but for roots, the view is of a side.
     """
 
     layers: int
@@ -73,8 +72,7 @@ class Guesses:
         self.weights = np.zeros(shape, np.uint8)
 
     def score(self, layer: int, maps: Tensor) -> None:
-        """Add word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten, and count the
-        guesses after the last layer."""
+        """Add one layer's maps (batch, head, word, word), whose diagonals are overwritten; count after the last."""
         weight, guess = guesses.best_words(maps, self.last)
         self.guesses[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
         self.weights[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
@@ -86,8 +84,7 @@ class Guesses:
             self._count(example.number, example.sentence, self.guesses[own].astype(np.int64) + 1)
 
     def _count(self, number: int, sentence: Sentence, guess: np.ndarray) -> None:
-        """Count the words of a sentence, and the right ones of its guesses (direction, layer, head, word), from 1, and
-        of every fixed offset o: min(max(p + o, 0), n), 0 being the root."""
+        """Count a sentence's words and right guesses (direction, layer, head, word), from 1, 0 being the root."""
         last = len(sentence)
         words = np.arange(1, last + 1)
         fixed = np.clip(words + OFFSETS[:, None], 0, last)  # (offset, word)
@@ -120,8 +117,7 @@ class Guesses:
         self.classes.merge(other.classes)
 
     def take_detail(self) -> dict[str, Any]:
-        """The guesses of a chunk, for `SentenceQuery`; without words, so that a deleted corpus is gone. Only the
-        corpus's first guesses.MAX_SENTENCES stay here."""
+        """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
         numbers = sorted(self.by_sentence)
         sentences, arrays = self.joined(numbers)
         self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
@@ -200,8 +196,7 @@ def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]
 
 
 def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> dict[tuple[str, str], list[int]]:
-    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each. A causal model
-    has views of the words of each of SIDES, with the same relations."""
+    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each."""
     rows: dict[tuple[str, str], list[int]] = {}
     for view in VIEWS:
         parts = [view, *(view_of_side(view, side) for side in SIDES if causal)]

@@ -133,8 +133,7 @@ class RelationCounts(Result):
         return np.asarray(counts[self.best()[:, 0], ..., rows].T)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """(relation,) accuracy where the best head of each half is scored on the other, and the words of both halves;
-        NaN where a half has no such word."""
+        """(relation,) accuracy of each half's best head on the other half, NaN where one has no words; and words."""
         folds = range(len(self.correct))
         best = [best_heads(self.correct[1 - fold]) for fold in folds]
         right = sum(counts_of_best(self.correct[fold], best[fold]) for fold in folds)
@@ -144,8 +143,7 @@ class RelationCounts(Result):
         return np.where(words.all(0), share(right, n), np.nan), n
 
     def gain(self, comparisons: int | None = None) -> Interval:
-        """(relation,) how far the best heads' held-out accuracies are above `control`, corrected for the number of
-        relations unless `comparisons` says another."""
+        """(relation,) how far held-out accuracies are above `control`, by default corrected for all relations."""
         heldout, n = self.held_out()
         control = self.control
         count = comparisons or len(self.relations)

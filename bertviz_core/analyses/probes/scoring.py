@@ -32,8 +32,8 @@ class Splits(NamedTuple):
 
 
 def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
-    """Split `sentences`, of which the last `test_count` are of a separate test file (0: a part is held out). No part
-    has a sentence of another; the cut depends on the seed and the words alone, not on the file's order."""
+    """Split sentences, of which the last `test_count` are of a separate test file (0: a part is held out), into parts
+    that share none; the cut depends on the seed and the words, not on the file's order."""
     given = sentences[: len(sentences) - test_count]
     tested = {sentence.words for sentence in sentences[len(given) :]}
     for sentence in given:

@@ -138,10 +138,7 @@ def run_epochs(
     progress: Progress,
     name: str,
 ) -> list[float]:
-    """Train by Adam, and restore the parameters with the lowest validation loss, see `Best`.
-
-    `step` returns a minibatch's loss to minimize, and its share of the epoch's loss.
-    """
+    """Train by Adam. `step` returns a minibatch's loss to minimize, and its share of the epoch's loss."""
     best = Best(probe, schedule.patience)
     losses = list[float]()
     rng = np.random.default_rng(schedule.seed)
