@@ -106,7 +106,8 @@ class AntecedentCounts(ItemCounts):
     def to_frame(self) -> pd.DataFrame:
         """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""
         best, *others = (self.best(direction=direction) for direction in range(len(self.directions)))
-        rows = [self.row(at, kind) for at in (*self.systems, best) for kind in TYPE_ROWS]
+        rows = [self.row(name, kind) for name in self.systems for kind in TYPE_ROWS]
+        rows += [self.row(best, kind) for kind in TYPE_ROWS]
         for kind, n in zip(TYPE_ROWS[1:], self.n[1:], strict=True):
             if n and self.best(kind) != best:
                 rows.append(self.row(self.best(kind), kind, picked_on=kind))

@@ -31,7 +31,7 @@ class NamedSums:
 
     def __init__(self, shapes: Mapping[str, Sequence[int]], dtype: type) -> None:
         self.names: dict[ClassName, int] = {}  # -> row
-        self.sums = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
+        self.sums: dict[str, np.ndarray] = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
 
     def rows(self, names: Iterable[ClassName]) -> list[int]:
         """The rows of names, which are added where they are new."""

@@ -150,11 +150,8 @@ def at_offset(size: int, offset: int) -> np.ndarray:
 def best_offset(sentences: Sequence[Sentence]) -> int:
     """The offset that is right most often, punctuation left out; the first of equals."""
     gold = [np.where(not_punctuation(each), each.governors, -1) for each in sentences]
-
-    def right(offset: int) -> int:
-        return sum(int((at_offset(len(each), offset) == each).sum()) for each in gold)
-
-    return max(OFFSETS, key=right)
+    right = [sum((at_offset(len(each), offset) == each).sum() for each in gold) for offset in OFFSETS]
+    return OFFSETS[int(np.argmax(right))]
 
 
 @torch.no_grad()
