@@ -1,5 +1,4 @@
-"""Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2). Its
-findings, its figures, and its table as LaTeX."""
+"""Coreference heads: does a head's attention point from a mention to an antecedent? (section 4.3; Table 2)"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +22,7 @@ from bertviz_core.plotting.head_map import accuracy_map, map_figure
 CLOSE = 0.1
 HEAD_2 = paper.TABLE_2["head 5-4"][0]
 RULE = "with the interval of the difference. " + HELD_OUT
-# Color, dash and marker: the head first, then the systems it is compared with.
+# Color, dash and marker of each line.
 LINES = (
     ("#4c6ef5", "solid", "circle"),
     ("#e8890c", "dot", "square"),
@@ -41,26 +40,33 @@ def against_baseline(
 ) -> Answer:
     """The best head of one direction beside one system, or the best of the baselines."""
     best = counts.best(direction=direction)
-    strongest = max(BASELINES, key=lambda name: counts.of_system(name)[0])
     row = counts.row(best)
-    other = counts.of_system(system or strongest)[0]
-    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
-    interval = "no interval" if np.isnan(row["low"]) else f"95% interval {row['low']:.1%} to {row['high']:.1%}"
-    few = f" Fewer than {MIN_SCORED} mentions are too few to decide." if row["n"] < MIN_SCORED else ""
-    side = whole = ""
-    if counts.is_causal:
-        side = " (only those with an antecedent that comes earlier count)"
-        accuracy = f"{row['accuracy_of_all_mentions']:.1%}"
-        whole = f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
+    shares = {name: counts.of_system(name)[0] for name in counts.systems}
+    strongest = max(BASELINES, key=shares.__getitem__)
+    other = shares[system or strongest]
     gap = row["accuracy"] - other
     named = system or f"the best baseline, {strongest}"
     distance = f"{100 * abs(gap):.1f} points {'below' if gap < 0 else 'above'} {named} ({other:.1%})"
     if system not in ("", strongest):
-        distance += f"; the best baseline is {strongest} ({counts.of_system(strongest)[0]:.1%})"
+        distance += f"; the best baseline is {strongest} ({shares[strongest]:.1%})"
+    interval = "no interval"
+    if not np.isnan(row["low"]):
+        interval = f"95% interval {row['low']:.1%} to {row['high']:.1%}"
+    interval += f" over {counts.units_text}"
+    if not np.isnan(row["heldout_accuracy"]):
+        interval += f"; {row['heldout_accuracy']:.1%} held out"
+    mentions = f"{row['n']:,} mentions"
+    notes = ""
+    if counts.is_causal:
+        mentions += " (only those with an antecedent that comes earlier count)"
+        accuracy = f"{row['accuracy_of_all_mentions']:.1%}"
+        notes += f" Of all {counts.of_all:,} mentions with an antecedent the head finds {accuracy}."
+    if row["n"] < MIN_SCORED:
+        notes += f" Fewer than {MIN_SCORED} mentions are too few to decide."
     return Answer(
         decide(counts.gain(system or strongest, direction), points),
         f"Head {best.head.label(base)}, {arrow(DIRECTIONS[direction])}, finds an antecedent of {row['accuracy']:.1%} "
-        f"of {row['n']:,} mentions{side} ({interval} over {counts.units_text}{heldout}), {distance}.{whole}{few}",
+        f"of {mentions} ({interval}), {distance}.{notes}",
         best.head,
     )
 
@@ -100,10 +106,9 @@ STATEMENTS = (
 
 def paper_figure(result: AntecedentCounts) -> go.Figure:
     """A map of heads for all mentions and for each type: accuracy in the paper's direction."""
-    accuracy, n = result.accuracy[0], result.n
-    titles = [f"{kind}, n = {count:,}" for kind, count in zip(TYPE_ROWS, n, strict=True)]
+    titles = [f"{kind}, n = {n:,}" for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.1, vertical_spacing=0.14)
-    for index, (kind, values) in enumerate(zip(TYPE_ROWS, accuracy, strict=True)):
+    for index, (kind, values) in enumerate(zip(TYPE_ROWS, result.accuracy[0], strict=True)):
         below, right = divmod(index, 2)
         panel = {"row": below + 1, "col": right + 1}
         single = map_figure(accuracy_map(values, f"{kind} mentions"))
@@ -119,8 +124,8 @@ def paper_figure(result: AntecedentCounts) -> go.Figure:
 def by_group(
     result: AntecedentCounts, shown: Sequence[DirectedHead | str], base: int = 1, breakdown: str = "distance"
 ) -> go.Figure:
-    """A line for each head or system: accuracy by distance of the nearest antecedent or by gender of the pronoun; bars
-    of 95% intervals over documents, n on hover. Groups without items are gaps, and lines stand a little apart."""
+    """Accuracy of each head or system by distance of the nearest antecedent, or by gender of the pronoun, with bars of
+    95% intervals over documents; groups without items are gaps."""
     figure = go.Figure()
     ticks = BREAKDOWNS[breakdown]
     for index, (at, (color, dash, symbol)) in enumerate(zip(shown, LINES, strict=False)):
@@ -130,11 +135,18 @@ def by_group(
         right, total, low, high = result.scores(at).of(breakdown)
         accuracy = share(right, total)
         bars = {"type": "data", "array": high - accuracy, "arrayminus": accuracy - low, "thickness": 1, "width": 3}
-        line = {"color": color, "dash": dash}
-        x = np.arange(len(ticks)) + 0.07 * (index - (len(shown) - 1) / 2)
-        look = {"mode": MODES[breakdown], "marker": {"symbol": symbol, "size": 8}, "line": line}
-        about = {"name": name, "customdata": np.stack([total, right], -1), "hovertemplate": f"{name}: {HOVER}"}
-        figure.add_scatter(x=x, y=accuracy, error_y=None if np.isnan(low).all() else bars, **look, **about)
+        beside = 0.07 * (index - (len(shown) - 1) / 2)  # so that lines do not hide each other
+        figure.add_scatter(
+            x=np.arange(len(ticks)) + beside,
+            y=accuracy,
+            error_y=None if np.isnan(low).all() else bars,
+            mode=MODES[breakdown],
+            marker={"symbol": symbol, "size": 8},
+            line={"color": color, "dash": dash},
+            name=name,
+            customdata=np.stack([total, right], -1),
+            hovertemplate=f"{name}: {HOVER}",
+        )
     figure.update_xaxes(title=AXES[breakdown], range=[-0.5, len(ticks) - 0.5], showgrid=False)
     figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=list(ticks))
     figure.update_yaxes(title="accuracy", range=[-0.02, 1.02], tickformat=".0%")

@@ -1,5 +1,4 @@
-"""Accuracies by head, direction and group of items, for one set of candidates, and their intervals over documents, for
-mentions of one document are alike (docs/methods.md, uncertainty)."""
+"""Accuracies by head, direction and group of items, with intervals over documents (docs/methods.md, uncertainty)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -20,19 +19,19 @@ COLUMNS = dict(zip(("type", *BREAKDOWNS), map(slice, ENDS[:-1], ENDS[1:]), stric
 
 def by_row(counts: np.ndarray) -> np.ndarray:
     """(..., group) to (..., row): each of TYPE_ROWS in each fold; then the bins of distance, then the genders."""
-    every = [counts[..., fold:DISTANCE:FOLDS].sum(-1) for fold in range(FOLDS)]
-    return np.concatenate([np.stack(every, -1), counts], -1)
+    of_all_types = [counts[..., fold:DISTANCE:FOLDS].sum(-1) for fold in range(FOLDS)]
+    return np.concatenate([np.stack(of_all_types, -1), counts], -1)
 
 
 def pooled(rows: np.ndarray) -> np.ndarray:
-    """(..., row) to (..., column), both folds of each type added; COLUMNS says what the columns are."""
-    typed = rows[..., :TYPED].reshape(*rows.shape[:-1], len(TYPE_ROWS), FOLDS).sum(-1)
-    return np.concatenate([typed, rows[..., TYPED:]], -1)
+    """(..., row) to (..., column), both folds of each type added; see COLUMNS."""
+    by_fold = rows[..., :TYPED].reshape(*rows.shape[:-1], -1, FOLDS)
+    return np.concatenate([by_fold.sum(-1), rows[..., TYPED:]], -1)
 
 
-def joint(shared: np.ndarray, own: np.ndarray) -> np.ndarray:
+def all_moments(items: np.ndarray, right: np.ndarray) -> np.ndarray:
     """(4, ..., column) moments from those of the items (2, column) and those of the right guesses (2, ..., column)."""
-    return np.stack(np.broadcast_arrays(*shared, *own))
+    return np.stack(np.broadcast_arrays(*items, *right))
 
 
 def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -42,7 +41,7 @@ def interval_by_document(correct: np.ndarray, n: np.ndarray, moments: np.ndarray
 
 
 class Scores(NamedTuple):
-    """Right guesses among n items, and the 95% interval of their share over documents, (..., column); NaN where it is
+    """(..., column) right guesses among n items, and the 95% interval of their share over documents; NaN where it is
     exact, or one document has items."""
 
     right: np.ndarray
@@ -51,16 +50,16 @@ class Scores(NamedTuple):
     high: np.ndarray
 
     def of(self, groups: str) -> "Scores":
-        """Those of TYPE_ROWS ("type"), or of the groups of one of BREAKDOWNS."""
+        """Those of TYPE_ROWS ("type") or of one of BREAKDOWNS."""
         return Scores(*(part[..., COLUMNS[groups]] for part in self))
 
 
 @dataclass(frozen=True)
 class ItemCounts(Result):
-    """Accuracies, best heads, and their intervals over documents, of the counts of one set of candidates."""
+    """Accuracies and best heads for one set of candidates."""
 
     analysis: ClassVar[str] = "coreference_heads"
-    stored: Any  # the CoreferenceHeads that they are of
+    stored: Any  # the CoreferenceHeads
     index: int  # which of CANDIDATES
 
     @property
@@ -106,85 +105,98 @@ class ItemCounts(Result):
 
     @property
     def accuracy(self) -> np.ndarray:
-        """(direction, type, layer, head), fractions of the items of each of TYPE_ROWS; NaN where there are none."""
+        """(direction, type, layer, head); NaN where there are no items."""
         return share(self.right, self.n[:, None, None])
 
     @property
     def systems_accuracy(self) -> np.ndarray:
-        """(system, type) accuracy of the systems; of EXACT the mean of 1 / candidates, and of antecedents /
-        candidates (docs/methods.md, section 7)."""
-        return np.stack([share(*self.sums_of(name)[:2])[COLUMNS["type"]] for name in self.systems])
+        """(system, type); of EXACT the means of 1 / candidates, and of antecedents / candidates."""
+        scores = [self.scores(name).of("type") for name in self.systems]
+        return np.stack([share(each.right, each.n) for each in scores])
 
     def of_system(self, name: str) -> np.ndarray:
-        """(type,) accuracy of one of the systems that heads are compared with."""
+        """(type,) accuracy of a system."""
         return np.asarray(self.systems_accuracy[self.systems.index(name)])
 
     def best(self, kind: str = "all", direction: int = 0) -> DirectedHead:
-        """The head with the most right guesses on one of TYPE_ROWS in a direction (the paper's is 0), the first of
-        equals."""
-        return DirectedHead(direction, highest(self.right[direction, TYPE_ROWS.index(kind)]))
+        """The head with the most right guesses on one of TYPE_ROWS, the first of equals."""
+        right = self.right[direction, TYPE_ROWS.index(kind)]
+        return DirectedHead(direction, highest(right))
 
     def sums_of(self, at: DirectedHead | str | None = None) -> Sums:
-        """The sums (..., column) of a head, of a system, or of all heads (direction, layer, head); see `pooled`."""
+        """The sums (..., column) of a head, of a system, or of all heads (direction, layer, head)."""
         stored = self.stored
-        if isinstance(at, str):
-            every = np.concatenate([stored.chance[:, self.index], stored.system_correct])  # of EXACT means of draws
-            correct = by_row(every[self.systems.index(at)])
-            exact = np.full_like(stored.item_moments, np.nan, dtype=float)
-            moments = exact if at in EXACT else stored.system_moments[:, stored.systems.index(at)]
-        else:
+        moments = np.full(stored.item_moments.shape, np.nan)
+        if not isinstance(at, str):
             index = at.at if at else ()
             correct = self.rows[index]
             moments = stored.moments[:, :, self.index][:, *index]
-        return pooled(correct), pooled(by_row(stored.group_n)), joint(pooled(stored.item_moments), pooled(moments))
+        elif at in EXACT:
+            correct = by_row(stored.chance[EXACT.index(at), self.index])
+        else:
+            system = stored.systems.index(at)
+            correct = by_row(stored.system_correct[system].astype(float))
+            moments = stored.system_moments[:, system]
+        shared = pooled(stored.item_moments)
+        return pooled(correct), pooled(by_row(stored.group_n)), all_moments(shared, pooled(moments))
 
     def scores(self, at: DirectedHead | str | None = None) -> Scores:
         correct, n, moments = self.sums_of(at)
         return Scores(correct, n, *interval_by_document(correct, n, moments))
 
     def sums_held_out(self, picked_on: str, direction: int) -> Sums:
-        """The sums (type,) of the head best in one half of the documents on `picked_on`, in the other half; both halves
-        added. No right guesses are known (NaN) where a half has no item of that type."""
+        """The sums (type,) of the heads best in one half of the documents on `picked_on`, scored in the other half; no
+        right guesses are known (NaN) where a half has no item of `picked_on`."""
         picked = TYPE_ROWS.index(picked_on) * FOLDS
         rows = self.rows[direction]
-        moments = self.stored.moments[:, direction, self.index]
         heads = [highest(rows[..., picked + 1 - fold]) for fold in range(FOLDS)]
 
         def added(rows: np.ndarray) -> np.ndarray:
             return np.sum([rows[..., *head, fold:TYPED:FOLDS] for fold, head in enumerate(heads)], 0)
 
-        both = by_row(self.stored.group_n)[picked : picked + FOLDS].all()
+        n = by_row(self.stored.group_n)[picked : picked + FOLDS]
+        right = np.where(n.all(), added(rows), np.nan)
+        moments = added(self.stored.moments[:, direction, self.index])
         shared = pooled(self.stored.item_moments)[:, COLUMNS["type"]]
-        return np.where(both, added(rows), np.nan), self.n, joint(shared, added(moments))
+        return right, self.n, all_moments(shared, moments)
 
     def gain(self, system: str, direction: int = 0) -> Interval:
-        """How far the best head's held-out accuracy on all mentions is above that of a system, over documents; EXACT
-        have no interval."""
+        """How far the best head's held-out accuracy on all mentions is above that of a system."""
         enough = bool(self.n[0] >= MIN_SCORED and self.documents[0] >= MIN_UNITS)
         heldout = self.sums_held_out("all", direction)
-        other = self.of_system(system)[0]
         accuracy = share(*heldout[:2])[0]
+        other = self.of_system(system)[0]
         size, freedom = (each[0] for each in effective_n(*heldout))
         interval = share_interval(accuracy, size / FOLDS, freedom=freedom / FOLDS, enough=enough)
-        if system in EXACT:
+        if system in EXACT:  # without an interval
             return interval.minus(Interval(other, other))
         size, freedom = (each[0] for each in effective_n(*self.sums_of(system)))
         return gain_interval(accuracy, interval, other, share_interval(other, size, freedom=freedom))
 
     def row(self, at: DirectedHead | str, kind: str = "all", picked_on: str = "all") -> dict[str, Any]:
-        """A row of Table 2: a system, or a head that is best on `picked_on` in its direction, scored on mentions of one
-        kind."""
+        """A row of Table 2: a system, or a head that is best on `picked_on` in its direction, scored on one kind."""
         index = TYPE_ROWS.index(kind)
         right, n, low, high = (part[index].item() for part in self.scores(at).of("type"))
-        accuracy = heldout = right / n if n else np.nan
-        name, direction = at, ""
+        accuracy = right / n if n else np.nan
+        heldout = accuracy
+        name = at
+        direction = ""
         if isinstance(at, DirectedHead):
             correct, n_held_out, _ = self.sums_held_out(picked_on, at.direction)
-            direction = DIRECTIONS[at.direction]
             heldout = float(share(correct, n_held_out)[index])
+            direction = DIRECTIONS[at.direction]
             name = f"head {at.head.label()}" + (f", {direction}" if at.direction else "")
-        values = {"accuracy": accuracy, "low": low, "high": high, "heldout_accuracy": heldout, "direction": direction}
-        row = {"system": name, "type": kind, "n": n, "documents": int(self.documents[index]), **values}
+        row = {
+            "system": name,
+            "type": kind,
+            "n": n,
+            "documents": int(self.documents[index]),
+            "accuracy": accuracy,
+            "low": low,
+            "high": high,
+            "heldout_accuracy": heldout,
+            "direction": direction,
+        }
         if self.is_causal and kind == "all":
             row |= {"n_of_all_mentions": self.of_all, "accuracy_of_all_mentions": right / self.of_all}
         return row

@@ -1,11 +1,11 @@
-"""A document as SVG: words in lines, mentions underlined in the color of their chain, a curve from each mention to
-the mention that a head guesses. Built as a tree of elements, so that no word can ever be markup."""
+"""A document as SVG, built as a tree of elements, so that no word is markup: mentions are underlined in the color of
+their chain, and curves lead to the mentions that a head guesses."""
 
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, groupby, zip_longest
+from itertools import accumulate, chain, cycle, groupby, zip_longest
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -16,20 +16,20 @@ COLUMNS = 94  # letters in a line
 BESIDE = 48  # pixels at the right, for the weight of a line's last word
 LETTER = 8.4  # pixels, of a monospaced letter
 LANE = 6  # pixels between curves that run side by side
-TEXT = 32  # from the lowest lane above a line to the feet of its letters; between them stand marks and weights
-BELOW = 20  # pixels under the feet, for underlines
-RISE = 13  # of the letters, with a little air
+TEXT = 32  # pixels from the lowest lane above a line to the baseline of its letters
+BELOW = 20  # pixels under the baseline, for underlines
+RISE = 13  # pixels of the letters above it
 CHAIN_COLORS = ("#4c6ef5", "#e8890c", "#0c9aa8", "#9c36b5", "#2b9348", "#d6336c", "#8a6d1a", "#5f7d95")
 ALONE = "#8c8c8c"  # a chain of one mention
 RIGHT, WRONG = "#2b9348", "#e03131"
 DEEPEST = 3  # underlines below the first
 Point = tuple[float, float]  # pixels from the left and from the top
-Span = tuple[int, float, float]  # of a curve: the line or side where it runs, from and to
+Span = tuple[int, float, float]  # of a curve: its line or side, from, to
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A mention, the mention guessed for it (places in the document's list), the attention, and whether it is right."""
+    """A head's guess for a mention; mentions are indices in the document's list."""
 
     mention: int
     guessed: int
@@ -50,43 +50,50 @@ class WordBox(NamedTuple):
 
 
 def draw(document: Mapping[str, Any], guesses: Sequence[Guess]) -> str:
-    """`document` as a result stores it (words, sentences, mentions [start, end, cluster, head, type]); one SVG element.
-    A right guess is a solid green curve with a tick, a wrong one red, dashed, with a cross, at the mention; the
-    fainter, the less attention."""
+    """Draw a document as results store it. Right guesses are solid green curves with a tick, wrong ones red, dashed,
+    with a cross; the fainter, the less attention."""
     words = document["words"]
     mentions = document["mentions"]
     boxes = _flow(words, set(document["sentences"]))
-    feet, curves = _laid_out(boxes, mentions, guesses)
-    x, end = (edge((x for curve in curves for x, _ in curve), default=0.0) for edge in (min, max))
-    left = min(0.0, x - LANE)
-    height = (feet[-1] if boxes else TEXT) + BELOW
-    width = max(COLUMNS * LETTER + BESIDE, end + LANE) - left
+    baselines, curves = _laid_out(boxes, mentions, guesses)
+    xs = [x for curve in curves for x, _ in curve]
+    left = min(0.0, min(xs, default=0.0) - LANE)
+    width = max(COLUMNS * LETTER + BESIDE, max(xs, default=0.0) + LANE) - left
+    height = (baselines[-1] if boxes else TEXT) + BELOW
     view = {"viewBox": f"{left:.0f} 0 {width:.0f} {height:.0f}", "width": f"{width:.0f}", "role": "img"}
     letters = {"fill": "currentColor", "font-family": "ui-monospace, Menlo, Consolas, monospace", "font-size": "14"}
     svg = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"} | view | letters)
     name = shorten(document["name"], COLUMNS).translate(PICTURES)
     _add(svg, "title", f"{name}: mentions by chain, and the head's guesses")
-    sizes = Counter(mention[2] for mention in mentions)
-    several = [chain for chain, size in sizes.items() if size > 1]
-    colors = {chain: CHAIN_COLORS[i % len(CHAIN_COLORS)] for i, chain in enumerate(several)}
-    depths = lanes([(0, start, end - 1) for start, end, *_ in mentions], DEEPEST)
-    for (start, end, cluster, *_), depth in zip(mentions, depths, strict=True):
-        for line, of_line in groupby(boxes[start:end], key=lambda box: box.line):
-            edges = sorted(edge for box in of_line for edge in (box.x, box.x + box.width))
-            look = {"height": "2.5", "rx": "1", "fill": colors.get(cluster, ALONE)}
-            _add(svg, "rect", x=edges[0], y=feet[line] + 5 + 4 * depth, width=edges[-1] - edges[0], **look)
+    _underline(svg, mentions, boxes, baselines)
     heads = {mention[3] for mention in mentions}
     for index, (word, box) in enumerate(zip(words, boxes, strict=True)):
         look = {"lengthAdjust": "spacingAndGlyphs"} | ({"font_weight": "700"} if index in heads else {})
-        _add(svg, "text", _shown(word), x=box.x, y=feet[box.line], textLength=box.width, **look)
+        _add(svg, "text", _shown(word), x=box.x, y=baselines[box.line], textLength=box.width, **look)
     for guess, curve in zip(guesses, curves, strict=True):
         _curve(svg, document, curve, guess)
     return ET.tostring(svg, encoding="unicode")
 
 
+def _underline(
+    svg: ET.Element, mentions: Sequence[Sequence[Any]], boxes: Sequence[WordBox], baselines: Sequence[float]
+) -> None:
+    """Underline the mentions in the color of their chain, an outer one below an inner one."""
+    sizes = Counter(mention[2] for mention in mentions)
+    several = [chain for chain, size in sizes.items() if size > 1]
+    colors = dict(zip(several, cycle(CHAIN_COLORS)))
+    depths = lanes([(0, start, end - 1) for start, end, *_ in mentions], DEEPEST)
+    for (start, end, cluster, *_), depth in zip(mentions, depths, strict=True):
+        for line, of_line in groupby(boxes[start:end], key=lambda box: box.line):
+            words = list(of_line)
+            left = min(box.x for box in words)
+            right = max(box.x + box.width for box in words)
+            look = {"height": "2.5", "rx": "1", "fill": colors.get(cluster, ALONE)}
+            _add(svg, "rect", x=left, y=baselines[line] + 5 + 4 * depth, width=right - left, **look)
+
+
 def _flow(words: Sequence[str], starts: set[int]) -> list[WordBox]:
-    """Words one after the other, a new line for each sentence and where a line is full; from the right where the
-    writing begins there."""
+    """Words in lines, a new one for each sentence; from the right where writing begins there."""
     boxes: list[WordBox] = []
     column = 0
     line = -1
@@ -136,11 +143,8 @@ def _curve(svg: ET.Element, document: Mapping[str, Any], corners: Sequence[Point
 def _laid_out(
     boxes: Sequence[WordBox], mentions: Sequence[Sequence[Any]], guesses: Sequence[Guess]
 ) -> tuple[list[float], list[list[Point]]]:
-    """Make room above the lines for the guesses, and beside the text for those that lead to another line.
-
-    Returns:
-        The feet of each line's letters, and for each guess the corners (x, y) of its curve, which crosses no word.
-    """
+    """Make room above the lines for the guesses, and beside the text for those that lead to another line. Returns the
+    baseline of each line's letters, and for each guess the corners of its curve, which crosses no word."""
     ends = [(boxes[mentions[guess.mention][3]], boxes[mentions[guess.guessed][3]]) for guess in guesses]
     right = max((box.x + box.width for box in boxes), default=0.0)
     sides = [  # the nearer side of the text, and the lines that a curve passes there
@@ -164,19 +168,22 @@ def _laid_out(
     used = [0] * (boxes[-1].line + 1 if boxes else 0)
     for line, _, _, lane in chain(*placed):
         used[line] = max(used[line], lane + 1)
-    feet: list[float] = [height - BELOW for height in accumulate(LANE * count + TEXT + BELOW for count in used)]
+    heights = accumulate(LANE * count + TEXT + BELOW for count in used)
+    baselines: list[float] = [height - BELOW for height in heights]
     curves: list[list[Point]] = []
     for parts in placed:
-        along = [(x, feet[line] - TEXT - LANE * lane) for line, start, end, lane in parts for x in (start, end)]
-        first = feet[parts[0][0]] - RISE
-        last = feet[parts[-1][0]] - RISE
+        along: list[Point] = []
+        for line, start, end, lane in parts:
+            y = baselines[line] - TEXT - LANE * lane
+            along += [(start, y), (end, y)]
+        first = baselines[parts[0][0]] - RISE
+        last = baselines[parts[-1][0]] - RISE
         curves.append([(along[0][0], first), *along, (along[-1][0], last)])
-    return feet, curves
+    return baselines, curves
 
 
 def lanes(spans: Sequence[Span], last: int = sys.maxsize) -> list[int]:
-    """The lowest lane of its group in which each span (group, from, to) meets no other, the shortest spans first; the
-    `last` lane takes all others."""
+    """The lowest lane of its group in which each span meets no other, the shortest first; `last` takes all others."""
     taken: dict[tuple[int, int], list[tuple[float, float]]] = {}
     chosen = [last] * len(spans)
     for index in sorted(range(len(spans)), key=lambda i: abs(spans[i][2] - spans[i][1])):

@@ -1,12 +1,9 @@
-"""The items of a batch of windows, what heads and baselines guess for them (docs/methods.md, section 7), and the groups
-that items are counted in.
+"""What heads and baselines guess, and the groups that items are counted in (docs/methods.md, section 7)."""
 
-Pronouns say number, gender and person; for other mentions (third person) a plural tag (NNS, NNPS), a plural ending or
-an "and" says plural, and the nouns and titles listed here say a gender. What nothing says is unknown.
-"""
-
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
@@ -19,9 +16,9 @@ from bertviz_core.models.tensors import Tensor
 DIRECTIONS = ("mention->antecedent", "antecedent->mention")  # the first is the paper's measure
 CANDIDATES = ("mentions", "words")
 
-# An item is in one of 3 types x 2 folds (the parity of its document's number), in one bin of distance, and, if it is a
-# pronoun that tells a gender, in that gender's group, all on one axis (group,).
-FOLDS = 2
+# The axis of groups: 3 types x 2 folds, the bins of distance, the genders. An item is in one group of each kind; in one
+# of the genders only if it is a pronoun with that gender.
+FOLDS = 2  # by the parity of the document's number
 BINS = (5, 10, 20, 40, 80)  # last distance, in words, of each bin but the last
 BIN_NAMES = ("1-5", "6-10", "11-20", "21-40", "41-80", "81+")
 GENDERS = ("masculine", "feminine", "neuter")
@@ -34,6 +31,7 @@ BREAKDOWNS = {"distance": BIN_NAMES, "gender": GENDERS}
 EXACT = CHANCE, RANDOM = "chance (1 / candidates)", "random candidate"  # means, without an interval
 BASELINES = ("nearest", "head match", "head match, else nearest", "rule-based")
 COMPARED = (RANDOM, "nearest", "head match", "rule-based")  # drawn beside a head; the table has the others too
+# Mentions other than pronouns: nouns and titles with a gender, and plurals without a plural ending.
 MASCULINE_NOUNS = (
     "man men boy boys father son brother uncle husband nephew grandfather king prince duke lord sir mr mr. mister "
     "gentleman gentlemen fellow lad waiter actor widower count baron monk priest"
@@ -55,36 +53,38 @@ def index_of(candidates: str) -> int:
 
 
 def groups_of(window: Window) -> np.ndarray:
-    """(item, group) bool."""
+    """(item, group) bool: the groups of each item."""
     document = window.document
-    heads = window.heads
+    fold = document.number % FOLDS
     members = np.zeros((len(window.items), GROUPS), dtype=bool)
-    for row, item in enumerate(window.items):
-        kind = mention_type(document, head := heads[item.mention])
-        distance = min(abs(head - heads[antecedent]) for antecedent in item.antecedents)
-        members[row, kind * FOLDS + document.number % FOLDS] = True
-        members[row, DISTANCE + int(np.searchsorted(BINS, distance))] = True
-        pronoun = PRONOUNS.get(document.words[head].lower()) if TYPES[kind] == "pronoun" else None
-        if pronoun and pronoun.gender:
-            members[row, GENDER + GENDERS.index(pronoun.gender)] = True
+    for row, item in zip(members, window.items, strict=True):
+        head = window.heads[item.mention]
+        kind = mention_type(document, head)
+        antecedents = [window.heads[mention] for mention in item.antecedents]
+        distance = min(abs(head - antecedent) for antecedent in antecedents)
+        row[kind * FOLDS + fold] = True
+        row[DISTANCE + bisect_left(BINS, distance)] = True
+        pronoun = PRONOUNS.get(document.words[head].lower())
+        if TYPES[kind] == "pronoun" and pronoun and pronoun.gender:
+            row[GENDER + GENDERS.index(pronoun.gender)] = True
     return members
 
 
 def earlier_antecedents(window: Window) -> Window:
-    """A window as a causal model reads it: what may be guessed for a mention stands before its head word, and mentions
-    that then have no antecedent are no items."""
-
-    def earlier(item: Item) -> Item:
-        own = window.heads[item.mention]
-        choices = (item.candidates, item.antecedents)
-        return Item(item.mention, *(tuple(other for other in each if window.heads[other] < own) for each in choices))
-
-    return replace(window, items=tuple(item for item in map(earlier, window.items) if item.antecedents))
+    """The window as a causal model reads it: with the candidates whose head word comes before the item's."""
+    items = []
+    for item in window.items:
+        head = window.heads[item.mention]
+        candidates = tuple(each for each in item.candidates if window.heads[each] < head)
+        antecedents = tuple(each for each in item.antecedents if each in candidates)
+        if antecedents:
+            items.append(Item(item.mention, candidates, antecedents))
+    return replace(window, items=tuple(items))
 
 
 @dataclass(frozen=True)
-class Questions:
-    """The items of a batch's windows, in order, padded to the most that a window has."""
+class BatchItems:
+    """The items of a batch's windows, in order, padded to the largest number in a window."""
 
     membership: Membership
     mention: np.ndarray  # (batch, item, word) the preceding mention that a word heads, an antecedent first; else -1
@@ -94,58 +94,62 @@ class Questions:
     groups: Tensor  # (batch, item, group) 0 or 1
 
     @classmethod
-    def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "Questions":
+    def of(cls, windows: Sequence[Window], device: str, first_piece: bool, causal: bool) -> "BatchItems":
         """The items of one batch's windows; in a causal model other words are those before a mention."""
         import torch
 
-        count = max(len(w.items) for w in windows)
-        words = max(w.span[1] - w.span[0] for w in windows)
-        shape = (len(windows), count)
+        sizes = [window.span[1] - window.span[0] for window in windows]
+        shape = (len(windows), max(len(window.items) for window in windows))
         head = np.zeros(shape, dtype=np.int64)
-        mention = np.full((*shape, words), -1, dtype=np.int32)
-        others, right = np.zeros((2, *shape, words), dtype=bool)
+        mention = np.full((*shape, max(sizes)), -1, dtype=np.int32)
+        others = np.zeros(mention.shape, dtype=bool)
+        right = np.zeros(mention.shape, dtype=bool)
         groups = np.zeros((*shape, GROUPS), dtype=np.float32)
-        for row, window in enumerate(windows):
+        for row, (window, size) in enumerate(zip(windows, sizes, strict=True)):
             groups[row, : len(window.items)] = groups_of(window)
-            index = np.array(window.heads) - window.span[0]
+            heads = np.array(window.heads) - window.span[0]
             for column, item in enumerate(window.items):
-                own = head[row, column] = index[item.mention]
-                others[row, column, : own if causal else window.span[1] - window.span[0]] = True
+                own = heads[item.mention]
+                head[row, column] = own
+                others[row, column, : own if causal else size] = True
                 others[row, column, own] = False
-                for chosen in (item.candidates, item.antecedents):
-                    mention[row, column, index[list(chosen)]] = chosen
-                right[row, column, index[list(item.antecedents)]] = True
+                for mentions in (item.candidates, item.antecedents):
+                    mention[row, column, heads[list(mentions)]] = mentions
+                right[row, column, heads[list(item.antecedents)]] = True
         allowed = np.stack([mention >= 0, others], 1)[:, None]
-        tensors = (torch.from_numpy(array).to(device) for array in (head, allowed, right, groups))
-        return cls(membership(list(map(word_of, windows)), device, first_piece=first_piece), mention, *tensors)
+        arrays = (head, allowed, right, groups)
+        tensors = (torch.from_numpy(array).to(device) for array in arrays)
+        words = [word_of(window) for window in windows]
+        return cls(membership(words, device, first_piece=first_piece), mention, *tensors)
 
     def scores(self, weights: Tensor) -> Tensor:
-        """(batch, head, query, key) over tokens to (batch, direction, head, item, word): word-level attention from an
-        item's head word to every word, and from every word to it."""
+        """(batch, direction, head, item, word) attention from an item's head word to every word, and to it."""
         import torch
 
-        rows = torch.take_along_dim(self.membership.from_word, self.head[:, :, None], 1)  # (batch, item, token)
-        columns = torch.take_along_dim(self.membership.to_word, self.head[:, None], 2)  # (batch, token, item)
-        ahead = (rows[:, None] @ weights) @ self.membership.to_word[:, None]
-        back = self.membership.from_word[:, None] @ (weights @ columns[:, None])
+        from_word = self.membership.from_word
+        to_word = self.membership.to_word
+        rows = torch.take_along_dim(from_word, self.head[:, :, None], 1)  # (batch, item, token)
+        columns = torch.take_along_dim(to_word, self.head[:, None], 2)  # (batch, token, item)
+        ahead = (rows[:, None] @ weights) @ to_word[:, None]
+        back = from_word[:, None] @ (weights @ columns[:, None])
         return torch.stack([ahead, back.transpose(-1, -2)], 1)
 
     def chance(self) -> np.ndarray:
-        """(2, candidates, group), sums over the items: 1 / candidates, and heads of antecedents / candidates, where
-        the candidates are the words that may be guessed."""
+        """(2, candidates, group) sums over the items: 1 / candidates, and antecedents / candidates."""
         candidates = self.allowed[:, 0].sum(-1).cpu().double().numpy()  # (batch, candidates, item)
-        right = self.right.sum(-1)[:, None].cpu().double().numpy()
-        shares = np.stack([np.ones_like(candidates), right + 0 * candidates]) / np.maximum(candidates, 1)
+        antecedents = self.right.sum(-1)[:, None].cpu().double().numpy()
+        counts = [np.ones_like(candidates), np.broadcast_to(antecedents, candidates.shape)]
+        shares = np.stack(counts) / np.maximum(candidates, 1)
         return np.einsum("sbci,big->scg", shares, self.groups.cpu().double().numpy())
 
 
-def answers(questions: Questions, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def answers(items: BatchItems, weights: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """(batch, direction, candidates, head, item): the guess (the allowed word with the largest weight, the first
     of equals), its weight, and whether it heads an antecedent."""
-    scores = questions.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
-    allowed = questions.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
+    scores = items.scores(weights)[:, :, None]  # (batch, direction, 1, head, item, word)
+    allowed = items.allowed[:, :, :, None]  # (batch, 1, candidates, 1, item, word)
     best, guess = scores.masked_fill(~allowed, -1.0).max(-1)
-    right = questions.right[:, None, None, None].expand(*guess.shape, -1)
+    right = items.right[:, None, None, None].expand(*guess.shape, -1)
     return guess, best, right.gather(-1, guess[..., None])[..., 0]
 
 
@@ -153,30 +157,34 @@ def baselines_right(window: Window) -> np.ndarray:
     """(system, item) bool: whether each of BASELINES guesses an antecedent."""
     document = window.document
     heads = window.heads
-    described = {}
-    for mention in {mention for item in window.items for mention in (item.mention, *item.candidates)}:
+
+    @cache
+    def described(mention: int) -> tuple[list[str], str, Features]:
+        """A mention's words, its head word, and its features."""
         span = document.mentions[mention]
-        head = document.words[heads[mention]]
         words = [word.lower() for word in document.words[span.start : span.end]]
+        head = document.words[heads[mention]].lower()
         tag = document.tags[heads[mention]] if document.tags else ""
-        described[mention] = words, head.lower(), features(words, head, tag)
+        return words, head, features(words, head, tag)
+
     rows = []
     for item in window.items:
-        words, head, known = described[item.mention]
+        words, head, known = described(item.mention)
         backwards = item.candidates[::-1]
-        same_words = next((other for other in backwards if described[other][0] == words), None)
-        same_head = next((other for other in backwards if described[other][1] == head), None)
-        agreeing = next((other for other in backwards if described[other][2].agrees(known)), None)
+        same_words = next((each for each in backwards if described(each)[0] == words), None)
+        same_head = next((each for each in backwards if described(each)[1] == head), None)
+        agreeing = next((each for each in backwards if described(each)[2].agrees(known)), None)
         sieves = (same_words, same_head, agreeing, backwards[0])
         either = backwards[0] if same_head is None else same_head
-        guesses = backwards[0], same_head, either, next(guess for guess in sieves if guess is not None)
-        right = {heads[antecedent] for antecedent in item.antecedents}
-        rows.append([guess is not None and heads[guess] in right for guess in guesses])
+        rule_based = next(guess for guess in sieves if guess is not None)
+        guesses = (backwards[0], same_head, either, rule_based)
+        antecedents = {heads[mention] for mention in item.antecedents}
+        rows.append([guess is not None and heads[guess] in antecedents for guess in guesses])
     return np.array(rows, dtype=bool).T
 
 
 def features(words: Sequence[str], head: str, tag: str = "") -> Features:
-    """Features of a mention with these words and this head word."""
+    """Features of a mention. All but pronouns are third person, and plural by their tag, their ending or an "and"."""
     head = head.lower()
     lowered = {word.lower() for word in words}
     if head in PRONOUNS:

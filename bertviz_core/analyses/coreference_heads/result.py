@@ -1,6 +1,4 @@
-"""What the coreference analysis stores, right guesses for every set of candidates; what its tables and figures show of
-them; and the tables: Table 2, every head by type, and all by distance and gender.
-"""
+"""The result of the coreference analysis, and what its tables and figures show of it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,12 +9,19 @@ import pandas as pd
 from typing_extensions import Doc
 
 from bertviz_core.analyses.coreference_heads.counts import COLUMNS, ItemCounts
-from bertviz_core.analyses.coreference_heads.guesses import BREAKDOWNS, CANDIDATES, DIRECTIONS, TYPE_ROWS, index_of
+from bertviz_core.analyses.coreference_heads.guesses import (
+    BREAKDOWNS,
+    CANDIDATES,
+    DIRECTIONS,
+    EXACT,
+    TYPE_ROWS,
+    index_of,
+)
 from bertviz_core.analyses.findings import SHOWN, decide
 from bertviz_core.analyses.proportions import Estimate, effective_n, share, units_text
 from bertviz_core.analyses.request import Request, View
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.heads import DirectedHead, all_labels
+from bertviz_core.heads import all_labels
 
 CAUSAL = (
     "A token of this model sees only what comes earlier: only mentions with an antecedent whose head word comes "
@@ -41,8 +46,8 @@ class CoreferenceView(View):
 
 @dataclass(frozen=True)
 class CoreferenceHeads(Result):
-    """Counts of right guesses for every set of candidates, and the first documents with every head's guesses. Moments
-    are sums over documents, for c right guesses among n items; their rows are those of `counts.by_row`."""
+    """Right guesses for every set of candidates, and the first documents with every head's guesses. Moments are sums
+    over documents, for c right guesses among n items; their rows are those of `counts.by_row`."""
 
     analysis: ClassVar[str] = "coreference_heads"
     correct: np.ndarray  # (direction, candidates, group, layer, head) right guesses
@@ -60,10 +65,10 @@ class CoreferenceHeads(Result):
     chance: np.ndarray  # (2, candidates, group) sums over items of 1 / candidates, and of antecedents / candidates
 
     def show(self, candidates: str | None = None) -> "AntecedentCounts":
-        """The counts for one of CANDIDATES: what a head may choose from, the head words of preceding mentions (where
-        nothing is given), or all other words. Raises SettingsError for another."""
+        """The counts for one of CANDIDATES, by default the first; raises SettingsError for another."""
+        index = index_of(candidates or CANDIDATES[0])
         options = self.provenance["options"] | ({"candidates": candidates} if candidates else {})
-        return AntecedentCounts(self.provenance | {"options": options}, self, index_of(candidates or CANDIDATES[0]))
+        return AntecedentCounts(self.provenance | {"options": options}, self, index)
 
     def default_view(self) -> "AntecedentCounts":
         return self.show()
@@ -87,56 +92,60 @@ class AntecedentCounts(ItemCounts):
     def estimates(self) -> dict[str, Estimate]:
         """For each type of mention that there is: accuracy from a mention to its antecedent."""
         size, freedom = (each[0] for each in effective_n(*self.sums_of()))  # (layer, head, column)
-        counts = zip(TYPE_ROWS, self.n.tolist(), self.documents.tolist(), strict=True)
-        return {
-            kind: Estimate(self.accuracy[0, row], None, n, size[..., row], freedom[..., row], units, "documents")
-            for row, (kind, n, units) in enumerate(counts)
-            if n
-        }
+        estimates = {}
+        for row, kind in enumerate(TYPE_ROWS):
+            if n := int(self.n[row]):
+                sizes = (n, size[..., row], freedom[..., row], int(self.documents[row]))
+                estimates[kind] = Estimate(self.accuracy[0, row], None, *sizes, "documents")
+        return estimates
 
     def is_above(self, system: str) -> bool:
         """Whether the best head on all mentions is above a system."""
         return bool(decide(self.gain(system)) == SHOWN)
 
     def to_frame(self) -> pd.DataFrame:
-        """Table 2: the systems, the head that is best on all types, and the head that is best on each type, all by the
-        paper's measure; last the head that is best in the other direction, where there is one."""
+        """Table 2: the systems, the best heads of all types and of each type; last that of the other direction."""
         best, *others = (self.best(direction=direction) for direction in range(len(self.directions)))
-        of_all: list[DirectedHead | str] = [*self.systems, best]
-        rows = [self.row(at, kind) for at in of_all for kind in TYPE_ROWS]
+        rows = [self.row(name, kind) for name in self.systems for kind in TYPE_ROWS]
+        rows += [self.row(best, kind) for kind in TYPE_ROWS]
         for kind, n in zip(TYPE_ROWS[1:], self.n[1:], strict=True):
             if n and self.best(kind) != best:
                 rows.append(self.row(self.best(kind), kind, picked_on=kind))
-        return pd.DataFrame([*rows, *(self.row(other, kind) for other in others for kind in TYPE_ROWS)])
+        rows += [self.row(other, kind) for other in others for kind in TYPE_ROWS]
+        return pd.DataFrame(rows)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Every head on every type of mention, with its interval over documents; every head and every system by
-        distance and by gender."""
+        """Every head on every type of mention; every head and every system by distance and by gender."""
         labels = all_labels(*self.accuracy.shape[2:])
-        right, n, low, high = self.scores()
-        shape = len(DIRECTIONS), len(n), -1  # (direction, column, head)
-        right, low, high = (np.moveaxis(part, -1, 1).reshape(shape) for part in (right, low, high))
-        columns = {"n": np.broadcast_to(n[:, None], right.shape), "right": right}
-        columns |= {"accuracy": share(right, n[:, None]), "low": low, "high": high}
-        typed = {name: each[:, COLUMNS["type"]] for name, each in columns.items()}
-        groups = []
+        scores = self.scores()
+        right, low, high = (np.moveaxis(part, -1, 1) for part in (scores.right, scores.low, scores.high))
+        n = np.broadcast_to(scores.n[:, None, None], right.shape)
+        of_heads = {"n": n, "right": right, "accuracy": share(right, n), "low": low, "high": high}
+        of_heads = {name: part.reshape(*part.shape[:2], -1) for name, part in of_heads.items()}
         of_systems = np.stack([self.sums_of(system)[0] for system in self.systems])  # (system, column)
+        groups = []
         for breakdown, names in BREAKDOWNS.items():
             own = COLUMNS[breakdown]
-            heads = [f"head {label}" for label in labels]
-            counts = {"n": np.tile(n[own], (len(self.systems), 1)), "right": of_systems[:, own]}
+            counts = {"n": np.tile(scores.n[own], (len(self.systems), 1)), "right": of_systems[:, own]}
             groups.append(tidy({"system": self.systems, "group": names}, counts))
-            counts = {name: columns[name][:, own] for name in counts}
-            groups.append(tidy({"direction": DIRECTIONS, "group": names, "system": heads}, counts))
+            axes = {"direction": DIRECTIONS, "group": names, "system": [f"head {label}" for label in labels]}
+            groups.append(tidy(axes, {name: of_heads[name][:, own] for name in counts}))
         by_group = pd.concat(groups, ignore_index=True)
+        typed = {name: part[:, COLUMNS["type"]] for name, part in of_heads.items()}
         return {
             "heads": tidy({"direction": DIRECTIONS, "type": TYPE_ROWS, "head": labels}, typed),
             "groups": by_group.assign(accuracy=share(by_group["right"], by_group["n"].to_numpy())),
         }
 
     def arrays(self) -> dict[str, Any]:
-        chance, random = map(to_lists, self.systems_accuracy[:2])
-        arrays = {"accuracy": to_lists(self.accuracy), "directions": list(DIRECTIONS), "types": list(TYPE_ROWS)}
-        arrays |= {"n_of_all_mentions": self.of_all} if self.is_causal else {}
-        arrays |= {"n": to_lists(self.n), "single_candidate": self.stored.single}
-        return arrays | {"chance": chance, "random_candidate": random}
+        chance, random = map(to_lists, self.systems_accuracy[: len(EXACT)])
+        return {
+            "accuracy": to_lists(self.accuracy),
+            "directions": list(DIRECTIONS),
+            "types": list(TYPE_ROWS),
+            **({"n_of_all_mentions": self.of_all} if self.is_causal else {}),
+            "n": to_lists(self.n),
+            "single_candidate": self.stored.single,
+            "chance": chance,
+            "random_candidate": random,
+        }

@@ -32,19 +32,23 @@ def relation_sentence(shown: RelationCounts, relation: str, base: int) -> str:
     """What the best head of a relation finds, the best fixed offset, and of a causal model a random word."""
     row = shown.row(relation)
     choice = shown.best_choice(relation)
-    heldout = "" if np.isnan(row["heldout_accuracy"]) else f"; {row['heldout_accuracy']:.1%} held out"
-    few = f" Fewer than {MIN_SCORED} words are too few to decide." if row["n"] < MIN_SCORED else ""
-    side = whole = random = ""
+    words = f"{row['n']:,} {TOTALS.get(relation, relation)}"
+    interval = f"95% interval {row['low']:.1%} to {row['high']:.1%}"
+    offset = f"the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}"
+    notes = f" Trees: {shown.trees}."
     if shown.is_causal:
-        random = f", a random word among those that come {SIDES[choice.direction]} {row['random_accuracy']:.1%}"
-        side = f" (only those whose governor comes {SIDES[choice.direction]} count)"
+        side = SIDES[choice.direction]
+        words += f" (only those whose governor comes {side} count)"
+        offset += f", a random word among those that come {side} {row['random_accuracy']:.1%}"
         whole = f" Of all {row['n_of_all_words']:,} words the head finds {row['accuracy_of_all_words']:.1%}."
-    return (
-        f"Head {choice.head.label(base)}, {arrow(DIRECTIONS[choice.direction])}, finds {row['accuracy']:.1%} of "
-        f"{row['n']:,} {TOTALS.get(relation, relation)}{side} (95% interval {row['low']:.1%} to {row['high']:.1%}"
-        f"{heldout}); the best fixed offset, {row['baseline_offset']:+d}, finds {row['baseline_accuracy']:.1%}"
-        f"{random}.{whole} Trees: {shown.trees}.{few}"
-    )
+        notes = whole + notes
+    if not np.isnan(row["heldout_accuracy"]):
+        interval += f"; {row['heldout_accuracy']:.1%} held out"
+    if row["n"] < MIN_SCORED:
+        notes += f" Fewer than {MIN_SCORED} words are too few to decide."
+    direction = arrow(DIRECTIONS[choice.direction])
+    finds = f"Head {choice.head.label(base)}, {direction}, finds {row['accuracy']:.1%}"
+    return f"{finds} of {words} ({interval}); {offset}.{notes}"
 
 
 def relation_answer(shown: RelationCounts, base: int, relation: str, points: float = 0.0) -> Answer:
@@ -78,9 +82,8 @@ def no_head_parses(shown: RelationCounts, base: int) -> Answer:
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:
-    """Only relations that are decided count: by chance, too, most best heads may be of one direction. Of a causal model
-    each arc has one direction alone, whatever its heads do."""
-    if shown.is_causal:
+    """Of the relations that are decided, as by chance, too, most best heads may be of one direction."""
+    if shown.is_causal:  # each arc has one direction alone, whatever its heads do
         raise KeyError("direction")
     is_above = shown.above() & ~np.isin(shown.relations, NO_RELATION)
     forward = int((shown.best()[is_above, 0] == 0).sum())

@@ -1,8 +1,9 @@
-"""Table 1 as pictures and tables: best heads against fixed offsets and the paper, one relation, sentences with arcs."""
+"""Table 1 as figures and tables; fixed offsets of a relation; sentences with arcs."""
 
 from collections.abc import Sequence
 from html import escape
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 
@@ -21,22 +22,34 @@ GRAY = "#8c8c8c"
 
 
 def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go.Figure:
-    """A line for each relation, or the `max_relations` most frequent ones: its best head with the 95% interval, the
-    best fixed offset, the paper's best head; of a causal model a random word."""
+    """A line for each relation, or the most frequent ones: the best head, the best fixed offset, the paper's head."""
     frame = result.to_frame()
     frame = frame.loc[sorted(frame["n"].nlargest(max_relations or len(frame)).index)]
     percent = 100 * frame[["accuracy", "low", "high", "baseline_accuracy"]]
     labels = frame["relation"].map(escape)  # a treebank's, and no markup
-    dots = frame[["head", "direction", "n", "relation"]].assign(direction=frame["direction"].map(arrow))
-    hover = "%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}<extra></extra>"
-    look = {"name": "best head", "marker": {"color": BEST, "size": 10}, "customdata": dots, "hovertemplate": hover}
-    figure = go.Figure(scores(labels, percent, ("accuracy", "low", "high"), **look))
+    directions = frame["direction"].map(arrow)
+    best = scores(
+        labels,
+        percent,
+        ("accuracy", "low", "high"),
+        name="best head",
+        marker={"color": BEST, "size": 10},
+        customdata=frame[["head", "direction", "n", "relation"]].assign(direction=directions),
+        hovertemplate="%{y}: %{x:.1f}%, head %{customdata[0]}, %{customdata[1]}, n = %{customdata[2]:,}<extra></extra>",
+    )
+    figure = go.Figure(best)
 
     def mark(name: str, percents: Sequence[float | None], symbol: str, hover: str, color: str = GRAY) -> None:
         line = {"width": 1 if color != GRAY else 2}
-        marker = {"color": color, "size": 8, "symbol": symbol, "line": line}
-        about = {"customdata": frame["baseline_offset"], "hovertemplate": f"%{{y}}: %{{x:.1f}}% {hover}<extra></extra>"}
-        figure.add_scatter(x=percents, y=labels, mode="markers", name=name, marker=marker, **about)
+        figure.add_scatter(
+            x=percents,
+            y=labels,
+            mode="markers",
+            name=name,
+            marker={"color": color, "size": 8, "symbol": symbol, "line": line},
+            customdata=frame["baseline_offset"],
+            hovertemplate=f"%{{y}}: %{{x:.1f}}% {hover}<extra></extra>",
+        )
 
     mark("best fixed offset", percent["baseline_accuracy"], "line-ns-open", "at offset %{customdata:+d}")
     cited = [paper.TABLE_1[name][1] if name in paper.TABLE_1 else None for name in frame["relation"]]
@@ -46,24 +59,32 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
+        hover = explained(relation, "<b>{}</b>", "<i>{}</i>")
         position = {"x": 0, "xref": "paper", "xanchor": "right", "y": label, "showarrow": False}
+<<<<<<< ours
         figure.add_annotation(text=label, hovertext=explain(relation, "<b>{}</b>", "<i>{}</i>"), **position)
+=======
+        figure.add_annotation(text=label, hovertext=hover, **position)
+>>>>>>> theirs
     return finish(figure, 110 + 22 * len(frame), margin={"l": 24 + 8 * int(labels.str.len().max())})
 
 
 def offset_figure(result: RelationCounts, relation: str, direction: int = 0) -> go.Figure:
-    """Accuracy of every fixed offset for one relation, percent, and the line of its best head; of a causal model among
-    the words that a direction counts, on the side that it sees."""
+    """Accuracy of every fixed offset for one relation, and its best head; of a causal model in one direction."""
     row = result.relations.index(relation)
-    visible = result.offsets * (2 * direction - 1) > 0 if result.is_causal else slice(None)
-    values = 100 * result.offset_accuracy(direction)[visible, row]
-    best = values.argmax()
-    heads = result.accuracy[direction, row] if result.is_causal else result.accuracy[:, row]
-    best_head = 100 * float(heads.max())
-    names = [f"{offset:+d}" for offset in result.offsets[visible]]
-    colors = [BEST if index == best else GRAY for index in range(len(values))]
+    offsets = result.offsets
+    values = 100 * result.offset_accuracy(direction)[:, row]
+    accuracy = result.accuracy[:, row]
+    if result.is_causal:
+        is_visible = offsets * (2 * direction - 1) > 0
+        offsets = offsets[is_visible]
+        values = values[is_visible]
+        accuracy = accuracy[direction]
+    best_head = 100 * float(accuracy.max())
+    colors = np.where(np.arange(len(values)) == values.argmax(), BEST, GRAY)
+    names = [f"{offset:+d}" for offset in offsets]
     hover = "offset %{x}: %{y:.1f}%<extra></extra>"
-    figure = go.Figure(go.Bar(x=names, y=values, marker_color=colors, hovertemplate=hover))
+    figure = go.Figure(go.Bar(x=names, y=values, marker_color=colors.tolist(), hovertemplate=hover))
     label = {"text": f"best head: {best_head:.1f}%", "font_size": 12}
     line = {"dash": "dash", "color": BEST, "width": 1}
     figure.add_hline(y=best_head, line=line, annotation=label, annotation_position="top left")
@@ -94,17 +115,18 @@ def example_svg(example: SentenceExample, choice: DirectedHead) -> str:
     """A sentence: gold arcs above, those that count strong; the head's guesses for their words below."""
     words = example.sentence["words"]
     governors = example.sentence["governors"]
-    gold, guessed = [], []
+    gold = []
+    guessed = []
     for i, (governor, name) in enumerate(zip(governors, example.sentence["relations"], strict=True)):
-        chosen = i in example.chosen
-        gold.append(gold_arc(words, i, governor, name, shown=chosen))
-        if chosen and len(words) > 1:
+        is_chosen = i in example.chosen
+        gold.append(gold_arc(words, i, governor, name, shown=is_chosen))
+        if is_chosen and len(words) > 1:
             guess = int(example.guesses[i])
-            weight = example.weights[i] / 255
+            weight = f"{example.weights[i] / 255:.2f}"
             right = guess == governor - 1
-            text = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight:.2f}, "
-            text += "right" if right else "wrong"
-            guessed.append(Arc(i, guess, f"{'✓' if right else '✗'} {weight:.2f}", text, right))
+            mark, word = ("✓", "right") if right else ("✗", "wrong")
+            note = f"{isolated(words[i])} ← {isolated(words[guess])}, weight {weight}, {word}"
+            guessed.append(Arc(i, guess, f"{mark} {weight}", note, right))
     head = choice.head.label()
     direction = DIRECTIONS[choice.direction]
     name = f"Gold arcs and the guesses of head {head}, {direction}, for: {' '.join(words)}"
@@ -115,28 +137,29 @@ def relation_table(result: RelationCounts, base: int = 1) -> pd.DataFrame:
     """A row for each relation, in percent, for the screen; the paper's columns are empty where it has no such label."""
     frame = result.to_frame()
 
-    def percents(shares: pd.Series, counts: str = "n") -> list[float]:
+    def percents(shares: str, counts: str = "n") -> list[float]:
         """Numbers, so that the table can be sorted, rounded to what each row's words support."""
-        return [round(100 * share, percent_decimals(n)) for share, n in zip(shares, frame[counts], strict=True)]
+        pairs = zip(frame[shares], frame[counts], strict=True)
+        return [round(100 * share, percent_decimals(n)) for share, n in pairs]
 
-    paper_values = [paper.TABLE_1.get(relation, (None, None, None, None)) for relation in frame["relation"]]
+    paper_values = [paper.TABLE_1.get(relation, (None, None)) for relation in frame["relation"]]
     shown = frame[["relation", "n"]].copy()
     shown.insert(1, "meaning", frame["relation"].map(meaning))
     shown["head"] = [Head.parse(label).label(base) for label in frame["head"]]
     shown["direction"] = frame["direction"].map(arrow)
-    shown["accuracy"] = percents(frame["accuracy"])
+    shown["accuracy"] = percents("accuracy")
     ends = ((percent(row.low, row.n), percent(row.high, row.n)) for row in frame.itertuples())
     shown["interval"] = [f"{low}–{high}".replace("%", "") for low, high in ends]
-    shown["held out"] = percents(frame["heldout_accuracy"])
+    shown["held out"] = percents("heldout_accuracy")
     if result.is_causal:
         shown["counted"] = frame["counted"]
-        shown["of all words"] = percents(frame["accuracy_of_all_words"], "n_of_all_words")
+        shown["of all words"] = percents("accuracy_of_all_words", "n_of_all_words")
     shown["offset"] = frame["baseline_offset"]
-    shown["by offset"] = percents(frame["baseline_accuracy"])
+    shown["by offset"] = percents("baseline_accuracy")
     if result.is_causal:
-        shown["random word"] = percents(frame["random_accuracy"])
-    shown["paper"] = [row[1] for row in paper_values]
-    shown["its head"] = [row[0] for row in paper_values]
+        shown["random word"] = percents("random_accuracy")
+    shown["paper"] = [accuracy for _, accuracy, *_ in paper_values]
+    shown["its head"] = [head for head, *_ in paper_values]
     return shown
 
 

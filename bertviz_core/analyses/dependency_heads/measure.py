@@ -1,5 +1,4 @@
-"""Dependency heads: which head finds which relation, in which direction (4.2; Table 1; docs/methods.md, section 6).
-Counts are integers, so that merging is exact."""
+"""Counts of right guesses by relation, head and direction (4.2; Table 1; docs/methods.md, section 6)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -22,19 +21,17 @@ from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import Sentences
 
-UNIT = 1 << 32  # a right guess of a random word is counted in so many parts
+UNIT = 1 << 32  # of a right guess of a random word: counts are integers, so that merging is exact
 RELEASE_POSSESSIVES = ("'s", "s'")
 
 
 @dataclass
 class Guesses:
-    """Correct guesses by relation, fold, direction, layer and head, and those of the offset baselines.
+    """Right guesses of heads and fixed offsets, and what random words would find, as integers.
 
-    by_sentence: of a chunk, after `take_detail` of the corpus's first sentences: number -> (sentence, guess, weight in
-        255ths), (direction, layer, head, word).
-    counts: by (view, relation), where the views of a causal model's words are those of `view_of_side`, of its roots,
-        which have no side, the view itself: (fold, ...) "correct" by direction, layer and head, "offsets" by offset,
-        "n", and "random", what a word drawn at random among those that a causal head sees would find, in parts of UNIT.
+    by_sentence: sentence, guesses and weights in 255ths (direction, layer, head, word) by its number, of a chunk; after
+        `take_detail` of the corpus's first.
+    counts: (fold, ...) by view and relation; of a causal model's words, but for roots, the view is of a side.
     """
 
     layers: int
@@ -63,47 +60,56 @@ class Guesses:
         self.score(attention.layer, maps)
 
     def open(self, batch: Batch) -> None:
-        """Prepare for the guesses in a batch, whose layers follow."""
+        """Prepare for a batch, whose layers follow."""
         examples: Any = batch.examples
         self.examples = examples
-        self.words = membership(list(map(word_of, self.examples)), self.device, first_piece=self.first_piece)
-        size = self.words.mask.shape[1]
+        owners = list(map(word_of, self.examples))
+        self.words = membership(owners, self.device, first_piece=self.first_piece)
         self.last = torch.tensor([[len(example.sentence) - 1] for example in self.examples], device=self.device)
+        size = self.words.mask.shape[1]
         shape = (len(self.examples), len(DIRECTIONS), self.layers, self.heads, size)
         self.guesses = np.zeros(shape, np.uint8 if size <= 256 else np.uint16)
         self.weights = np.zeros(shape, np.uint8)
 
     def score(self, layer: int, maps: Tensor) -> None:
-        """Take in word-level maps (batch, head, word, word) of one layer, whose diagonals are overwritten, and count
-        the guesses after the last layer."""
+        """Add one layer's maps (batch, head, word, word), whose diagonals are overwritten; count after the last."""
         weight, guess = guesses.best_words(maps, self.last)
         self.guesses[:, :, layer] = guess.short().cpu().numpy()  # no sentence has 32,768 words
         self.weights[:, :, layer] = (weight * 255).round().clamp(min=0).byte().cpu().numpy()
-        for row, example in enumerate(self.examples if layer + 1 == self.layers else ()):
+        if layer + 1 < self.layers:
+            return
+        for row, example in enumerate(self.examples):
             own = np.s_[row, ..., : len(example.sentence)]
             self.by_sentence[example.number] = example.sentence, self.guesses[own], self.weights[own]
             self._count(example.number, example.sentence, self.guesses[own].astype(np.int64) + 1)
 
     def _count(self, number: int, sentence: Sentence, guess: np.ndarray) -> None:
-        """Count the words of a sentence, the right ones of its guesses (direction, layer, head, word), from 1, and of
-        those of every fixed offset o: min(max(p + o, 0), n), 0 being the root."""
+        """Count a sentence's words and right guesses (direction, layer, head, word), from 1, 0 being the root."""
         last = len(sentence)
         words = np.arange(1, last + 1)
         fixed = np.clip(words + OFFSETS[:, None], 0, last)  # (offset, word)
-        is_marked = np.array([after.lower() in self.possessives for after in (*sentence.words[1:], "")])
+        is_before_mark = np.array([after.lower() in self.possessives for after in (*sentence.words[1:], "")])
         for view, viewed in VIEWS.items():
             tree = viewed(sentence)
             governors = np.array(tree.governors)
-            is_ruled = is_marked & (np.array(tree.relations) == "poss")
-            above = enumerate(tree.governors, start=1)
-            sides = [view_of_side(view, SIDES[g > word]) if self.causal and g else view for word, g in above]
-            visible = np.where(governors < words, words - 1, last - words).clip(min=1)  # a word drawn on its side
-            counted = {"correct": _right(guess, governors, is_ruled), "offsets": _right(fixed, governors, is_ruled)}
-            counted |= {"random": UNIT // visible, "n": np.ones(last)}
-            rows, own = np.unique(self.counts.rows(zip(sides, tree.relations, strict=True)), return_inverse=True)
+            is_shifted = is_before_mark & (np.array(tree.relations) == "poss")
+            views = [view] * last
+            if self.causal:
+                above = enumerate(tree.governors, start=1)
+                views = [view_of_side(view, SIDES[g > word]) if g else view for word, g in above]
+            visible = np.where(governors < words, words - 1, last - words)  # on the governor's side
+            counted = {
+                "correct": _is_right(guess, governors, is_shifted),
+                "offsets": _is_right(fixed, governors, is_shifted),
+                "random": UNIT // visible.clip(min=1),
+                "n": np.ones(last),
+            }
+            names = self.counts.rows(zip(views, tree.relations, strict=True))
+            rows, own = np.unique(names, return_inverse=True)
             members = (own == np.arange(len(rows))[:, None]).astype(float)  # (row, word)
             for name, values in counted.items():
-                self.counts.sums[name][rows, number % FOLDS] += np.tensordot(members, values, 1).astype(np.int64)
+                sums = np.tensordot(members, values, 1).astype(np.int64)
+                self.counts.sums[name][rows, number % FOLDS] += sums
 
     def merge(self, other: Self) -> None:
         self.counts.merge(other.counts)
@@ -111,86 +117,95 @@ class Guesses:
         self.classes.merge(other.classes)
 
     def take_detail(self) -> dict[str, Any]:
-        """The guesses of a chunk in file order, as `guesses.SentenceQuery` reads them; without its words, so that a
-        corpus that is deleted is gone. Only the first guesses.MAX_SENTENCES of the corpus stay here."""
+        """The guesses of a chunk for `SentenceQuery`, without words: a corpus that is deleted is gone."""
         numbers = sorted(self.by_sentence)
-        sentences = [self.by_sentence[number][0] for number in numbers]
-        values = self.joined(numbers) | guesses.trees_of(sentences, VIEWS)
+        sentences, arrays = self.joined(numbers)
         self.by_sentence = {n: entry for n, entry in self.by_sentence.items() if n < guesses.MAX_SENTENCES}
-        return values
+        return arrays | guesses.trees_of(sentences, VIEWS)
 
-    def joined(self, numbers: Sequence[int]) -> dict[str, Any]:
-        """Guesses and weights of sentences, (direction, layer, head, word) one after the other."""
+    def joined(self, numbers: Sequence[int]) -> tuple[list[Sentence], dict[str, np.ndarray]]:
+        """Sentences, and their "guesses" and "weights" (direction, layer, head, word) one after the other."""
         none = np.zeros((len(DIRECTIONS), self.layers, self.heads, 0), dtype=np.uint8)
-        joined = (np.concatenate([none, *(self.by_sentence[number][i] for number in numbers)], -1) for i in (1, 2))
-        return dict(zip(("guesses", "weights"), joined, strict=True))
+        entries = [self.by_sentence[number] for number in numbers]
+        joined = np.concatenate([none, *(entry[1] for entry in entries)], -1)
+        weights = np.concatenate([none, *(entry[2] for entry in entries)], -1)
+        return [entry[0] for entry in entries], {"guesses": joined, "weights": weights}
 
     def to_bytes(self) -> bytes:
         numbers = list(self.by_sentence)
-        sentences = [asdict(self.by_sentence[number][0]) for number in numbers]
-        records = {"names": list(self.counts.names), "numbers": numbers, "sentences": sentences}
-        return pack(self.counts.sums | records | self.joined(numbers) | self.classes.values())
+        sentences, arrays = self.joined(numbers)
+        records = {"names": list(self.counts.names), "numbers": numbers, "sentences": list(map(asdict, sentences))}
+        return pack(self.counts.sums | records | arrays | self.classes.values())
 
     def from_bytes(self, data: bytes) -> Self:
         state = unpack(data)
         full = self.new_empty()
         full.counts.restore(state["names"], state)
         full.classes.restore(state["classes"], state)
-        sentences = list(map(sentence_of, state["sentences"]))
-        ends = np.cumsum([len(sentence) for sentence in sentences], dtype=np.int64)
-        arrays = (np.split(state[name], ends, -1) for name in ("guesses", "weights"))
-        full.by_sentence = dict(zip(state["numbers"], zip(sentences, *arrays, strict=False), strict=True))
+        end = 0
+        for number, record in zip(state["numbers"], state["sentences"], strict=True):
+            sentence = sentence_of(record)
+            own = np.s_[..., end : end + len(sentence)]
+            full.by_sentence[number] = sentence, state["guesses"][own], state["weights"][own]
+            end += len(sentence)
         return full
 
 
-def _right(guess: np.ndarray, governors: np.ndarray, is_ruled: np.ndarray) -> np.ndarray:
-    """(word, ...) whether guesses (..., word), from 1, are right; for words that are ruled that of the next word."""
+def _is_right(guess: np.ndarray, governors: np.ndarray, is_shifted: np.ndarray) -> np.ndarray:
+    """(word, ...) whether guesses (..., word), from 1, are right; where shifted, the next word's guess counts."""
     following = np.concatenate([guess[..., 1:], guess[..., -1:]], -1)
-    chosen = np.where(is_ruled & (guess != len(governors)), following, guess)
+    chosen = np.where(is_shifted & (guess != len(governors)), following, guess)
     return np.moveaxis(chosen == governors, -1, 0)
 
 
 def accumulator(model: AttentionModel, request: Request) -> Guesses:
-    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's `poss` rule, which
-    option `possessives` applies in corrected mode too."""
-    paper = request.settings.paper
-    chosen = POSSESSIVES if request.options.get("possessives") else ()
-    ruled = RELEASE_POSSESSIVES if paper else chosen
-    return Guesses(model.layers, model.heads, model.device, ruled, paper, model.causal)
+    """The accumulator for one pass; mode "as in the paper" takes first pieces and the release's rule for `poss`."""
+    is_paper = request.settings.paper
+    asked = POSSESSIVES if request.options.get("possessives") else ()
+    possessives = RELEASE_POSSESSIVES if is_paper else asked
+    return Guesses(model.layers, model.heads, model.device, possessives, is_paper, model.causal)
 
 
 def finish(accumulator: Guesses, examples: Sentences, provenance: dict[str, Any]) -> DependencyHeads:
-    """The result, with the first sentences and the guesses made in them."""
-    counted = accumulator.counts
-    rows = rows_of(list(counted.names), counted.sums["n"].sum(1), accumulator.causal)
-    sums = {name: np.stack([value[own].sum(0) for own in rows.values()], 1) for name, value in counted.sums.items()}
-    random = sums.pop("random").sum(0) / UNIT
-    counts = {name: value.astype(np.int32) for name, value in sums.items()}
+    """The result, with the first sentences and the guesses in them."""
+    counts = accumulator.counts
+    rows = rows_of(list(counts.names), counts.sums["n"].sum(1), accumulator.causal)
+
+    def by_row(name: str, dtype: type = np.int32) -> np.ndarray:
+        """(fold, row, ...) sums of the counts that each row of the result adds up."""
+        return np.stack([counts.sums[name][own].sum(0) for own in rows.values()], 1).astype(dtype)
+
     numbers = [number for number in sorted(accumulator.by_sentence) if number < guesses.MAX_SENTENCES]
-    sentences = [accumulator.by_sentence[number][0] for number in numbers]
-    joined = accumulator.joined(numbers)
+    sentences, arrays = accumulator.joined(numbers)
     longest = max(map(len, sentences), default=0)
-    joined["guesses"] = joined["guesses"].astype(np.uint8 if longest <= 256 else np.uint16)
-    values: dict[str, Any] = {"n": counts["n"], "correct": counts["correct"].swapaxes(1, 2)}
-    values |= {"offsets": OFFSETS, "offset_correct": counts["offsets"].sum(0).T}
-    values |= {"random_correct": random if accumulator.causal else None}
-    values |= joined | accumulator.classes.values()
     views, relations = map(list, zip(*rows, strict=True))
-    records = list(map(guesses.sentence_record, sentences))
-    return DependencyHeads(provenance, views=views, relations=relations, sentences=records, **values)
+    return DependencyHeads(
+        provenance,
+        sentences=list(map(guesses.sentence_record, sentences)),
+        guesses=arrays["guesses"].astype(np.uint8 if longest <= 256 else np.uint16),
+        weights=arrays["weights"],
+        **accumulator.classes.values(),
+        views=views,
+        relations=relations,
+        n=by_row("n"),
+        correct=by_row("correct").swapaxes(1, 2),
+        offsets=OFFSETS,
+        offset_correct=by_row("offsets").sum(0).T,
+        random_correct=by_row("random", np.int64).sum(0) / UNIT if accumulator.causal else None,
+    )
 
 
 def rows_of(names: Sequence[tuple[str, str]], n: np.ndarray, causal: bool) -> dict[tuple[str, str], list[int]]:
-    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each. Of a causal
-    model the words of each of SIDES have views of their own, with the same relations."""
+    """The rows of the result, (view, relation), and which of the accumulator's `names` add up to each."""
     rows: dict[tuple[str, str], list[int]] = {}
     for view in VIEWS:
-        parts = (view, *(view_of_side(view, side) for side in SIDES if causal))
+        parts = [view, *(view_of_side(view, side) for side in SIDES if causal)]
         members = [row for row, (part, _) in enumerate(names) if part in parts]
         order = by_size([names[row][1] for row in members], n[members])
         for part in parts:
             own = [row for row in members if part in (view, names[row][0])]
             rows[part, ALL] = own
             rows[part, UAS] = [row for row in own if guesses.base_of(names[row][1]) != "punct"]
-            rows |= {(part, name): [row for row in own if names[row][1] == name] for name in order}
+            for name in order:
+                rows[part, name] = [row for row in own if names[row][1] == name]
     return rows

@@ -1,4 +1,4 @@
-"""Right guesses by relation, as tables, figures and pages show them: one view of what the analysis has counted."""
+"""Right guesses by relation under one view of the trees, as tables, figures and pages show them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,18 +27,17 @@ def by_size(names: Sequence[str], n: np.ndarray) -> list[str]:
 
 @dataclass(frozen=True)
 class RelationCounts(Result):
-    """Right guesses for every relation and head, counted in words, under one view of the trees; of a causal model among
-    the words that a direction counts, see CAUSAL."""
+    """Right guesses for every relation and head; of a causal model among the words that a direction counts."""
 
     analysis: ClassVar[str] = "dependency_heads"
     relations: list[str]  # "all" and "UAS" first, then by falling number of words
     n: np.ndarray  # (fold, relation) words
     correct: np.ndarray  # (fold, direction, relation, layer, head) guesses that are right
     offsets: np.ndarray  # (offset,) the fixed offsets that compete as baselines
-    offset_correct: np.ndarray  # (offset, relation) right guesses of each; of a causal model (direction, ...)
-    visible: np.ndarray | None = None  # of a causal model (fold, direction, relation) words that a direction counts
-    random_correct: np.ndarray | None = None  # (direction, relation) mean right guesses of a word drawn on that side
-    stored: Any = None  # the DependencyHeads that they are a view of, with its sentences
+    offset_correct: np.ndarray  # (offset, relation) right guesses; of a causal model (direction, ...)
+    visible: np.ndarray | None = None  # of a causal model (fold, direction, relation) words that count
+    random_correct: np.ndarray | None = None  # (direction, relation) mean right guesses of a random word
+    stored: Any = None  # the DependencyHeads that they are a view of
 
     @property
     def trees(self) -> str:
@@ -63,39 +62,45 @@ class RelationCounts(Result):
         return np.stack([self.n] * len(DIRECTIONS), 1) if self.visible is None else self.visible
 
     @property
+    def right(self) -> np.ndarray:
+        """(direction, relation, layer, head) right guesses in both folds."""
+        return np.asarray(self.correct.sum(0))
+
+    @property
     def accuracy(self) -> np.ndarray:
-        """(direction, relation, layer, head), fractions of the words that are counted."""
-        return share(self.correct.sum(0), self.counted.sum(0)[:, :, None, None])
+        """(direction, relation, layer, head)."""
+        return share(self.right, self.counted.sum(0)[:, :, None, None])
 
     @property
     def better(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(relation, layer, head) accuracy in each head's better direction, the words counted there, the direction."""
-        direction = self.correct.sum(0).argmax(0)
-        accuracy = np.take_along_axis(self.accuracy, direction[None], 0)[0]
-        return accuracy, self.counted.sum(0)[direction, np.arange(len(self.relations))[:, None, None]], direction
+        direction = self.right.argmax(0)
+        accuracy = np.take_along_axis(self.accuracy, direction[None], 0)
+        rows = np.arange(len(self.relations))[:, None, None]
+        return accuracy[0], self.counted.sum(0)[direction, rows], direction
 
     def best(self) -> np.ndarray:
         """(relation, 3): direction, layer and head of the most right guesses, the first of equals."""
-        return best_heads(self.correct.sum(0))
+        return best_heads(self.right)
 
     def best_choice(self, relation: str) -> DirectedHead:
-        """The best head of a relation, in its better direction."""
+        """The best head of a relation."""
         direction, layer, head = self.best()[self.relations.index(relation)].tolist()
         return DirectedHead(direction, Head(layer, head))
 
     @property
     def best_n(self) -> np.ndarray:
-        """(relation,) words that are counted in the direction of the best head."""
+        """(relation,) words counted in the direction of the best head."""
         return self._of_best(self.counted.sum(0))
 
     @property
     def best_accuracy(self) -> np.ndarray:
         """(relation,) accuracy of the best head."""
-        return share(counts_of_best(self.correct.sum(0), self.best()), self.best_n)
+        return share(counts_of_best(self.right, self.best()), self.best_n)
 
     @property
     def baseline(self) -> np.ndarray:
-        """(relation,) accuracy of the best fixed offset, on the words that the best head is scored on."""
+        """(relation,) accuracy of the best fixed offset, on the words of `best_n`."""
         return share(self._of_best(self._by_offset).max(0), self.best_n)
 
     @property
@@ -104,44 +109,46 @@ class RelationCounts(Result):
 
     @property
     def random(self) -> np.ndarray:
-        """(relation,) accuracy of a random word, on the words that the best head is scored on; NaN where all count."""
-        return share(np.nan if self.random_correct is None else self._of_best(self.random_correct), self.best_n)
+        """(relation,) accuracy of a random word, on the words of `best_n`; NaN where all words count."""
+        right = np.nan if self.random_correct is None else self._of_best(self.random_correct)
+        return share(right, self.best_n)
 
     @property
     def control(self) -> np.ndarray:
-        """(relation,) what a best head has to be above: the best fixed offset, or a random word where that is more."""
+        """(relation,) the higher of `baseline` and `random`, which a best head has to be above."""
         return np.fmax(self.baseline, self.random)
 
     def offset_accuracy(self, direction: int = 0) -> np.ndarray:
-        """(offset, relation), fractions of the words that a direction counts."""
+        """(offset, relation) among the words that a direction counts."""
         return share(self._by_offset[direction], self.counted[:, direction].sum(0))
 
     @property
     def _by_offset(self) -> np.ndarray:
-        """(direction, offset, relation) right guesses of the fixed offsets, among the words that a direction counts."""
+        """(direction, offset, relation) right guesses of the fixed offsets."""
         return self.offset_correct if self.is_causal else np.stack([self.offset_correct] * len(DIRECTIONS))
 
     def _of_best(self, counts: np.ndarray) -> np.ndarray:
         """(..., relation) of (direction, ..., relation) counts, in the direction of the best head."""
-        return np.asarray(counts[self.best()[:, 0], ..., np.arange(len(self.relations))].T)
+        rows = np.arange(len(self.relations))
+        return np.asarray(counts[self.best()[:, 0], ..., rows].T)
 
     def held_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """(relation,) accuracy where each half's best head, picked on it, is scored on the other half, both pooled, and
-        the words of both halves. NaN where a half has no such word."""
-        best = [best_heads(self.correct[other]) for other in (1, 0)]
-        right = sum(counts_of_best(self.correct[fold], each) for fold, each in enumerate(best))
+        """(relation,) accuracy of each half's best head on the other half, NaN where one has no words; and words."""
+        folds = range(len(self.correct))
+        best = [best_heads(self.correct[1 - fold]) for fold in folds]
+        right = sum(counts_of_best(self.correct[fold], best[fold]) for fold in folds)
         rows = np.arange(len(self.relations))
-        n = np.stack([self.counted[fold, each[:, 0], rows] for fold, each in enumerate(best)])
-        return np.where((n > 0).all(0), share(right, n.sum(0)), np.nan), n.sum(0)
+        words = np.stack([self.counted[fold, best[fold][:, 0], rows] for fold in folds])
+        n = words.sum(0)
+        return np.where(words.all(0), share(right, n), np.nan), n
 
     def gain(self, comparisons: int | None = None) -> Interval:
-        """(relation,) how far the best heads' held-out accuracies are above `control`, corrected for the number of
-        relations unless `comparisons` says another."""
+        """(relation,) how far held-out accuracies are above `control`, by default corrected for all relations."""
         heldout, n = self.held_out()
         control = self.control
         count = comparisons or len(self.relations)
-        held_out = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
-        return gain_interval(heldout, held_out, control, share_interval(control, self.best_n, count))
+        interval = share_interval(heldout, n / len(self.n), count, enough=n >= MIN_SCORED)
+        return gain_interval(heldout, interval, control, share_interval(control, self.best_n, count))
 
     def above(self) -> np.ndarray:
         """(relation,) whether the best head is above `control`."""
@@ -152,10 +159,10 @@ class RelationCounts(Result):
         return self.to_frame().iloc[self.relations.index(relation)]
 
     def by_gain(self) -> list[int]:
-        """Rows of the relations, those first with a verdict, then those furthest above `control` on held-out text;
-        where no relation is in both halves, on the whole treebank."""
+        """Rows of the relations: those above `control` first, then by held-out gain, by gain on the whole treebank."""
+        gain = self.best_accuracy - self.control
         heldout_gain = np.nan_to_num(self.held_out()[0] - self.control, nan=-np.inf)
-        keys = list(zip(self.above(), heldout_gain, self.best_accuracy - self.control, strict=True))
+        keys = list(zip(self.above(), heldout_gain, gain, strict=True))
         rows = [row for row, name in enumerate(self.relations) if name not in NO_RELATION]
         return sorted(rows, key=keys.__getitem__, reverse=True)
 
@@ -170,14 +177,19 @@ class RelationCounts(Result):
         return {name: Estimate(values, n=n, effective_n=size) for name, values, n, size in each if n}
 
     def arrays(self) -> dict[str, Any]:
-        counted = self.counted.sum(0)
         n = self.n.sum(0)
-        arrays: dict[str, Any] = {"accuracy": to_lists(self.accuracy), "directions": list(DIRECTIONS)}
-        arrays |= {"relations": self.relations, "n": n.tolist(), "offset_accuracy": to_lists(self.offset_accuracy())}
-        if self.is_causal:  # "n" by direction, beside all words, and the offsets' accuracy in both directions
+        arrays = {
+            "accuracy": to_lists(self.accuracy),
+            "directions": list(DIRECTIONS),
+            "relations": self.relations,
+            "n": n.tolist(),
+            "offset_accuracy": to_lists(self.offset_accuracy()),
+        }
+        if self.is_causal:  # by direction
+            counted = self.counted.sum(0)
             arrays |= {"counted": [COUNTED.format(side) for side in SIDES], "n": counted.tolist()}
             arrays |= {"n_of_all_words": n.tolist(), "random_accuracy": to_lists(self.random)}
-            arrays["accuracy_of_all_words"] = to_lists(share(self.correct.sum(0), n[:, None, None]))
+            arrays["accuracy_of_all_words"] = to_lists(share(self.right, n[:, None, None]))
             arrays["offset_accuracy"] = to_lists(share(self.offset_correct, counted[:, None]))
         return arrays | {"offsets": self.offsets.tolist()}
 
@@ -186,38 +198,49 @@ class RelationCounts(Result):
         n = self.best_n
         best = self.best()
         heldout, heldout_n = self.held_out()
-        right = counts_of_best(self.correct.sum(0), best)
-        columns: dict[str, Any] = {"relation": self.relations, "n": n}
-        columns["head"] = [Head(*each).label() for each in best[:, 1:].tolist()]
-        columns |= {"direction": [DIRECTIONS[direction] for direction in best[:, 0]], "accuracy": share(right, n)}
-        columns["low"], columns["high"] = wilson(right, n)
-        columns["heldout_accuracy"] = heldout
-        columns["heldout_low"], columns["heldout_high"] = wilson(heldout * heldout_n, heldout_n)
-        columns |= {"baseline_offset": self.best_offset, "baseline_accuracy": self.baseline}
-        columns["above_baseline"] = self.above()
+        right = counts_of_best(self.right, best)
+        low, high = wilson(right, n)
+        heldout_low, heldout_high = wilson(heldout * heldout_n, heldout_n)
+        columns = {
+            "relation": self.relations,
+            "n": n,
+            "head": [Head(*each).label() for each in best[:, 1:].tolist()],
+            "direction": [DIRECTIONS[direction] for direction in best[:, 0]],
+            "accuracy": share(right, n),
+            "low": low,
+            "high": high,
+            "heldout_accuracy": heldout,
+            "heldout_low": heldout_low,
+            "heldout_high": heldout_high,
+            "baseline_offset": self.best_offset,
+            "baseline_accuracy": self.baseline,
+            "above_baseline": self.above(),
+        }
         if self.is_causal:
-            columns["counted"] = [COUNTED.format(SIDES[direction]) for direction in best[:, 0]]
-            columns |= {"random_accuracy": self.random, "n_of_all_words": self.n.sum(0)}
-            columns["accuracy_of_all_words"] = share(right, self.n.sum(0))
+            columns |= {
+                "counted": [COUNTED.format(SIDES[direction]) for direction in best[:, 0]],
+                "random_accuracy": self.random,
+                "n_of_all_words": self.n.sum(0),
+                "accuracy_of_all_words": share(right, self.n.sum(0)),
+            }
         return pd.DataFrame(columns)
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Every head on every relation in both directions, every fixed offset on every relation, and how every head's
-        attention to words divides."""
+        """Every head and every fixed offset on every relation, and how every head's attention to words divides."""
         n = self.counted.sum(0)
-        right = self.correct.sum(0)
-        names = [head.label() for head in all_heads(*right.shape[2:])]
-        right = right.reshape(*right.shape[:2], -1)
+        right = self.right.reshape(*n.shape, -1)
         heads = scored(right, n[:, :, None])
-        by_offset = self.offset_correct
         axes = {"offset": self.offsets.tolist(), "relation": self.relations}
         if self.is_causal:
             heads["accuracy_of_all_words"] = share(right, self.n.sum(0)[:, None])
             axes = {"direction": list(DIRECTIONS)} | axes
+        by_offset = self.offset_correct
         n = np.broadcast_to(n[:, None] if self.is_causal else n[0], by_offset.shape)
+        offsets = {"n": n, "right": by_offset, "accuracy": share(by_offset, n)}
+        names = [head.label() for head in all_heads(*self.correct.shape[3:])]
         tables = {
             "heads": tidy({"direction": DIRECTIONS, "relation": self.relations, "head": names}, heads),
-            "offsets": tidy(axes, {"n": n, "right": by_offset, "accuracy": share(by_offset, n)}),
+            "offsets": tidy(axes, offsets),
         }
         if self.stored is not None:
             tables["attended"] = WordClasses(self.stored).frame(self.provenance["options"]["view"])

@@ -1,4 +1,4 @@
-"""The result of the dependency analysis: right guesses by relation, head, direction and half of the treebank."""
+"""The result of the dependency analysis, and which view of it is shown."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -40,18 +40,18 @@ class RelationFilter(View):
 
 @dataclass(frozen=True)
 class DependencyHeads(Result):
-    """Right guesses for every view of the trees, relation and head, counted in words, with every head's guesses in the
-    first sentences, and what words are attended to, see WordClasses. What has no note is as in RelationCounts."""
+    """Right guesses for every view of the trees, every head's guesses in the first sentences, and the sums of
+    WordClasses. Fields without a comment are as in RelationCounts."""
 
     analysis: ClassVar[str] = "dependency_heads"
-    sentences: list[dict[str, Any]]  # see `guesses.sentence_record`, as the treebank has them
-    guesses: np.ndarray  # (direction, layer, head, word) for all their words: the word guessed, from 0 in its sentence
-    weights: np.ndarray  # (direction, layer, head, word) the attention to that word, in steps of 1/255
+    sentences: list[dict[str, Any]]  # the first, see `guesses.sentence_record`
+    guesses: np.ndarray  # (direction, layer, head, word) the word guessed, from 0 in its sentence
+    weights: np.ndarray  # (direction, layer, head, word) its attention, in steps of 1/255
     classes: list[list[str]]
     class_counts: np.ndarray
     class_sums: np.ndarray
-    views: list[str]  # (relation,) of each row; of a causal model also those of `view_of_side`
-    relations: list[str]  # (relation,) for each view "all" and "UAS" first, then by falling number of words
+    views: list[str]  # of each row; of a causal model also those of `view_of_side`
+    relations: list[str]  # for each view "all" and "UAS" first, then by falling number of words
     n: np.ndarray
     correct: np.ndarray
     offsets: np.ndarray
@@ -63,33 +63,45 @@ class DependencyHeads(Result):
         chosen.check()
         min_count = self.min_count if chosen.min_count is None else chosen.min_count
         rows = self._rows(chosen.view)
-        bases = [base_of(name) if chosen.merge_subtypes else name for name in (self.relations[row] for row in rows)]
-        totals = self.n[:, rows].sum(0)
-        names = [*bases[:2], *by_size(bases[2:], totals[2:])]
-        member = np.array([[name == base for base in bases] for name in names], dtype=np.int32)  # (name, row)
-        is_shown = (member @ totals >= min_count) & [base_of(name).lower() != ROOT for name in names]
+        names = [self.relations[row] for row in rows]
+        if chosen.merge_subtypes:
+            names = list(map(base_of, names))
+        n = self.n[:, rows]
+        totals = n.sum(0)
+        relations = [*names[:2], *by_size(names[2:], totals[2:])]
+        member = np.array([[name == relation for name in names] for relation in relations], dtype=np.int32)
+        is_shown = (member @ totals >= min_count) & [base_of(name).lower() != ROOT for name in relations]
         is_shown[:2] = True
-        member = member[is_shown]
-        paper = self.provenance["settings"]["mode"] == "paper"
-        offsets = np.array(RELEASE_OFFSETS if paper else [o for o in self.offsets if 0 < abs(o) <= chosen.offsets])
-        by_offset = self.offset_correct[np.isin(self.offsets, offsets)]
+        member = member[is_shown]  # (relation, row)
+        distances = np.abs(self.offsets)
+        is_offset = (distances > 0) & (distances <= chosen.offsets)
+        if self.provenance["settings"]["mode"] == "paper":
+            is_offset = np.isin(self.offsets, RELEASE_OFFSETS)
+        by_offset = self.offset_correct[is_offset]
         correct = self.correct[:, :, rows]
         offset_correct = by_offset[:, rows]
         visible = random = None
-        if all(sides := [self._rows(view_of_side(chosen.view, side)) for side in SIDES]):
-            correct = np.stack([self.correct[:, direction, rows] for direction, rows in enumerate(sides)], 1)
-            offset_correct = np.stack([by_offset[:, rows] for rows in sides])
-            visible = np.stack([self.n[:, rows] for rows in sides], 1) @ member.T
+        sides = [self._rows(view_of_side(chosen.view, side)) for side in SIDES]
+        if all(sides):  # of a causal model
+            correct = np.stack([self.correct[:, direction, own] for direction, own in enumerate(sides)], 1)
+            offset_correct = np.stack([by_offset[:, own] for own in sides])
+            visible = np.stack([self.n[:, own] for own in sides], 1) @ member.T
             random = None if self.random_correct is None else self.random_correct[sides] @ member.T
         options = self.provenance["options"] | asdict(chosen) | {"min_count": min_count}
-        relations = [name for name, shown in zip(names, is_shown, strict=True) if shown]
-        counts: dict[str, Any] = {"n": self.n[:, rows] @ member.T, "visible": visible, "random_correct": random}
-        counts |= {"correct": np.einsum("mr,fdrlh->fdmlh", member, correct)}
-        counts |= {"offsets": offsets, "offset_correct": offset_correct @ member.T}
-        return RelationCounts(self.provenance | {"options": options}, relations, **counts, stored=self)
+        return RelationCounts(
+            self.provenance | {"options": options},
+            relations=[name for name, shown in zip(relations, is_shown, strict=True) if shown],
+            n=n @ member.T,
+            correct=np.einsum("mr,fdrlh->fdmlh", member, correct),
+            offsets=self.offsets[is_offset],
+            offset_correct=offset_correct @ member.T,
+            visible=visible,
+            random_correct=random,
+            stored=self,
+        )
 
     def _rows(self, view: str) -> list[int]:
-        return [row for row, its_view in enumerate(self.views) if its_view == view]
+        return [row for row, name in enumerate(self.views) if name == view]
 
     @property
     def min_count(self) -> int:

@@ -1,5 +1,4 @@
-"""How a head's attention to words divides by part of speech and by relation: the share that goes to words of a class,
-and the share that uniform attention would give them (docs/methods.md, section 6)."""
+"""Shares of a head's attention to words by part of speech and by relation (docs/methods.md, section 6)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
@@ -21,20 +20,21 @@ MIN_WORDS = 20  # a class of fewer words is not named
 
 def classes_of(sentence: Sentence) -> list[list[ClassName]]:
     """The classes of every word of a sentence."""
-    labels = {view: of(sentence).relations for view, of in VIEWS.items()}
+    schemes = {view: viewed(sentence).relations for view, viewed in VIEWS.items()}
     if sentence.tags:
-        labels[PART_OF_SPEECH] = sentence.tags
-    return [list(zip(labels, of, strict=True)) for of in zip(*labels.values(), strict=True)]
+        schemes[PART_OF_SPEECH] = sentence.tags
+    return [list(zip(schemes, labels, strict=True)) for labels in zip(*schemes.values(), strict=True)]
 
 
 class NamedSums:
-    """Arrays of sums by name, (row, ...), whose rows have names too: (view or scheme, label). New names get a row."""
+    """Arrays of sums (row, ...), with a row for each name."""
 
     def __init__(self, shapes: Mapping[str, Sequence[int]], dtype: type) -> None:
         self.names: dict[ClassName, int] = {}  # -> row
         self.sums: dict[str, np.ndarray] = {name: np.zeros((0, *shape), dtype) for name, shape in shapes.items()}
 
     def rows(self, names: Iterable[ClassName]) -> list[int]:
+        """The rows of names, which are added where they are new."""
         rows = [self.names.setdefault(name, len(self.names)) for name in names]
         for name, sums in self.sums.items():
             if new := len(self.names) - len(sums):
@@ -47,13 +47,12 @@ class NamedSums:
             sums[rows] += other.sums[name]
 
     def restore(self, names: Iterable[Sequence[str]], sums: Mapping[str, np.ndarray]) -> None:
-        """Take in stored sums, where there are none yet."""
-        self.rows((scheme, label) for scheme, label in names)
+        self.names = {(scheme, label): row for row, (scheme, label) in enumerate(names)}
         self.sums = {name: sums[name] for name in self.sums}
 
 
 class ClassSums(NamedSums):
-    """Sums over the sentences of a treebank, by class, the first of which is EVERY."""
+    """Sums over the sentences of a treebank, by class, the first of which is EVERY; see WordClasses."""
 
     def __init__(self, layers: int, heads: int) -> None:
         super().__init__({"class_counts": (3,), "class_sums": (3, layers, heads)}, float)
@@ -61,30 +60,33 @@ class ClassSums(NamedSums):
 
     def open(self, sentences: Sequence[Sequence[Iterable[ClassName]]], causal: bool) -> None:
         """Begin a batch: the classes of each word of its sentences, beside EVERY."""
-        self.rows(name for words in sentences for of_word in words for name in of_word)
-        self.members = np.zeros((len(sentences), max(map(len, sentences)), len(self.names)))
+        self.rows(name for words in sentences for names in words for name in names)
+        size = max(map(len, sentences))
+        self.members = np.zeros((len(sentences), size, len(self.names)))
         for words, members in zip(sentences, self.members, strict=True):
-            for word, of_word in enumerate(words):
-                members[word, [self.names[name] for name in (EVERY, *of_word)]] = 1
+            for word, names in enumerate(words):
+                members[word, [self.names[name] for name in (EVERY, *names)]] = 1
             of_words = members[: len(words)].T  # (class, word)
-            visible = np.arange(len(words), 0, -1)
-            # What each word gets where every word attends to all that it sees alike.
-            uniform = np.cumsum(1 / visible)[::-1] if causal else np.ones(len(words))
+            uniform = np.ones(len(words))  # what each word receives from uniform attention
+            if causal:
+                visible = np.arange(len(words), 0, -1)
+                uniform = np.cumsum(1 / visible)[::-1]
             self.sums["class_counts"] += np.stack([of_words.sum(1), of_words @ uniform, of_words.any(1)], 1)
 
     def update(self, layer: int, received: np.ndarray) -> None:
-        """Take in one layer of the batch: attention (sentence, head, word) from all words of its sentence to a word."""
-        each = received.astype(np.float64) @ self.members  # (sentence, head, class)
-        every = each[..., :1]
-        sums = np.stack([each, every * each, each * each]).sum(1).transpose(2, 0, 1)
-        self.sums["class_sums"][:, :, layer] += sums
+        """Add one layer: attention (sentence, head, word) from all words of a sentence to each word."""
+        x = received.astype(np.float64) @ self.members  # (sentence, head, class)
+        m = x[..., :1]
+        sums = np.stack([x, m * x, x * x]).sum(1)
+        self.sums["class_sums"][:, :, layer] += sums.transpose(2, 0, 1)
 
     def values(self) -> dict[str, Any]:
-        """The sums as results and parts store them, the classes of a scheme by falling number of words."""
+        """The fields of the result, the classes of a scheme by falling number of words."""
         words = self.sums["class_counts"][:, 0]
         order = sorted(self.names, key=lambda name: (name[0], -words[self.names[name]], name[1]))
         rows = [self.names[name] for name in order]
-        return {"classes": list(map(list, order))} | {name: sums[rows] for name, sums in self.sums.items()}
+        sums = {name: each[rows] for name, each in self.sums.items()}
+        return {"classes": list(map(list, order))} | sums
 
 
 class WordClasses:
@@ -98,7 +100,7 @@ class WordClasses:
 
     @property
     def to_words(self) -> np.ndarray:
-        """(layer, head) mean share of a word's attention that goes to words; special tokens get the rest."""
+        """(layer, head) mean share of a word's attention that goes to words, not special tokens."""
         return share(self.sums[0, 0], self.counts[0, 0])
 
     @property
@@ -108,7 +110,8 @@ class WordClasses:
 
     def schemes(self, view: str) -> list[str]:
         """Part of speech, where the treebank has these, and the relations of a view."""
-        return [scheme for scheme in (PART_OF_SPEECH, view) if any(scheme == of for of, _ in self.names)]
+        schemes = {scheme for scheme, _ in self.names}
+        return [scheme for scheme in (PART_OF_SPEECH, view) if scheme in schemes]
 
     def shares(self, scheme: str) -> tuple[list[str], np.ndarray, np.ndarray]:
         """The classes of a scheme that are not rare; (class, layer, head) their shares of each head's attention, NaN
@@ -125,33 +128,34 @@ class WordClasses:
         return frame.dropna().sort_values("share", ascending=False, kind="stable", ignore_index=True)
 
     def preferred(self, scheme: str, heads: Sequence[Head]) -> list[str]:
-        """For each of some heads the class that gets most beyond its share, as "det 41% (4.6 times their share)"; empty
-        where no class does."""
+        """For each head the class that gets most beyond its share, as "det 41% (4.6 times their share)", or ""."""
         names, shares, expected = self.shares(scheme)
         texts = []
         for head in heads:
-            own, text = shares[:, *head], ""
-            if (own > expected).any():
-                row = int((own - expected).argmax())
+            own = shares[:, *head]
+            gain = own - expected
+            text = ""
+            if gain.max(initial=0) > 0:
+                row = int(gain.argmax())
                 text = f"{names[row]} {own[row]:.0%} ({own[row] / expected[row]:.1f} times their share)"
             texts.append(text)
         return texts
 
     def frame(self, view: str) -> pd.DataFrame:
-        """A row for each class and each head, with the half-widths of the shares' 95% intervals over sentences;
-        relations are those of a view."""
+        """A row for each class and each head, with the half-widths of the shares' 95% intervals over sentences."""
         names = [name for scheme in self.schemes(view) for name in self.names if name[0] == scheme]
         rows = [self.names[name] for name in names]
-        own = self.sums[rows]
-        x = self.sums[rows, 0]
-        every, squares = (np.broadcast_to(sums, x.shape) for sums in self.sums[0, [0, 2]])
-        moments = np.stack([np.full(x.shape, self.counts[0, 2]), squares, own[:, 1], own[:, 2]])
-        error, effective = error_by_document(every, x, moments)
-        heads = [head.label() for head in all_heads(*self.sums.shape[2:])]
-        shares, half = (array.reshape(len(rows), -1) for array in (share(x, every), t_quantile(effective - 1) * error))
+        x, mx, xx = self.sums[rows].swapaxes(0, 1)
+        m, mm = (np.broadcast_to(sums, x.shape) for sums in self.sums[0, [0, 2]])
+        sentences = np.full(x.shape, self.counts[0, 2])
+        error, effective = error_by_document(m, x, np.stack([sentences, mm, mx, xx]))
+        half = t_quantile(effective - 1) * error
+        shares = share(x, m).reshape(len(rows), -1)
         expected = self.expected[rows][:, None]
-        columns = {"n": self.counts[rows, 0].astype(int), "share": shares, "share_interval": half}
+        columns = {"n": self.counts[rows, 0].astype(int), "share": shares}
+        columns |= {"share_interval": half.reshape(shares.shape)}
         columns |= {"expected": expected, "times": shares / expected}
+        heads = [head.label() for head in all_heads(*self.sums.shape[2:])]
         frame = tidy({"class": [label for _, label in names], "head": heads}, columns)
         frame.insert(0, "scheme", np.repeat([scheme for scheme, _ in names], len(heads)))
         return frame

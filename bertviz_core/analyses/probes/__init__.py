@@ -38,8 +38,8 @@ STYLES |= {name + AS_RELEASED: (color, "x") for name, (color, _) in STYLES.items
 
 
 def table_3(result: Probes) -> pd.DataFrame:
-    """A row for each probe, shares in percent, beside the paper's scores without punctuation and with it. Of two rows
-    of a probe the paper's is the one as released; the best offset has Table 1's where it is the same offset."""
+    """A row for each probe, in percent, beside the paper's scores without punctuation and with it. Of two rows of a
+    probe the paper's is the one as released; the best offset has Table 1's where it is the same."""
     frame = result.to_frame()
     frame[["score", "low", "high", "with_punctuation"]] *= 100
     names = frame["probe"].where(~(frame["probe"] + AS_RELEASED).isin(result.probes)).str.removesuffix(AS_RELEASED)
@@ -77,12 +77,16 @@ def paper_figure(result: Probes) -> go.Figure:
     frame = table_3(result)
     names = frame["probe"]
     including = frame["paper_with_punctuation"]
-    own = {"name": "this run", "marker": {"color": BEST, "size": 11}}
-    described = {
-        "customdata": np.stack([frame["metric"], frame["low"].round(1), frame["high"].round(1)], 1),
-        "hovertemplate": "%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
-    }
-    figure = go.Figure(scores(names, frame, ("score", "low", "high"), **own, **described))
+    own = scores(
+        names,
+        frame,
+        ("score", "low", "high"),
+        name="this run",
+        marker={"color": BEST, "size": 11},
+        customdata=np.stack([frame["metric"], frame["low"].round(1), frame["high"].round(1)], 1),
+        hovertemplate="%{y}: %{customdata[0]} %{x:.1f}% (%{customdata[1]} to %{customdata[2]})<extra></extra>",
+    )
+    figure = go.Figure(own)
     circle = {"color": BEST, "size": 9, "symbol": "circle-open"}
     diamond = {"color": PAPER, "size": 9, "symbol": "diamond-open", "line": {"width": 2}}
     for values, name, marker, hover in (
@@ -134,19 +138,22 @@ def sentence_drawing(sentence: dict[str, Any], probe: str) -> tuple[str, str]:
     """(what is right, SVG): the tree of the treebank above, the probe's guesses below."""
     words = sentence["words"]
     governors = sentence["governors"]
-    gold = list(map(partial(gold_arc, words), range(len(words)), governors, sentence["relations"]))
-    if probe == "structural":  # an edge has no direction: drawn as the tree has it where it is right
+    relations = sentence["relations"]
+    gold = list(map(partial(gold_arc, words), range(len(words)), governors, relations))
+    is_structural = probe == "structural"
+    if is_structural:  # an edge has no direction: drawn as the tree has it where it is right
         ends = [(b, a) if governors[b] == a + 1 else (a, b) for a, b in sentence["guesses"][probe]]
     else:
         ends = [(word, governor - 1) for word, governor in enumerate(sentence["guesses"][probe])]
-    marks = [(word, governor, governors[word] == governor + 1) for word, governor in ends]
-    guessed = [
-        Arc(word, governor, "✓" if right else "✗", "right" if right else "wrong", right)
-        for word, governor, right in marks
-    ]
-    punctuation = {i for i, name in enumerate(sentence["relations"]) if name.split(":")[0] == "punct"}
-    scored = [right for word, _, right in marks if probe == "structural" or word not in punctuation]
-    text = f"{sum(scored)} of {len(scored)} {'edges' if probe == 'structural' else 'words'} right"
+    guessed = []
+    scored = []
+    for word, governor in ends:
+        right = governors[word] == governor + 1
+        mark, note = ("✓", "right") if right else ("✗", "wrong")
+        guessed.append(Arc(word, governor, mark, note, right))
+        if is_structural or relations[word].split(":")[0] != "punct":
+            scored.append(right)
+    text = f"{sum(scored)} of {len(scored)} {'edges' if is_structural else 'words'} right"
     return text, sentence_svg(words, gold, guessed, f"The treebank's tree and the guesses of {title(probe)}")
 
 

@@ -1,12 +1,11 @@
-"""What the probes read: word-level maps of all heads, computed once, of the trained network and of networks drawn at
-random; vectors of the words (docs/methods.md, sections 5 and 8)."""
+"""What the probes read: word-level maps of all heads, and word vectors (docs/methods.md, sections 5 and 8)."""
 
 import math
 import re
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -18,7 +17,7 @@ from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.errors import SettingsError
 from bertviz_core.models.attention import LayerAttention
-from bertviz_core.models.encoding import Batch, Encoded, membership, word_of
+from bertviz_core.models.encoding import Batch, membership, word_of
 from bertviz_core.models.loading import prepare
 from bertviz_core.models.model import AttentionModel, with_weights
 
@@ -29,8 +28,8 @@ ROOT_ROWS = 4  # A[j,CLS], A[CLS,j], A[j,SEP], A[SEP,j]
 
 
 def scratch_arrays(shapes: Sequence[tuple[int, ...]], what: str) -> list[np.ndarray]:
-    """Room for what is computed once and read many times: float16 zeros of each of the shapes, in memory where they are
-    small, else in a memory-mapped file that goes with them. Raises SettingsError where there is no room for `what`."""
+    """Float16 zeros of each of the shapes, in memory where they are small, else in a memory-mapped file that goes with
+    them. Raises SettingsError where there is no room for `what`."""
     ends = np.cumsum([math.prod(shape) for shape in shapes]).tolist()
     size = 2 * ends[-1]
     folder = tempfile.gettempdir()
@@ -75,55 +74,49 @@ class Features:
             self.places |= {i: (group, row) for row, i in enumerate(indices.tolist())}
 
     def take(self, part: "WordMaps") -> None:
-        """Write maps to their places; those of another network replace them."""
+        """Copy maps into the groups, in place of another network's."""
         for number, features in part.features.items():
             group, row = self.places[number]
             group.maps[row], group.root[row] = np.split(features, [-ROOT_ROWS])
 
 
+@dataclass
 class WordMaps:
-    """Accumulates, nothing being summed, the features of each sentence by its number: (n + ROOT_ROWS, n, head) float16,
-    as in Group. With `first_piece` a split word is its first piece, as in mode paper."""
+    """Collects the features of each sentence by its number, (n + ROOT_ROWS, n, head) float16, as in Group."""
 
-    def __init__(self, model: AttentionModel, first_piece: bool) -> None:
-        self.model = model
-        self.first_piece = first_piece
+    model: AttentionModel
+    first_piece: bool  # whether a split word is its first piece, as in mode paper
+
+    def __post_init__(self) -> None:
         self.features: dict[int, np.ndarray] = {}
 
     def new_empty(self) -> Self:
-        return type(self)(self.model, self.first_piece)
+        return replace(self)
 
     def merge(self, other: Self) -> None:
         self.features |= other.features
 
     def update(self, batch: Batch, attention: LayerAttention) -> None:
-        """Take in a layer of the one batch that the accumulator sees."""
+        """Add a layer of the one batch that the accumulator sees."""
         model = self.model
         if not self.features:
-            owners = [word_of(example, special=True) for example in batch.examples]
-            self._membership = membership(owners, model.device, first_piece=self.first_piece)
-            self._places = [self._place(*each) for each in zip(batch.examples, owners, strict=True)]
-            for example, (words, _, _) in zip(batch.examples, self._places, strict=True):
-                shape = (len(words) + ROOT_ROWS, len(words), model.layers * model.heads)
-                self.features[example.number] = np.zeros(shape, dtype=np.float16)
+            self._owners = [word_of(example, special=True) for example in batch.examples]
+            self._membership = membership(self._owners, model.device, first_piece=self.first_piece)
         maps = self._membership.maps(attention.weights).half().permute(0, 2, 3, 1).cpu().numpy()
         heads = slice(attention.layer * model.heads, (attention.layer + 1) * model.heads)
-        for sentence, example, (words, cls, sep) in zip(maps, batch.examples, self._places, strict=True):
-            own = self.features[example.number][..., heads]
+        for sentence, example, owner in zip(maps, batch.examples, self._owners, strict=True):
+            is_special = np.asarray(example.words) < 0
+            words = np.unique(owner[~is_special])
             n = len(words)
+            if example.number not in self.features:
+                shape = (n + ROOT_ROWS, n, model.layers * model.heads)
+                self.features[example.number] = np.zeros(shape, dtype=np.float16)
+            own = self.features[example.number][..., heads]
             own[:n] = sentence[np.ix_(words, words)]
-            for row, special in ((n, cls), (n + 2, sep)):
-                if special is not None:  # a model without it has no such feature: zeros
+            for row, token in ((n, model.tokens.cls), (n + 2, model.tokens.sep)):
+                for special in owner[is_special & (example.ids == token)][:1]:  # a model without it has zeros
                     own[row] = sentence[words, special]
                     own[row + 1] = sentence[special, words]
-
-    def _place(self, example: Encoded, owner: np.ndarray) -> tuple[np.ndarray, int | None, int | None]:
-        """Where the words, CLS and SEP stand on the axis of words and special tokens."""
-        words = np.asarray(example.words)
-        tokens = self.model.tokens
-        specials = [owner[(example.ids == token) & (words < 0)].tolist() for token in (tokens.cls, tokens.sep)]
-        cls, sep = (places[0] if places else None for places in specials)
-        return np.unique(owner[words >= 0]), cls, sep
 
     def to_bytes(self) -> bytes:
         return pack({str(number): each for number, each in self.features.items()})
@@ -149,9 +142,8 @@ def reinitialized(model: AttentionModel, seed: int) -> AttentionModel:
 def word_vectors(
     model: AttentionModel, words: Sequence[str], source: Source | None, scaled: bool
 ) -> tuple[dict[str, int], np.ndarray, str]:
-    """The row of each word, the vectors (row, dimension) float32, whose row 0, zeros, is for no word, and their name:
-    from the file, else the model's input embeddings, averaged over a word's pieces. Where `scaled`, their mean square
-    is 1, so that one rate serves every model."""
+    """The row of each word, the vectors (row, dimension) float32, row 0 being zeros, and their name: those of the file,
+    else the model's input embeddings, means over pieces. Where `scaled`, their mean square is 1."""
     if source:
         rows, matrix = read_vectors(source, set(words))
         name = source.name

@@ -1,6 +1,7 @@
-"""All probes of one treebank: sentences, parts, features once for each network, then every probe that was asked for."""
+"""All probes of one treebank: features once for each network, then every probe that was asked for."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,7 +22,7 @@ from bertviz_core.models.encoding import Encoded
 from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import EncodedSentence, Reading, Sentences
 
-# Kinds of probes that read maps or words, and how they are trained.
+# Probes that read maps or words, and their training
 MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
     "attention-only": (probes.AttentionOnly, Schedule(5, 0.02, 256)),
     "attention-and-words": (probes.AttentionAndWords, Schedule(5, 0.005, 128)),
@@ -30,7 +31,7 @@ MAPPED: dict[str, tuple[Callable[..., probes.Probe], Schedule]] = {
 STRUCTURAL = Schedule(20, 0.002)
 PAPER = Schedule(1, 0.002, singly=True)
 RANDOM = "random-"
-# (options, examples, what takes the accumulator of each part, name of the stage): a pass in parts
+# A pass in parts: options, examples, what receives the accumulator of each part, name of the stage
 Stage = Callable[[dict[str, Any], Sequence[Encoded], Callable[[Any], None], str], None]
 
 
@@ -45,7 +46,7 @@ class ProbeRun:
         self.names = self.options.rows(self.settings.paper)
         self.outcomes: list[Outcome] = []
         self.about: dict[str, Any] = {}
-        self.skipped = Skipped()  # beside what the reading of the corpus left out
+        self.skipped = Skipped()  # besides those of the corpus
         none = np.zeros((0, model.layers, model.heads))
         self.weights = {"attention": none, "root": none, "layers": np.zeros(0)}
 
@@ -62,11 +63,11 @@ class ProbeRun:
         self.splits = scoring.split(self.sentences, len(tested), self.settings.seed, early_stopping, self.skipped)
         self.gold = GoldWords(self.sentences, self.splits.test)
         self.about["sentences"] = {name: len(part) for name, part in self.splits._asdict().items()}
-        self._offsets()
+        self._score_offsets()
         if mapped := [name for name in self.names if kind_of(name) in MAPPED]:
-            self._mapped(mapped)
+            self._train_mapped(mapped)
         if "structural" in self.names:
-            self._structural(batch_tokens)
+            self._train_structural(batch_tokens)
         self.outcomes.sort(key=lambda outcome: self.names.index(outcome.name))
 
     def _test_file(self) -> list[EncodedSentence]:
@@ -80,7 +81,7 @@ class ProbeRun:
             self.skipped.reasons[f"in the test file: {reason}"] = entry
         return tested
 
-    def _offsets(self) -> None:
+    def _score_offsets(self) -> None:
         """The baselines: the word to the right, ROOT for the last word; and the best fixed offset."""
         best = scoring.best_offset([self.sentences[i] for i in self.splits.train.tolist()])
         self.about["best_offset"] = best
@@ -91,13 +92,14 @@ class ProbeRun:
             if name in self.names:
                 self.outcomes.append(Outcome(name, "UAS", self.gold.right(guessed), self.gold.counted, guessed))
 
-    def _mapped(self, names: list[str]) -> None:
+    def _train_mapped(self, names: list[str]) -> None:
         """The probes of distances, those on the trained network, and those on networks re-initialized at random."""
         features = Features(self.sentences, self._word_rows(names), self.model.layers * self.model.heads)
-        outcomes: dict[str, list[Outcome]] = {name: [] for name in names}
+        outcomes = defaultdict[str, list[Outcome]](list)
         first = self.settings.seed
-        for seed in (None, *range(first, first + self.options.seeds)):  # the trained network, and those at random
-            on_network = [name for name in names if name.startswith(RANDOM) == (seed is not None)]
+        for seed in (None, *range(first, first + self.options.seeds)):
+            is_random = seed is not None
+            on_network = [name for name in names if name.startswith(RANDOM) == is_random]
             if any("attention" in name for name in on_network):
                 stage = "Computing maps" if seed is None else f"Computing maps of random layers {seed - first + 1}"
                 self.run_stage({"maps": seed}, self.encoded, features.take, stage)
@@ -105,14 +107,15 @@ class ProbeRun:
                 outcome, probe = self._fit(features.groups, name)
                 outcomes[name].append(outcome)
                 if name == "attention-only":
-                    self._look_into(features, outcome, probe)
-        for drawings in outcomes.values():  # averaged over seeds; parameters and guesses are those of one
-            right = np.mean([outcome.right for outcome in drawings], axis=0)
-            seconds = float(np.mean([outcome.seconds for outcome in drawings]))
-            self.outcomes.append(replace(drawings[0], right=right, seconds=seconds))
+                    self._add_weights(probe)
+                    self._add_selectivity(features, outcome)
+        for name in names:  # means over seeds, with the parameters and guesses of the first
+            right = np.mean([outcome.right for outcome in outcomes[name]], axis=0)
+            seconds = float(np.mean([outcome.seconds for outcome in outcomes[name]]))
+            self.outcomes.append(replace(outcomes[name][0], right=right, seconds=seconds))
 
     def _word_rows(self, names: list[str]) -> list[np.ndarray]:
-        """(word,) of each sentence, the rows of its words' vectors, which are read where a probe needs them."""
+        """(word,) rows of the words' vectors, of each sentence; a file is read only if a probe needs it."""
         words = sorted({word for sentence in self.sentences for word in sentence.words})
         self.progress.start("Reading word vectors")
         source = self.others.get("vectors") if any("words" in name for name in names) else None
@@ -134,11 +137,13 @@ class ProbeRun:
             torch.manual_seed(self.settings.seed)
             heads = self.model.layers * self.model.heads
             misaligned = name.endswith(AS_RELEASED)
-            probe = network(heads, self.vectors, paper=paper, misaligned_root=misaligned).to(self.model.device)
+            probe = network(heads, self.vectors, paper=paper, misaligned_root=misaligned)
+        probe = probe.to(self.model.device)
         if network is probes.AttentionOnly and self.options.optimizer == "lbfgs" and not paper:
             fit_lbfgs(probe, train, validation, self.progress, text)
         else:
-            fit_adam(probe, train, validation, self._asked(PAPER if paper else schedule), self.progress, text)
+            schedule = self._with_options(PAPER if paper else schedule)
+            fit_adam(probe, train, validation, schedule, self.progress, text)
         seconds = time.monotonic() - started
         self.progress.start(f"Scoring {text}")
         guesses = scoring.guesses(probe, test, self.progress)
@@ -146,24 +151,27 @@ class ProbeRun:
         right = self.gold.right(guesses)
         return Outcome(name, "UAS", right, self.gold.counted, guesses, size, seconds), probe
 
-    def _asked(self, schedule: Schedule) -> Schedule:
+    def _with_options(self, schedule: Schedule) -> Schedule:
         return replace(schedule, epochs=self.options.epochs or schedule.epochs, seed=self.settings.seed)
 
-    def _look_into(self, features: Features, outcome: Outcome, probe: probes.Probe) -> None:
-        """Weights of every head, and selectivity: the score minus that of the same probe on the control task."""
+    def _add_weights(self, probe: probes.Probe) -> None:
+        """Add the weights of every head in the attention-only probe."""
         parameters = dict(probe.named_parameters())
         for field, name in (("attention", "weights"), ("root", "root")):
             if name in parameters:
                 values = parameters[name].detach().cpu().numpy()
                 self.weights[field] = values.reshape(-1, self.model.layers, self.model.heads)
+
+    def _add_selectivity(self, features: Features, outcome: Outcome) -> None:
+        """Add the score minus that of the same probe on the control task."""
         targets = scoring.control_governors([sentence.words for sentence in self.sentences], self.settings.seed)
         memorized = [replace(each, governors=np.stack([targets[i] for i in each.indices])) for each in features.groups]
         control, _ = self._fit(memorized, "attention-only", "the control task")
-        hits = np.concatenate([control.guessed[i] == targets[i] for i in self.splits.test.tolist()])
+        hits = np.concatenate([control.guessed[i] == targets[i] for i in self.gold.indices.tolist()])
         accuracy = float(hits[self.gold.counted].mean())
         self.about["control"] = {"accuracy": accuracy, "selectivity": outcome.score - accuracy}
 
-    def _structural(self, batch_tokens: int | None) -> None:
+    def _train_structural(self, batch_tokens: int | None) -> None:
         """The structural probe of every layer; the outcome is that of the layer best on the validation part."""
         states = structural.word_states(self.model, self.encoded, self.progress, batch_tokens)
         trees = [structural.tree_distances(sentence.governors) for sentence in self.sentences]
@@ -172,17 +180,18 @@ class ProbeRun:
         rank = min(self.options.rank, dimension)
         probe = structural.StructuralProbe(layers, dimension, rank, self.settings.seed).to(self.model.device)
         train, validation, test = self.splits
-        structural.fit(probe, states, trees, train, validation, self._asked(STRUCTURAL), self.progress)
+        structural.fit(probe, states, trees, train, validation, self._with_options(STRUCTURAL), self.progress)
         seconds = time.monotonic() - started
         self.progress.start("Scoring structural")
         counted = [scoring.not_punctuation(sentence) for sentence in self.sentences]
         chosen_on = validation if len(validation) else train
-        tried = structural.right_edges(structural.spanning_trees(probe, states, chosen_on, counted), self.sentences)
-        best = int(tried[:, GoldWords(self.sentences, chosen_on).edge].mean(1).argmax())
-        by_number = structural.spanning_trees(probe, states, test, counted)
+        found = structural.spanning_trees(probe, states, chosen_on, counted)
+        right = structural.right_edges(found, self.sentences)
+        best = int(right[:, GoldWords(self.sentences, chosen_on).edge].mean(1).argmax())
+        found = structural.spanning_trees(probe, states, test, counted)
+        right = structural.right_edges(found, self.sentences)
         edge = self.gold.edge
-        right = structural.right_edges(by_number, self.sentences)
-        guessed = {i: by_layer[best] for i, by_layer in by_number.items()}
+        guessed = {i: layers[best] for i, layers in found.items()}
         self.outcomes.append(Outcome("structural", "UUAS", right[best], edge, guessed, dimension * rank, seconds))
         self.about["structural"] = {"layer": best, "rank": rank}
         self.weights["layers"] = right[:, edge].mean(1)
@@ -194,13 +203,14 @@ def kind_of(name: str) -> str:
 
 
 def accumulator(model: AttentionModel, request: Request) -> ProbeRun | WordMaps:
-    """The run of all probes, not yet started; or the maps of a part, if the option `maps` is the seed of a network."""
+    """The run of all probes; or the maps of a part, if the option `maps` is the seed of a network."""
     return WordMaps(model, request.settings.paper) if "maps" in request.options else ProbeRun(model, request)
 
 
 def model_of(model: AttentionModel, request: Request) -> AttentionModel:
     """The model that computes the maps of a part: the given one, or one with randomly re-initialized layers."""
-    return model if request.options["maps"] is None else reinitialized(model, request.options["maps"])
+    seed = request.options["maps"]
+    return model if seed is None else reinitialized(model, seed)
 
 
 def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Probes:
@@ -212,18 +222,15 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
     distances, by_distance = np.unique(gold.distance, return_inverse=True)
     intervals = np.array([outcome.interval(gold, probe_run.settings.seed) for outcome in outcomes]).reshape(-1, 2)
     columns = ("score", "with_punctuation", "parameters", "seconds")
-    sentences = []
-    for i in gold.indices[:MAX_SENTENCES].tolist():
-        sentence = probe_run.sentences[i]
-        tree = {name: list(getattr(sentence, name)) for name in ("words", "governors", "relations")}
-        guesses = {outcome.name: np.asarray(outcome.guessed[i]).tolist() for outcome in outcomes}
-        sentences.append({"where": sentence.where} | tree | {"guesses": guesses})
 
-    def counts(of: np.ndarray, right: bool) -> np.ndarray:
-        """(probe, class)."""
-        weights = [outcome.counted * (outcome.right if right else 1.0) for outcome in outcomes]
-        return np.array([np.bincount(of, weight, of.max() + 1) for weight in weights])
+    n = [outcome.counted.astype(float) for outcome in outcomes]
+    right = [outcome.counted * outcome.right for outcome in outcomes]
 
+    def counts(weights: list[np.ndarray], classes: np.ndarray) -> np.ndarray:
+        """(probe, class) sums over the words of each class."""
+        return np.array([np.bincount(classes, each, classes.max() + 1) for each in weights])
+
+    first = gold.indices[:MAX_SENTENCES].tolist()
     return Probes(
         provenance=with_skipped(provenance, probe_run.skipped),
         probes=[outcome.name for outcome in outcomes],
@@ -232,12 +239,12 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
         low=intervals[:, 0],
         high=intervals[:, 1],
         relations=relations[order].tolist(),
-        relation_n=counts(by_relation, False)[:, order].astype(np.int64),
-        relation_right=counts(by_relation, True)[:, order],
+        relation_n=counts(n, by_relation)[:, order].astype(np.int64),
+        relation_right=counts(right, by_relation)[:, order],
         distances=distances,
-        distance_n=counts(by_distance, False).astype(np.int64),
-        distance_right=counts(by_distance, True),
+        distance_n=counts(n, by_distance).astype(np.int64),
+        distance_right=counts(right, by_distance),
         **probe_run.weights,
         about=probe_run.about,
-        sentences=sentences,
+        sentences=[scoring.sentence_record(i, probe_run.sentences[i], outcomes) for i in first],
     )

@@ -1,6 +1,5 @@
-"""The probes: functions from maps and word vectors to p(i|j), that word i governs word j (docs/methods.md, section 8).
-Each gives scores (sentence, dependent, candidate), candidate 0 being ROOT; p is their softmax over candidates. All but
-`DistancesAndWords` are linear in their parameters, so that their losses are convex."""
+"""The probes: scores (sentence, dependent, candidate) of governors, candidate 0 being ROOT, from maps and word vectors;
+their softmax over candidates is p(i|j), that word i governs word j (docs/methods.md, section 8)."""
 
 from dataclasses import dataclass
 
@@ -22,11 +21,12 @@ class ProbeBatch:
 
 
 class Probe(nn.Module):
-    """Scores from a batch of maps and words. All probes take the number of heads in all layers, the word vectors (row,
-    dimension), and two of the release's choices. `paper`: ROOT has the words' own weights, on maps with CLS times one
-    learned scale plus maps with SEP times another, and a word may govern itself; else ROOT has its own weights and it
-    may not. `misaligned_root`: candidate i is scored with the vector of word i+1, a slip, the last candidate without
-    any vector, not even the dependent's."""
+    """A probe with two of the release's choices.
+
+    paper: ROOT has the words' weights, on maps with CLS times one learned scale plus maps with SEP times another, and a
+        word may govern itself; else ROOT has its own weights.
+    misaligned_root: candidate i has the vector of word i+1, a slip, the last none, not even the dependent's.
+    """
 
     def __init__(self, paper: bool = False, misaligned_root: bool = False) -> None:
         super().__init__()
@@ -43,8 +43,8 @@ class Probe(nn.Module):
 
 
 class AttentionOnly(Probe):
-    """sum_k w_k A_k[i,j] + u_k A_k[j,i]; ROOT: own weights `root` (4, head) on its rows, or the paper's two scales.
-    `weights` (2, head) are w (governor -> dependent), then u (dependent -> governor)."""
+    """sum_k w_k A_k[i,j] + u_k A_k[j,i]; `weights` (2, head) are w (governor -> dependent), then u (dependent ->
+    governor). This probe and the next are linear in their parameters: their losses are convex."""
 
     def __init__(self, heads: int, vectors: Tensor | None = None, **release: bool) -> None:
         super().__init__(**release)
@@ -60,9 +60,11 @@ class AttentionOnly(Probe):
 
 
 class AttentionAndWords(Probe):
-    """Attention with word vectors: w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" concatenation, a bias learned.
-    Factorized: sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is ever built; `governor` and
-    `dependent` read v_i and v_j, and each gives w's share, then u's."""
+    """Weights from word vectors: w_k = W_k.(v_i + v_j) and u_k = U_k.(v_i + v_j), "+" being concatenation.
+
+    Factorized, sum_k A_k[i,j] (a_k(v_i) + c_k(v_j)), so that nothing of size n x n x 2D is built: `governor` reads v_i,
+    `dependent` v_j, and each gives w's share, then u's.
+    """
 
     def __init__(self, heads: int, vectors: Tensor, **release: bool) -> None:
         super().__init__(**release)
@@ -71,8 +73,9 @@ class AttentionAndWords(Probe):
         self.governor = nn.Linear(dimension, 2 * heads)
         self.dependent = nn.Linear(dimension, 2 * heads, bias=False)
         self.root = None if self.paper else nn.Linear(dimension, 4 * heads)
-        for parameter in (each for layer in self.children() for each in layer.parameters()):
-            nn.init.zeros_(parameter)
+        for layer in self.children():
+            for parameter in layer.parameters():
+                nn.init.zeros_(parameter)
 
     def forward(self, batch: ProbeBatch) -> Tensor:
         vectors = self.vectors[batch.words]  # (sentence, n, dimension)
@@ -81,7 +84,8 @@ class AttentionAndWords(Probe):
         of_dependent = self.dependent(vectors).unflatten(-1, (2, -1))  # (sentence, j, 2, head)
         first = torch.stack([of_governor[:, :, 0], of_dependent[:, :, 1]], -1)  # read with the map's first index
         second = torch.stack([of_dependent[:, :, 0], of_governor[:, :, 1]], -1)  # with its second
-        ahead, back = (batch.maps @ first + (batch.maps.transpose(1, 2) @ second).transpose(1, 2)).unbind(-1)
+        by_second = (batch.maps.transpose(1, 2) @ second).transpose(1, 2)
+        ahead, back = (batch.maps @ first + by_second).unbind(-1)
         scores = ahead.mT + back
         if self.misaligned_root:
             last = batch.maps[:, -1] * of_dependent[:, :, 0] + batch.maps[:, :, -1] * of_dependent[:, :, 1]
@@ -125,19 +129,18 @@ class DistancesAndWords(Probe):
 
 
 def aligned(vectors: Tensor, misaligned: bool) -> tuple[Tensor, Tensor]:
-    """ROOT's vector (sentence, dimension), 0, and the candidates', the words' own; or, as in the release, ROOT has the
-    first word's and every candidate that of the word after it, the last one 0."""
+    """ROOT's vector (sentence, dimension), 0, and the words' own; or those of the words after them, the last one 0."""
     if not misaligned:
         return torch.zeros_like(vectors[:, 0]), vectors
     return vectors[:, 0], nn.functional.pad(vectors[:, 1:], (0, 0, 0, 1))
 
 
 def distances(size: int, device: torch.device | str = "cpu") -> Tensor:
-    """(dependent, candidate, 8) features of the distance j - i; ROOT, the first candidate, has only its indicator."""
+    """(dependent, candidate, 8) features of the distance j - i; of ROOT the indicator alone."""
     words = torch.arange(size, device=device)
     apart = (words[:, None] - words[None]).float()  # (j, i)
-    near = [apart == offset for offset in (0, -1, 1, -2, 2)]
-    features = [(apart / size).clamp(min=0), (-apart / size).clamp(min=0), *(mark.float() for mark in near)]
+    near = [(apart == offset).float() for offset in (0, -1, 1, -2, 2)]
+    features = [(apart / size).clamp(min=0), (-apart / size).clamp(min=0), *near]
     full = torch.zeros(size, size + 1, DISTANCES, device=device)
     full[:, 1:, :-1] = torch.stack(features, -1)
     full[:, 0, -1] = 1

@@ -1,4 +1,4 @@
-"""The options of the probes, and their result: Table 3 on one treebank, with the details behind each row."""
+"""The options of the probes, and their result: Table 3 on one treebank."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,12 +46,16 @@ class ProbeOptions(Options):
 
     def rows(self, paper: bool) -> list[str]:
         """The names of the result's rows: in mode paper each probe with words is also scored as released."""
-        endings = ("", AS_RELEASED) if paper else ("",)
-        return [name + ending for name in self.probes for ending in (endings if "words" in name else ("",))]
+        names = []
+        for probe in self.probes:
+            names.append(probe)
+            if paper and "words" in probe:
+                names.append(probe + AS_RELEASED)
+        return names
 
     def check(self) -> None:
-        named = [*(("probe", probe, PROBES) for probe in self.probes), ("optimizer", self.optimizer, OPTIMIZERS)]
-        for name, value, allowed in named:
+        named = [("probe", probe, PROBES) for probe in self.probes]
+        for name, value, allowed in (*named, ("optimizer", self.optimizer, OPTIMIZERS)):
             if value not in allowed:
                 raise SettingsError(f"There is no {name} {value!r}.", hint=f"Choose from {', '.join(allowed)}.")
         for name, number in (("epochs", self.epochs), ("rank", self.rank), ("seeds", self.seeds)):
@@ -102,11 +106,11 @@ class Probes(Result):
         return CAUSAL if self.provenance["model"]["causal"] else ""
 
     def weight(self) -> np.ndarray | None:
-        """(layer, head) weight of attention only, of the better direction; None where it was not asked for."""
+        """(layer, head) weight of attention only in the better direction; None without that probe."""
         return self.attention.max(0) if len(self.attention) else None
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Tables by relation and by distance, of the attention-only weights, and of the structural probe's layers."""
+        """Scores by relation and by distance, weights of attention only, scores by layer."""
 
         def shares(axis: str, names: list[Any], n: np.ndarray, right: np.ndarray) -> pd.DataFrame:
             return tidy({"probe": self.probes, axis: names}, {"n": n, "right": right, "accuracy": share(right, n)})
@@ -123,8 +127,9 @@ class Probes(Result):
 
     def arrays(self) -> dict[str, Any]:
         names = ("relation_n", "relation_right", "distance_n", "distance_right", "attention", "root", "layers")
-        plain = {"probes": self.probes, "relations": self.relations, "distances": self.distances.tolist()}
-        return {name: to_lists(getattr(self, name)) for name in names} | plain | {"about": self.about}
+        arrays = {name: to_lists(getattr(self, name)) for name in names}
+        axes = {"probes": self.probes, "relations": self.relations, "distances": self.distances.tolist()}
+        return arrays | axes | {"about": self.about}
 
     def to_frame(self) -> pd.DataFrame:
         """A row for each probe."""

@@ -1,5 +1,4 @@
-"""What probes are scored on: parts without duplicates across them, the words of the test part, baselines and a control
-task that no syntax solves; scores and their intervals."""
+"""What probes are trained and scored on, baselines, a control task, and scores with their intervals."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -16,10 +15,9 @@ from bertviz_core.corpora.treebank import Sentence
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.errors import InputError
 
-# Shares of different sentences.
-TEST = 0.2
+TEST = 0.2  # share of the different sentences
 VALIDATION = 0.1
-MIN_SENTENCES = 10  # different sentences, below which there is nothing to learn from
+MIN_SENTENCES = 10  # different ones
 FARTHEST = 8  # distances beyond count as this far
 RESAMPLES = 1000
 OFFSETS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
@@ -34,15 +32,14 @@ class Splits(NamedTuple):
 
 
 def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopping: bool, skipped: Skipped) -> Splits:
-    """Split `sentences`, of which the last `test_count` come from a separate test file (0: a part is held out); where
-    they also stand among the others, they are not trained on. Sentences of the same words stay together; the cut
-    depends on the seed and the words alone, not on the file's order."""
-    first = len(sentences) - test_count
-    tested = {sentence.words for sentence in sentences[first:]}
-    for sentence in sentences[:first]:
+    """Split sentences, of which the last `test_count` are of a separate test file (0: a part is held out), into parts
+    that share none; the cut depends on the seed and the words, not on the file's order."""
+    given = sentences[: len(sentences) - test_count]
+    tested = {sentence.words for sentence in sentences[len(given) :]}
+    for sentence in given:
         if sentence.words in tested:
             skipped.add("a sentence that is also in the test file (not trained on)", sentence.where)
-    different = {sentence.words for sentence in sentences[:first]} - tested
+    different = {sentence.words for sentence in given} - tested
     order = sorted(different, key=lambda words: _draw(" ".join(words), seed))
     if len(order) < MIN_SENTENCES:
         raise InputError(
@@ -51,14 +48,14 @@ def split(sentences: Sequence[Sentence], test_count: int, seed: int, early_stopp
         )
     cut = 0 if test_count else round(TEST * len(order))
     stop = cut + (max(1, round(VALIDATION * len(order))) if early_stopping else 0)
-    part_of = {words: 2 if i < cut else 1 if i < stop else 0 for i, words in enumerate(order)}
-    drawn = [part_of.get(sentence.words, -1) for sentence in sentences[:first]] + [2] * test_count
+    part_of = dict.fromkeys(order[:cut], 2) | dict.fromkeys(order[cut:stop], 1) | dict.fromkeys(order[stop:], 0)
+    drawn = [part_of.get(sentence.words, -1) for sentence in given] + [2] * test_count
     return Splits(*(np.flatnonzero(np.array(drawn) == part) for part in range(3)))
 
 
 def control_governors(sentences: Sequence[Sequence[str]], seed: int) -> list[np.ndarray]:
-    """Trees that can only be memorized (Hewitt and Liang 2019): each word type is always governed by ROOT, by the first
-    word or by the last, drawn once for the type; a word that would govern itself is governed by ROOT."""
+    """Trees that can only be memorized (Hewitt and Liang 2019): ROOT, the first word or the last governs every word of
+    a type, drawn once for the type; ROOT governs a word that would govern itself."""
     trees = []
     for words in sentences:
         drawn = [_draw(word, seed)[0] % 3 for word in words]
@@ -81,20 +78,26 @@ class GoldWords:
 
     def __init__(self, sentences: Sequence[Sentence], indices: np.ndarray) -> None:
         chosen = [sentences[i] for i in indices.tolist()]
+        lengths = list(map(len, chosen))
         marks = [not_punctuation(sentence) for sentence in chosen]
-        edges = [mark & np.append(False, mark)[list(s.governors)] for mark, s in zip(marks, chosen, strict=True)]
-        number = np.concatenate([np.arange(1, len(sentence) + 1) for sentence in chosen])
+        edges = []
+        for sentence, mark in zip(chosen, marks, strict=True):
+            is_governor = np.append(False, mark)  # ROOT first
+            edges.append(mark & is_governor[list(sentence.governors)])
         self.indices = indices  # (sentence,)
-        self.sentence = np.repeat(np.arange(len(chosen)), list(map(len, chosen)))  # (word,) its place among `indices`
+        self.sentence = np.repeat(np.arange(len(chosen)), lengths)  # (word,) index in `indices`
         self.governor = np.concatenate([sentence.governors for sentence in chosen])  # 0 is ROOT
         self.relation = np.concatenate([sentence.relations for sentence in chosen])
         self.counted = np.concatenate(marks)  # not punctuation
         self.edge = np.concatenate(edges)  # for UUAS: neither the word nor its governor is punctuation or ROOT
-        self.distance = np.where(self.governor == 0, 0, (self.governor - number).clip(-FARTHEST, FARTHEST))
+        words = np.concatenate([np.arange(1, length + 1) for length in lengths])
+        distance = (self.governor - words).clip(-FARTHEST, FARTHEST)
+        self.distance = np.where(self.governor == 0, 0, distance)
 
     def right(self, guesses: Mapping[int, np.ndarray]) -> np.ndarray:
         """(word,) 1 where the guessed governor is the tree's."""
-        return (np.concatenate([guesses[i] for i in self.indices.tolist()]) == self.governor).astype(float)
+        guessed = np.concatenate([guesses[i] for i in self.indices.tolist()])
+        return (guessed == self.governor).astype(float)
 
 
 @dataclass(frozen=True)
@@ -103,9 +106,9 @@ class Outcome:
 
     name: str
     metric: str
-    right: np.ndarray  # (word,) the share of seeds in which its governor (UUAS: its edge) was found
+    right: np.ndarray  # (word,) share of the seeds with the right governor (UUAS: edge)
     counted: np.ndarray  # (word,)
-    guessed: dict[int, Any]  # by sentence index, governors (UUAS: edges) of the first seed
+    guessed: dict[int, Any]  # of each sentence, governors (UUAS: edges) of the first seed
     parameters: int = 0
     seconds: float = 0.0
 
@@ -115,7 +118,7 @@ class Outcome:
 
     @property
     def with_punctuation(self) -> float:
-        """The share over all words; NaN for UUAS, whose trees have no punctuation."""
+        """The share of all words; NaN for UUAS."""
         return float(self.right.mean()) if self.metric == "UAS" else float("nan")
 
     def interval(self, gold: GoldWords, seed: int) -> list[float]:
@@ -128,20 +131,32 @@ class Outcome:
         return np.percentile(shares, [2.5, 97.5]).tolist()
 
 
+def sentence_record(index: int, sentence: Sentence, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """A sentence with every probe's guesses, as the result stores it."""
+    return {
+        "where": sentence.where,
+        "words": list(sentence.words),
+        "governors": list(sentence.governors),
+        "relations": list(sentence.relations),
+        "guesses": {outcome.name: np.asarray(outcome.guessed[index]).tolist() for outcome in outcomes},
+    }
+
+
 def at_offset(size: int, offset: int) -> np.ndarray:
-    """(word,) min(max(p + offset, 0), size) for the word at position p, 0 being ROOT, as for dependency heads."""
+    """(word,) governors at an offset within the sentence, 0 being ROOT, as for dependency heads."""
     return (np.arange(1, size + 1) + offset).clip(0, size)
 
 
 def best_offset(sentences: Sequence[Sentence]) -> int:
     """The offset that is right most often, punctuation left out; the first of equals."""
     gold = [np.where(not_punctuation(each), each.governors, -1) for each in sentences]
-    return max(OFFSETS, key=lambda offset: sum((at_offset(len(each), offset) == each).sum() for each in gold))
+    right = [sum((at_offset(len(each), offset) == each).sum() for each in gold) for offset in OFFSETS]
+    return OFFSETS[int(np.argmax(right))]
 
 
 @torch.no_grad()
 def guesses(probe: Probe, data: Data, progress: Progress) -> dict[int, np.ndarray]:
-    """Index of a sentence -> (word,) the governor of every word that the probe finds likeliest, 0 being ROOT."""
+    """Index of a sentence -> (word,) the likeliest governors, 0 being ROOT."""
     trees: dict[int, np.ndarray] = {}
     for group, rows in data.parts():
         likeliest = probe(data.take((group, rows))).log_softmax(-1).argmax(-1).cpu().numpy()

@@ -1,7 +1,7 @@
-"""The structural probe (Hewitt and Manning 2019), on all layers in one training; Table 3's last row. A linear map B,
-under which squared distances fit distances in the tree: the L1 loss over pairs of words, per sentence divided by n^2.
-Scored as UUAS: edges of the minimum spanning tree over the words that are not punctuation."""
+"""The structural probe (Hewitt and Manning 2019), a linear map of each layer's states under which squared distances fit
+distances in the tree. Scored by the edges of minimum spanning trees without punctuation (UUAS; Table 3's last row)."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -33,8 +33,7 @@ def tree_distances(governors: Sequence[int]) -> np.ndarray:
 def word_states(
     model: AttentionModel, sentences: Sequence[EncodedSentence], progress: Progress, batch_tokens: int | None
 ) -> list[np.ndarray]:
-    """Hidden states of every word from one pass of the model: by sentence, (layer, n, dimension) float16, the mean over
-    a word's pieces, embeddings first as layer 0."""
+    """(layer, n, dimension) float16 states of each sentence's words, means over pieces; embeddings are layer 0."""
     size = model.encoder.config.hidden_size
     arrays = scratch_arrays([(model.layers + 1, len(each.sentence), size) for each in sentences], "hidden states")
     progress.start("Reading hidden states", len(sentences), "sentences")
@@ -51,7 +50,7 @@ def word_states(
 
 
 class StructuralProbe(nn.Module):
-    """A B of every layer's own: `maps` (layer, dimension, rank)."""
+    """A linear map of each layer: `maps` (layer, dimension, rank)."""
 
     def __init__(self, layers: int, dimension: int, rank: int, seed: int) -> None:
         super().__init__()
@@ -79,8 +78,7 @@ def fit(
     schedule: Schedule,
     progress: Progress,
 ) -> list[float]:
-    """Adam over minibatches of sentences of one length; layers do not influence each other, and each keeps the epoch
-    with its lowest validation loss. Training stops when no layer has improved for `patience` epochs."""
+    """Adam over minibatches of sentences of one length. Layers do not influence each other, see `Best`."""
     parts = _minibatches(states, train)
     held_out = _minibatches(states, validation)
     total = sum(map(len, parts))
@@ -110,10 +108,10 @@ def fit(
 
 def _minibatches(states: Sequence[np.ndarray], chosen: np.ndarray) -> list[list[int]]:
     """Sentences of one length together; those of one word have no distances to learn."""
-    by_length: dict[int, list[int]] = {}
+    by_length = defaultdict[int, list[int]](list)
     for i in chosen.tolist():
-        if states[i].shape[1] > 1:
-            by_length.setdefault(states[i].shape[1], []).append(i)
+        by_length[states[i].shape[1]].append(i)
+    by_length.pop(1, None)
     return [group[k : k + SENTENCES] for group in by_length.values() for k in range(0, len(group), SENTENCES)]
 
 

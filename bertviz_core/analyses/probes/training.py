@@ -1,5 +1,4 @@
-"""Fitting a probe: L-BFGS over everything at once, or Adam over minibatches of sentences of one length. Fits return the
-losses on the validation part, after which they stop."""
+"""Fitting a probe by L-BFGS or by Adam; fits return the validation losses, by which they stop."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -139,8 +138,7 @@ def run_epochs(
     progress: Progress,
     name: str,
 ) -> list[float]:
-    """Train by Adam; the probe is left with the parameters of the lowest validation loss, see `Best`. `step` gives a
-    minibatch's loss to minimize, and its share of the epoch's loss; `validate` the validation loss."""
+    """Train by Adam. `step` returns a minibatch's loss to minimize, and its share of the epoch's loss."""
     best = Best(probe, schedule.patience)
     losses = list[float]()
     rng = np.random.default_rng(schedule.seed)
@@ -168,8 +166,8 @@ def run_epochs(
 
 
 class Best:
-    """The parameters with the lowest validation loss so far; without validation (NaN), the last. Where there is a loss
-    for each first index of the parameters (a layer's), each keeps its own best."""
+    """The parameters with the lowest validation loss so far; without validation (NaN), the last. With losses by layer,
+    the parameters' first axis, each layer has its own best."""
 
     def __init__(self, probe: nn.Module, patience: int) -> None:
         self.probe = probe
