@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.metadata import version
-from itertools import repeat
 from typing import Any
 
 from bertviz_core.analyses import runtime_estimate
@@ -46,12 +45,13 @@ def compute_pass(
     together: list[Request], store: Store | None, runner: "LocalRunner", progress: Progress
 ) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
-    started, first = time.monotonic(), together[0]
+    started = time.monotonic()
+    first = together[0]
     analysis = ANALYSES[first.analysis]
     first.settings.check(first.checkpoint.max_length)
     for request in together:
         check_model(request)
-    model = runner.start(together, progress)  # its description if workers hold it
+    model = runner.start(together, progress)  # without weights if workers have loaded it
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
     examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
@@ -68,10 +68,10 @@ def compute_pass(
             raise
     totals = chunked.totals if chunked else [_run_whole(first, corpus, model, runner, progress)]
     progress.start("Writing the results")
-    results = [
-        ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
-        for request, total in zip(together, totals, strict=True)
-    ]
+    results = []
+    for request, total in zip(together, totals, strict=True):
+        provenance = _provenance(request, model, corpus.reading, total)
+        results.append(ANALYSES[request.analysis].finish(total, examples, provenance))
     if store:
         for request, result in zip(together, results, strict=True):
             store.put(request.key(), result.to_bytes())
@@ -85,7 +85,7 @@ def compute_pass(
 def _run_whole(
     request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
 ) -> Any:
-    """The accumulator of an analysis that is no sum over chunks: it gets all inputs, and passes over them in parts."""
+    """The accumulator of an analysis that is no sum over chunks, after its `run` over all inputs."""
     analysis = ANALYSES[request.analysis]
     inputs = []
     for example in corpus:
@@ -106,8 +106,9 @@ def _run_whole(
     return total
 
 
-def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, reading: Reading, total: Any) -> dict[str, Any]:
     checkpoint = request.checkpoint
+    skipped = [reading.skipped, *([total.skipped] if hasattr(total, "skipped") else [])]
     others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
         "analysis": request.analysis,
@@ -123,7 +124,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading) -> di
         },
         "corpus": {"name": request.source.name, "digest": request.source.digest, "bytes": request.source.size},
         **reading.counts,
-        "skipped": reading.skipped.to_json(),
+        "skipped": [entry for part in skipped for entry in part.to_json()],
         "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": others} if others else {}),
@@ -177,7 +178,7 @@ class LocalRunner(ExitStack):
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks one after another, by the model or by what a staged analysis makes of it."""
+        """Compute chunks one after another."""
         model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
-        options = map(repeat, (model, requests, progress, self.execution.batch_tokens))
-        return map(compute_chunk, chunks, *options)
+        for chunk in chunks:
+            yield compute_chunk(chunk, model, requests, progress, self.execution.batch_tokens)

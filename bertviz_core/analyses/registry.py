@@ -32,13 +32,14 @@ CLASSES: tuple[type[Analysis], ...] = (
     InductionAnalysis,
 )
 BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
-EXAMPLES: dict[Kind, type[Examples[Encoded]]] = {  # what reads corpora of a kind as encoded examples
+EXAMPLES: dict[Kind, type[Examples[Encoded]]] = {  # the reader of corpora of each kind
     "text": Segments,
     "treebank": Sentences,
     "coreference": Windows,
     "random": RandomSequences,
 }
 ENTRY_POINT = "bertviz_core.analyses"
+# Names that an installed analysis cannot have
 PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
 COMMANDS = ("overview", "compare", "emergence", "attention", "segments", "extract", "treebank", "store", "report")
 log = logging.getLogger(__name__)
@@ -71,6 +72,6 @@ def label(quantity: str) -> str:
 
 
 def findings(results: Results, base: int = 1) -> list[Finding]:
-    """Every finding on one model's results, also on those that are missing, by section of the paper, others last."""
+    """Every finding on one model's results, including missing ones, by section of the paper, others last."""
     listed = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
     return sorted(listed, key=lambda finding: finding.section or "beyond")

@@ -1,4 +1,4 @@
-"""Changes without heads, summed over a corpus, and the words whose loss rises most."""
+"""Changes without heads, summed over a corpus; and the words whose loss rises most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ class Changes:
 
 
 class HeadChanges(GradientAverages):
-    """Segment averages of the changes without each head, what the whole model predicts, and the TOP words of each head
-    by the change of their loss; of equal ones the first in the corpus."""
+    """Segment averages of the changes without each head, and the TOP words of each head by the change of their loss, of
+    equal ones the first in the corpus."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -63,8 +63,8 @@ class HeadChanges(GradientAverages):
         position_ids = whole[..., 1].long()
         ids = whole[..., 2:5].long().cpu().numpy()
         vocabulary = np.unique(ids)
-        contexts = {}
         by_number = {example.number: example for example in examples}
+        contexts = {}
         for position_id in position_ids[known].unique().tolist():
             number, position = divmod(position_id, MAX_POSITIONS)
             contexts[f"{number}:{position}"] = _context(by_number[number], position, targets, tokens)

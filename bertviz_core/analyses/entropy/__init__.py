@@ -1,5 +1,6 @@
 """Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,10 +19,8 @@ COLUMNS = (
     averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=plotting.CLS),
     averaged_column("max_weight", "largest weight of a row"),
 )
-LABELS = {"uniform": "entropy of uniform attention, nats"}
 PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles
 BROAD = 0.1  # the largest weight of a broad head's rows
-EARLY = 1 / 3  # of the layers
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,10 @@ class Entropy(HeadAverages):
 
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
-    shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result.present]
-    panels = [[column.series(result)] for column in shown]
-    titles = [PANELS[column.quantity] for column in shown]
-    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(shown), gap=0.12)
+    series = [column.series(result) for column in COLUMNS if column.read(result) is not None]
+    panels = [[each] for each in series if each.key in PANELS]
+    titles = [PANELS[each.key] for each in series if each.key in PANELS]
+    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(panels), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
     note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}
@@ -54,15 +53,15 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
     largest = result["max_weight"]
-    early = largest[: max(1, round(EARLY * len(largest)))]
+    early = largest[: max(1, round(len(largest) / 3))]
     head = highest(-early)
-    half = result.interval("max_weight")
+    half = 100 * result.interval("max_weight")[head]
     last = len(early) - 1 + base
     layers = f"layers {base} to {last}" if last > base else f"layer {base}"
     return Answer(
-        decide(head_intervals(result, "max_weight", early.size).negative().at(head), -BROAD),
+        decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head],
         f"Of {layers} head {head.label(base)} is the broadest: its largest weight is "
-        f"{largest[head]:.1%} ± {half_width(100 * half[head], '.2f')} percentage points on average, its entropy "
+        f"{largest[head]:.1%} ± {half_width(half, '.2f')} percentage points on average, its entropy "
         f"{result['entropy'][head]:.2f} nats, where uniform attention would have {result.uniform:.2f}.",
         head,
         "max_weight",
@@ -91,7 +90,7 @@ class EntropyAnalysis(Analysis):
     icon = ":material/blur_on:"
     result_class = Entropy
     columns = COLUMNS
-    labels = LABELS
+    labels: Mapping[str, str] = {"uniform": "entropy of uniform attention, nats"}
     statements = (
         Statement(
             "broad",

@@ -1,4 +1,4 @@
-"""The quantities of surface patterns, shares of attention or of norms from 0 to 1, their columns, and Figure 2."""
+"""The quantities of surface patterns, shares of attention or of norms; their columns, and Figure 2."""
 
 import plotly.graph_objects as go
 
@@ -45,15 +45,15 @@ def paper_figure(
     result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: int = len(PANELS)
 ) -> go.Figure:
     """The first panels of Figure 2, without those that have no data; the layer means of `beside` are dashed lines."""
-    drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
-    shown = {title: [key for key in keys if key in drawn] for title, keys in list(PANELS.items())[:panels]}
+    drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result]
+    shown = {title: [key for key in PANELS[title] if key in drawn] for title in list(PANELS)[:panels]}
     shown = {title: keys for title, keys in shown.items() if keys}
     series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in shown.values()]
     figure = plotting.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)
     if beside is not None:
         for row, keys in enumerate(shown.values(), start=1):
-            for key in (key for key in keys if key in beside.present):
-                plotting.add_means(figure, BY_QUANTITY[key].series(beside), row, base, dash="dash")
+            for column in (BY_QUANTITY[key] for key in keys if key in beside):
+                plotting.add_means(figure, column.series(beside), row, base, dash="dash")
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_maps(beside)}"
         figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)
