@@ -66,10 +66,8 @@ class Analysis:
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
-        """Measure one layer of a batch, a LayerAttention (or LayerGradient).
-
-        Returns a tensor (batch, head, quantity), NaN where an input has no such value.
-        """
+        """(batch, head, quantity) tensor from one layer of a batch, a LayerAttention or LayerGradient; NaN where an
+        input has no such value."""
         return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
@@ -146,7 +144,6 @@ class Analysis:
 
     @property
     def control_key(self) -> str:
-        """Address parameter of the quantity that the page's map shows."""
         return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:

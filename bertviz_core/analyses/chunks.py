@@ -22,7 +22,6 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import CorpusReading, cut
 
 WORK = "work/chunks/"  # and the keys of requests, a + between them: the sums of a pass, in the store
-WORK_DAYS = 30  # for which unfinished sums are kept
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
 Chunk = tuple[int, list[Encoded]]  # number, from 0, and examples
@@ -45,13 +44,7 @@ def compute_chunk(
 
 
 class ChunkedPass:
-    """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk.
-
-    Attributes:
-        totals: Sums over the first `done` chunks, merged in the order of the corpus.
-        waiting: Sums over later chunks by number, without their details.
-        work: What the rounding of sums depends on: device, tokens per batch and per chunk.
-    """
+    """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk."""
 
     def __init__(
         self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
@@ -60,11 +53,11 @@ class ChunkedPass:
         self.corpus = corpus
         self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
-        self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"
+        self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # what the rounding of sums depends on
         shapes = model if model.encoder is not None else replace(model, device="cpu")
         self.totals: list[Accumulator] = [ANALYSES[each.analysis].accumulator(shapes, each) for each in requests]
-        self.done = 0
-        self.waiting: dict[int, list[Accumulator]] = {}
+        self.done = 0  # number of chunks, from the first, that are merged into `totals`
+        self.waiting: dict[int, list[Accumulator]] = {}  # sums of later chunks by number, without their details
         self.sizes: list[int] = []  # of the chunks that have been read, in examples
         self._saved = time.monotonic()
         self._cost = 0.0
@@ -113,8 +106,8 @@ class ChunkedPass:
         for name, accumulators in [("total", self.totals), *self.waiting.items()]:
             for request, sums in zip(self.requests, accumulators, strict=True):
                 state[f"{name}/{request.key()}"] = sums.to_bytes()
-        # A single entry, since a job may be killed at any moment.
-        self._write(self._name, pack(state, share=share, work=self.work), WORK_DAYS * DAY)
+        # A single entry, since a job may be killed at any moment; it expires after 30 days.
+        self._write(self._name, pack(state, share=share, work=self.work), 30 * DAY)
         self._saved = time.monotonic()
         self._is_changed = False
         self._cost = self._saved - started

@@ -61,13 +61,13 @@ class HeadAverages(Result):
     @property
     def absence(self) -> str:
         """What the inputs lack, as a sentence; empty where all quantities are present."""
-        absent = set(self.quantities) - set(self.present)
-        endings = {name.rpartition("_")[2] for name in absent}
-        tokens = [f"no [{token}]" for token in ("CLS", "SEP") if token.lower() in endings]
-        parts = [f"The inputs have {' and '.join(tokens)}"] if tokens else []
+        absent = {name.rpartition("_")[2] for name in self.quantities if name not in self.present}
+        tokens = [f"no [{token}]" for token in ("CLS", "SEP") if token.lower() in absent]
+        parts = [f"the inputs have {' and '.join(tokens)}"] if tokens else []
         if "next" in absent:
-            parts.append("no token sees the next one" if parts else "No token sees the next one")
-        return f"{', and '.join(parts)}: what needs that is absent, not zero." if parts else ""
+            parts.append("no token sees the next one")
+        text = f"{', and '.join(parts)}: what needs that is absent, not zero."
+        return text[0].upper() + text[1:] if parts else ""
 
     @property
     def notes(self) -> list[str]:
@@ -154,7 +154,6 @@ class HeadColumn:
         return value_map(values, base=base, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
     def _text(self, value: float, half: float) -> str:
-        """A value with half its 95% interval."""
         return f"{self.text(value)} ± {half_width(half, '.1%' if self.percent else '.1g')}"
 
 

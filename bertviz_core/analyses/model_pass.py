@@ -57,21 +57,27 @@ def compute_pass(
     examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
     corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
-    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-    chunked = ChunkedPass(together, corpus, model, store, rounding) if analysis.chunked else None
-    if chunked:
+    chunked = None
+    if analysis.chunked:
+        batch_tokens = runner.execution.batch_tokens or model.batch_tokens
+        rounding = f"{model.device}, batches of {batch_tokens} tokens"
+        chunked = ChunkedPass(together, corpus, model, store, rounding)
         try:
             for number, parts in runner.map(together, chunked.missing(progress), progress):
                 chunked.take(number, parts)
         except BaseException:
             chunked.save()
             raise
-    totals = chunked.totals if chunked else [_run_whole(first, corpus, model, runner, progress)]
+        totals = chunked.totals
+    else:
+        totals = [_run_whole(first, corpus, model, runner, progress)]
     progress.start("Writing the results")
-    results = []
-    for request, total in zip(together, totals, strict=True):
-        provenance = _provenance(request, model, corpus.reading, total)
-        results.append(ANALYSES[request.analysis].finish(total, examples, provenance))
+    if hasattr(totals[0], "skipped"):
+        corpus.reading.skipped.merge(totals[0].skipped)
+    results = [
+        ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
+        for request, total in zip(together, totals, strict=True)
+    ]
     if store:
         for request, result in zip(together, results, strict=True):
             store.put(request.key(), result.to_bytes())
@@ -106,9 +112,8 @@ def _run_whole(
     return total
 
 
-def _provenance(request: Request, model: AttentionModel, reading: Reading, total: Any) -> dict[str, Any]:
+def _provenance(request: Request, model: AttentionModel, reading: Reading) -> dict[str, Any]:
     checkpoint = request.checkpoint
-    skipped = [reading.skipped, *([total.skipped] if hasattr(total, "skipped") else [])]
     others = {role: {"name": source.name, "digest": source.digest} for role, source in request.others.items()}
     return {
         "analysis": request.analysis,
@@ -124,7 +129,7 @@ def _provenance(request: Request, model: AttentionModel, reading: Reading, total
         },
         "corpus": {"name": request.source.name, "digest": request.source.digest, "bytes": request.source.size},
         **reading.counts,
-        "skipped": [entry for part in skipped for entry in part.to_json()],
+        "skipped": reading.skipped.to_json(),
         "settings": request.settings.to_json(),
         "options": request.options,
         **({"others": others} if others else {}),
@@ -171,14 +176,12 @@ class LocalRunner(ExitStack):
         self._load = load or last_model_loader()
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
-        """Begin a pass; returns its model."""
         progress.start("Loading the model")
         vars(self).pop("model", None)  # never two at once
         self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks one after another."""
         model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
         for chunk in chunks:
             yield compute_chunk(chunk, model, requests, progress, self.execution.batch_tokens)

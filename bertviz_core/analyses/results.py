@@ -21,10 +21,8 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Result:
-    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how.
-
-    Tables and figures show its `default_view`: itself, unless it has several views.
-    """
+    """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how. Tables and
+    figures show its `default_view`: itself, unless it has several views."""
 
     analysis: ClassVar[str]
     provenance: dict[str, Any]
@@ -173,9 +171,9 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     def safe(cell: Any) -> Any:
         return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
-    texts = frame.select_dtypes(exclude=["number", "bool"]).columns
-    columns = {name: frame[name].astype(object).map(safe) for name in texts}
-    return frame.assign(**columns).rename(columns=safe).to_csv(index=False).encode("utf-8", "replace")
+    texts = frame.select_dtypes(exclude=["number", "bool"]).astype(object).map(safe)
+    escaped = frame.assign(**texts.to_dict("series")).rename(columns=safe)
+    return escaped.to_csv(index=False).encode("utf-8", "replace")
 
 
 def to_lists(array: np.ndarray) -> Any:

@@ -134,7 +134,6 @@ def groups_figure(result: Ablation) -> go.Figure:
 
 
 def group_name(group: dict[str, Any]) -> str:
-    """Display name of a group."""
     name: str = group["name"]
     return BEHAVIORS[name][-1] if name in BEHAVIORS else name
 

@@ -51,8 +51,9 @@ class HeadChanges(GradientAverages):
 
     def _keep_words(self, layers: slice, fields: Tensor) -> None:
         both = torch.cat([self.worst[layers], fields.double()], 2)
-        for field, descending in ((1, False), (0, True)):  # by position_id, then stably by change
-            order = both[..., field].sort(dim=-1, descending=descending, stable=True).indices
+        for field, descending in (("position_id", False), ("change", True)):
+            values = both[..., FIELDS.index(field)]
+            order = values.argsort(dim=-1, descending=descending, stable=True)
             both = both.gather(2, order[..., None].expand_as(both))
         self.worst[layers] = both[:, :, :TOP]
 

@@ -181,7 +181,6 @@ accumulator = AblationRun
 
 
 def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
-    """The result of an ablation from what its passes measured."""
     fields = run.heads.fields(segments)
     averages = run.sets.result()
     curve = len(run.removals) - 1

@@ -187,8 +187,6 @@ THRESHOLD = Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recompute
 
 @dataclass(frozen=True)
 class ClusteringView(View):
-    """How the divergences are embedded and the heads labeled."""
-
     root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
     threshold: Annotated[list[str] | None, THRESHOLD] = None
 

@@ -105,7 +105,7 @@ class Clustering(Result):
 
     @property
     def unit(self) -> str:
-        """Of a divergence on axes and in tables."""
+        """Unit of divergences."""
         return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
@@ -132,7 +132,7 @@ class Clustering(Result):
     @property
     def layers(self) -> np.ndarray:
         """(head,) the layer of each head."""
-        return np.repeat(np.arange(self.shape[0]), self.shape[1])
+        return np.indices(self.shape)[0].reshape(-1)
 
     @property
     def closeness(self) -> float:
@@ -169,9 +169,8 @@ class Clustering(Result):
         columns = {"head": names[first], "other": names[second], "divergence": self.divergence[first, second]}
         return {"pairs": pd.DataFrame(columns)}
 
-    def to_frame(self, base: int = 1) -> pd.DataFrame:
-        """A row for each head; the labels of the nearest ones count from `base`."""
-        near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
+    def to_frame(self) -> pd.DataFrame:
+        near = [" ".join(other.label() for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
         columns = {
             "behavior": self.behaviors,
             "x": self.embedding[:, 0].reshape(self.shape),
