@@ -123,6 +123,7 @@ class SegmentAverages:
     summed: tuple[str, ...] = ("sums",)  # names of the attributes that a merge adds up
 
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
+        self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device)
         self.quantities = tuple(quantities)
         self.measure = measure
         self.device = device
@@ -134,8 +135,7 @@ class SegmentAverages:
         self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
 
     def new_empty(self) -> Self:
-        layers, heads = self.top.shape[:2]
-        return type(self)(self.quantities, self.measure, layers, heads, self.device)
+        return type(self)(*self.arguments)
 
     def update(self, batch: Batch, layer: Any) -> None:
         self.examples |= {example.number: example for example in batch.examples}

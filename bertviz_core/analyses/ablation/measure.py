@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,14 +29,7 @@ from bertviz_core.models.word_loss import Predictions, label, targets_of
 
 DRAWS = 5  # sets of random heads beside each group
 POINTS = 20  # of the curve
-Observe = Callable[[Any], None]
-
-
-class Group(NamedTuple):
-    """Heads that are switched off together."""
-
-    name: str
-    sets: list[np.ndarray]  # (layer, head) bool: the group; then as many random heads of its layers, if others exist
+Observe = Callable[[Changes], None]
 
 
 class AblationRun:
@@ -62,7 +55,7 @@ class AblationRun:
         self._stream("Switching off each head", work, self.heads, self._each_head)
         self.removals = removals(self.heads.result()["mean"][0])
         self.groups = groups(labels, self.request.settings.seed)
-        of_groups = [heads for group in self.groups for heads in group.sets]
+        of_groups = [heads for sets in self.groups.values() for heads in sets]
         sets = torch.from_numpy(np.stack(self.removals[1:] + of_groups)).to(self.model.device)  # (set, layer, head)
         self.sets = SegmentAverages(("loss_change",), self.heads.measure, 1, len(sets), self.model.device)
         work = int((layers - _lowest_layer(sets)).sum())
@@ -154,17 +147,17 @@ def _lowest_layer(sets: Tensor) -> Tensor:
     return sets.any(-1).int().argmax(-1)
 
 
-def groups(labels: np.ndarray, seed: int) -> list[Group]:
-    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer."""
-    named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
+def groups(labels: np.ndarray, seed: int) -> dict[str, list[np.ndarray]]:
+    """The heads (layer, head) bool of each behavior of `labels` (layer, head), and of each layer; then draws of as many
+    random heads of the same layers, unless the group is all of these."""
+    groups = {name: [labels == name] for name in BEHAVIORS if name != OTHER and (labels == name).any()}
     layer_of = np.indices(labels.shape)[0]
-    named += [(f"layer {layer + 1}", layer_of == layer) for layer in range(len(labels))]
-    groups = []
-    for index, (name, heads) in enumerate(named):
-        counts = heads.sum(1)
-        order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *heads.shape)).argsort(-1)
-        whole_layers = set(counts.tolist()) <= {0, heads.shape[1]}
-        groups.append(Group(name, [heads, *([] if whole_layers else order < counts[None, :, None])]))
+    groups |= {f"layer {layer + 1}": [layer_of == layer] for layer in range(len(labels))}
+    for index, sets in enumerate(groups.values()):
+        counts = sets[0].sum(1, keepdims=True)  # (layer, 1)
+        order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *labels.shape)).argsort(-1)
+        if not np.isin(counts, (0, labels.shape[1])).all():
+            sets.extend(order < counts)
     return groups
 
 
@@ -188,19 +181,19 @@ def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> 
     interval = (t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]).tolist()
     records = []
     first = curve  # set of the next group
-    for group in run.groups:
-        draws = change[first + 1 : first + len(group.sets)]
+    for name, sets in run.groups.items():
+        draws = change[first + 1 : first + len(sets)]
         records.append(
             {
-                "name": group.name,
-                "heads": [Head(*at).label() for at in np.argwhere(group.sets[0]).tolist()],
+                "name": name,
+                "heads": [Head(*at).label() for at in np.argwhere(sets[0]).tolist()],
                 "loss_change": change[first],
                 "interval": None if np.isnan(interval[first]) else interval[first],
                 "random_loss_change": float(np.mean(draws)) if draws else None,
                 "random_draws": draws,
             }
         )
-        first += len(group.sets)
+        first += len(sets)
     return Ablation(
         provenance=provenance,
         **fields,

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -55,14 +55,12 @@ class DivergenceSums(SegmentAverages):
 
     def __init__(self, smoothed: bool, *args: Any) -> None:
         super().__init__(*args)
+        self.arguments = (smoothed, *args)
         self.smoothed = smoothed
         self.tokens = 0
         layers, heads = self.top.shape[:2]
         self.divergence = torch.zeros(layers * heads, layers * heads, dtype=torch.float64, device=self.device)
         self.maps: Tensor | None = None  # (head, position) of the batch in progress
-
-    def new_empty(self) -> Self:
-        return type(self)(self.smoothed, self.quantities, self.measure, *self.top.shape[:2], self.device)
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
         super().update(batch, layer)

@@ -1,6 +1,5 @@
 """Entropy: how broadly each head attends (section 3.3; Figure 4)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,6 +18,7 @@ COLUMNS = (
     averaged_column("from_cls", "entropy from [CLS], nats", name="[CLS] alone", marker=plotting.CLS),
     averaged_column("max_weight", "largest weight of a row"),
 )
+LABELS = {"uniform": "entropy of uniform attention, nats"}
 PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles
 BROAD = 0.1  # the largest weight of a broad head's rows
 
@@ -90,7 +90,7 @@ class EntropyAnalysis(Analysis):
     icon = ":material/blur_on:"
     result_class = Entropy
     columns = COLUMNS
-    labels: Mapping[str, str] = {"uniform": "entropy of uniform attention, nats"}
+    labels = LABELS
     statements = (
         Statement(
             "broad",
