@@ -28,9 +28,8 @@ class DocumentSums:
 
     def __init__(self, moments: Callable[[np.ndarray], np.ndarray], layers: int, *shape: int) -> None:
         self.moments = moments
-        # Incomplete documents: their numbers (document,) and sums (document, layer, ...)
-        self.numbers = np.zeros(0, dtype=np.int64)
-        self.sums = np.zeros((0, layers, *shape))
+        self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
+        self.sums = np.zeros((0, layers, *shape))  # (document, layer, ...) of the incomplete ones
         self.total = self._moments(self.sums)  # (layer, ...) of the complete documents
         # For each layer and batch of an unfinished chunk: documents (segment,) and rows (segment, ...)
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
@@ -72,14 +71,12 @@ class DocumentSums:
         ends = np.unique([documents.min(), documents.max()])
         sums = np.zeros((len(ends), *self.sums.shape[1:]))
         for layer, rows in enumerate(self.rows):
-            if rows:
-                documents = np.concatenate([numbers for numbers, _ in rows])
-                values = torch.cat([each for _, each in rows]).cpu().numpy()
-                numbers, layer_sums = _sum_by_number(documents, values.astype(np.float64))
-                is_end = np.isin(numbers, ends)
-                at = np.searchsorted(ends, numbers[is_end])
-                sums[at, layer] = layer_sums[is_end]
-                self.total[layer] += self.moments(layer_sums[~is_end])
+            documents = np.concatenate([numbers for numbers, _ in rows])
+            values = torch.cat([each for _, each in rows]).cpu().numpy()
+            numbers, layer_sums = _sum_by_number(documents, values.astype(np.float64))
+            is_end = np.isin(numbers, ends)
+            sums[np.searchsorted(ends, numbers[is_end]), layer] = layer_sums[is_end]
+            self.total[layer] += self.moments(layer_sums[~is_end])
         self.rows = [[] for _ in self.rows]
         self._join(np.concatenate([self.numbers, ends]), np.concatenate([self.sums, sums]))
 
@@ -180,10 +177,8 @@ class SegmentAverages:
 
     def restore(self, state: dict[str, Any]) -> None:
         for name in (*self.summed, "top_values", "top"):
-            value = state[name]
-            if isinstance(value, np.ndarray):
-                value = torch.from_numpy(value).to(self.device)
-            setattr(self, name, value)
+            is_array = isinstance(state[name], np.ndarray)
+            setattr(self, name, torch.from_numpy(state[name]).to(self.device) if is_array else state[name])
         self.documents.restore(state["documents"])
         for number, where, listed in state["examples"]:
             ids = np.array(listed, dtype=np.int64)

@@ -67,8 +67,7 @@ ANALYSES = _all()
 
 def label(quantity: str) -> str:
     """Name on the screen of a quantity of surface patterns or entropy, which several analyses show."""
-    labels = (ANALYSES[name].label(quantity) for name in ("surface_patterns", "entropy"))
-    return next((text for text in labels if text != quantity), quantity)
+    return ANALYSES["entropy"].label(ANALYSES["surface_patterns"].label(quantity))
 
 
 def findings(results: Results, base: int = 1) -> list[Finding]:

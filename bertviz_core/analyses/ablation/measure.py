@@ -112,11 +112,11 @@ class AblationRun:
             heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool, device=labels.device)
             heads[:, layer].fill_diagonal_(True)
             without = list(self._without(shown, labels, whole, heads, mean=self.mean))
-            output = torch.stack([change_of(whole.predictions, after) for after in without])
             to_sink = self._without(shown, labels, whole, heads, keys=keys)
-            attention = torch.stack([change_of(whole.predictions, after) for after in to_sink])
-            attention = attention.where(has_sink, torch.nan)
-            values = torch.cat([output, attention, whole.estimates[layer].T[..., None]], -1)  # (head, batch, quantity)
+            output = change_of(whole.predictions, without)
+            attention = change_of(whole.predictions, to_sink).where(has_sink, torch.nan)
+            estimate = whole.estimates[layer].T[..., None]
+            values = torch.cat([output, attention, estimate], -1)  # (head, batch, quantity)
             words = words_of(batch, labels, self.targets.shift, whole.predictions, without)
             observe(Changes(layer, values.transpose(0, 1), words, whole.predictions))
 
@@ -126,9 +126,9 @@ class AblationRun:
         first = _lowest_layer(sets)
         change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
         for layer in first.unique().tolist():
-            which = (first == layer).nonzero()[:, 0]
-            for at, after in zip(which, self._without(shown, labels, whole, sets[which], mean=self.mean), strict=True):
-                change[:, at] = change_of(whole.predictions, after)[:, :1]
+            at = first == layer
+            without = self._without(shown, labels, whole, sets[at], mean=self.mean)
+            change[:, at] = change_of(whole.predictions, without)[..., :1].transpose(0, 1)
         observe(Changes(0, change))
 
     def _without(

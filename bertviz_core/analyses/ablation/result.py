@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,17 +16,13 @@ from bertviz_core.heads import Head, all_heads, highest
 from bertviz_core.plotting import BROAD, SEP
 
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
+_change = partial(averaged_column, signed=True)
+_right_change = partial(_change, percent=True, overview=False)
 COLUMNS = (
-    averaged_column("loss_change", "loss change, head removed, nats", signed=True),
-    averaged_column("right_change", "change in right guesses, head removed", percent=True, overview=False, signed=True),
-    averaged_column("to_sink_loss_change", "loss change, sink attention removed, nats", marker=SEP, signed=True),
-    averaged_column(
-        "to_sink_right_change",
-        "change in right guesses, sink attention removed",
-        percent=True,
-        overview=False,
-        signed=True,
-    ),
+    _change("loss_change", "loss change, head removed, nats"),
+    _right_change("right_change", "change in right guesses, head removed"),
+    _change("to_sink_loss_change", "loss change, sink attention removed, nats", marker=SEP),
+    _right_change("to_sink_right_change", "change in right guesses, sink attention removed"),
     averaged_column("gradient_estimate", "gradient estimate, nats", marker=BROAD),
 )
 GUESSES = ("original", "before", "after")  # of `word_ids`

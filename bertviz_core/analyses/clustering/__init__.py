@@ -227,9 +227,7 @@ class ClusteringAnalysis(Analysis):
             "Heads with the same behavior form clusters.",
             "The mean divergence of two heads with the same behavior is below that of two with different ones by more "
             f"than in 95% of {PERMUTATIONS} permutations of these heads.",
-            lambda result, base: alike(
-                result, result.behaviors.reshape(-1), "with the same behavior", "with different behaviors"
-            ),
+            lambda result, base: alike(result, result.behaviors, "with the same behavior", "with different behaviors"),
         ),
     )
     main_figure = staticmethod(paper_figure)

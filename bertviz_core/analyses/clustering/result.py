@@ -183,6 +183,7 @@ class Clustering(Result):
 def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> Answer:
     """Compare the divergence of two heads with the same label and with different ones, OTHER left out: decided by how
     much smaller the first is than in 95% of the permutations of the labels."""
+    labels = labels.reshape(-1)
     chosen = labels != OTHER
     divergence = result.divergence[np.ix_(chosen, chosen)]
     labels = labels[chosen]

@@ -40,9 +40,9 @@ class Entropy(HeadAverages):
 
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
-    series = [column.series(result) for column in COLUMNS if column.read(result) is not None]
-    panels = [[each] for each in series if each.key in PANELS]
-    titles = [PANELS[each.key] for each in series if each.key in PANELS]
+    shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result]
+    panels = [[column.series(result)] for column in shown]
+    titles = [PANELS[column.quantity] for column in shown]
     figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(panels), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}

@@ -4,7 +4,7 @@ import plotly.graph_objects as go
 
 from bertviz_core import plotting
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
-from bertviz_core.plotting import NEUTRAL, TOKENS, Marker
+from bertviz_core.plotting import CLS, FIRST, NEUTRAL, NEXT, OTHER_TO_SEP, PREVIOUS, PUNCTUATION, SEP, TOKENS, Marker
 
 QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first")
 CLASSES = ("cls", "sep", "punct", "other")
@@ -20,17 +20,15 @@ def _share(quantity: str, where: str, name: str, marker: Marker, overview: bool 
 
 
 COLUMNS = (  # in the order of the page's choice
-    _share("previous", "to the previous token", "the previous token", plotting.PREVIOUS),
-    _share("next", "to the next token", "the next token", plotting.NEXT),
+    _share("previous", "to the previous token", "the previous token", PREVIOUS),
+    _share("next", "to the next token", "the next token", NEXT),
     _share("current", "to the token itself", "the token itself", NEUTRAL),
-    _share("to_cls", "to [CLS]", "[CLS]", plotting.CLS),
-    _share("to_sep", "to [SEP]", "[SEP]", plotting.SEP),
-    _share("to_punct", "to full stops and commas", "full stops and commas", plotting.PUNCTUATION),
-    _share("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", plotting.SEP, overview=False),
-    _share(
-        "other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", plotting.OTHER_TO_SEP, overview=False
-    ),
-    _share("to_first", "from later tokens to the first token", "the first token", plotting.FIRST),
+    _share("to_cls", "to [CLS]", "[CLS]", CLS),
+    _share("to_sep", "to [SEP]", "[SEP]", SEP),
+    _share("to_punct", "to full stops and commas", "full stops and commas", PUNCTUATION),
+    _share("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", SEP, overview=False),
+    _share("other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", OTHER_TO_SEP, overview=False),
+    _share("to_first", "from later tokens to the first token", "the first token", FIRST),
 )
 BY_QUANTITY = {column.quantity: column for column in COLUMNS}
 
