@@ -59,7 +59,9 @@ def with_behavior(labels: np.ndarray) -> int:
 def present(averages: Mapping[str, np.ndarray]) -> list[str]:
     """Those of QUANTITIES that some head has; `to_first` only where the first token is not [CLS]."""
     known = [name for name in QUANTITIES if name in averages and not np.isnan(averages[name]).all()]
-    return [name for name in known if name != "to_first" or "to_cls" not in known]
+    if "to_cls" in known and "to_first" in known:
+        known.remove("to_first")
+    return known
 
 
 def behaviors(

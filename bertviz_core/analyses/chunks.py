@@ -34,10 +34,10 @@ def compute_chunk(
 ) -> tuple[int, list[Accumulator]]:
     """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
     number, examples = chunk
-    analyses = [ANALYSES[request.analysis] for request in requests]
-    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
-    if analyses[0].has_own_pass:
-        analyses[0].run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
+    analysis = ANALYSES[requests[0].analysis]
+    accumulators = [ANALYSES[request.analysis].accumulator(model, request) for request in requests]
+    if analysis.has_own_pass:
+        analysis.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
     else:
         stream.run(model, examples, accumulators, progress, batch_tokens)
     return number, accumulators

@@ -76,12 +76,14 @@ def page(
     indices = np.flatnonzero(confidence >= 0)
     if query.searched:
         indices = listing.having(indices)
-    rank = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))[query.order]
-    ordered = indices[np.argsort(rank[indices], kind="stable")]
-    return len(ordered), listing.entries(ordered[first : None if count is None else first + count].tolist())
+    ranks = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))
+    ordered = indices[np.argsort(ranks[query.order][indices], kind="stable")]
+    end = None if count is None else first + count
+    return len(ordered), listing.entries(ordered[first:end].tolist())
 
 
 def picked(read: Callable[[Skipped], Iterable[Any]], numbers: Iterable[int]) -> Iterator[Any]:
     """The sentences or documents with these numbers, in the order of the corpus, which is read no further."""
     wanted = set(numbers)
-    return islice((item for item in read(Skipped()) if item.number in wanted), len(wanted))
+    items = (item for item in read(Skipped()) if item.number in wanted)
+    return islice(items, len(wanted))

@@ -37,7 +37,8 @@ def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tupl
     total = np.where(n > 0, n, np.nan)
     share = correct / total
     center = (share + z**2 / (2 * total)) / (1 + z**2 / total)
-    half = z / (1 + z**2 / total) * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
+    variance = share * (1 - share) / total + z**2 / (4 * total**2)
+    half = z / (1 + z**2 / total) * np.sqrt(variance)
     # At the ends rounding would leave the unit interval, or exclude the share itself.
     low = np.where(correct == 0, 0.0, np.minimum(center - half, share))
     high = np.where(correct == n, 1.0, np.maximum(center + half, share))

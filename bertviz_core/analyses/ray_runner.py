@@ -174,8 +174,9 @@ def _connect(execution: Execution) -> None:
     """Connect to the cluster, or start one with a CPU for each worker where no address is given."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    own = {"num_cpus": execution.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE}
-    options: dict[str, Any] = {} if execution.ray else own
+    options: dict[str, Any] = {}
+    if not execution.ray:
+        options = {"num_cpus": execution.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE}
     try:
         ray.init(execution.ray or "local", log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:

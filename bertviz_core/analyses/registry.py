@@ -72,5 +72,7 @@ def label(quantity: str) -> str:
 
 def findings(results: Results, base: int = 1) -> list[Finding]:
     """Every finding on one model's results, including missing ones, by section of the paper, others last."""
-    listed = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
+    listed: list[Finding] = []
+    for name, analysis in ANALYSES.items():
+        listed += analysis.findings(results.get(name), base)
     return sorted(listed, key=lambda finding: finding.section or "beyond")

@@ -85,7 +85,7 @@ class Result:
 
     @classmethod
     def has_fields(cls, names: set[str]) -> bool:
-        """Whether a stored result with these fields is of the present form; those with a default may be missing."""
+        """Whether a stored result has the fields of this class; those with a default may be missing."""
         optional = {field.name for field in fields(cls) if field.default is not MISSING}
         return names | optional == {field.name for field in fields(cls)}
 

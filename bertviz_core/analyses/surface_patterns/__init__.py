@@ -92,13 +92,12 @@ def sink(result: HeadAverages, base: int) -> Answer:
 
 def order_of_layers(result: HeadAverages, base: int) -> Answer:
     """Whether the peaks are in order, for every choice of layers that the intervals allow."""
-    peaks = []
+    peaks = [int(result[name].mean(1).argmax()) + base for name in PEAKS]
     candidates = []
     for name in PEAKS:
-        peaks.append(int(result[name].mean(1).argmax()) + base)
         low, high, enough = layer_intervals(result, name, len(PEAKS))
-        known = bool(np.all(enough)) and not np.isnan(low).any()
-        candidates.append(np.flatnonzero(high >= low.max()) if known else np.arange(len(low)))
+        is_known = enough and not np.isnan(low).any()
+        candidates.append(np.flatnonzero(high >= low.max()) if is_known else np.arange(len(low)))
     cls, sep, punct = candidates
     in_order = cls.max() < sep.min() and sep.max() < punct.min()
     possible = any(cls.min() < layer < punct.max() for layer in sep)
@@ -193,7 +192,6 @@ def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) ->
 
 
 def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
-    """How long the vectors of special tokens are, and how their lengths go with the weights that they receive."""
     correlation = norms["norm_correlation"]
     lowest = highest(-correlation)
     means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms}
