@@ -26,12 +26,12 @@ Kind = Literal["text", "treebank", "coreference", "random"]
 class Analysis:
     """An analysis. A subclass declares all that pages, commands, overview and exports show of it.
 
-    Where it is an average of a value over the inputs, it defines `measure`; any other has a `result_class`, and beside
-    it a module `measure` with functions `accumulator` and, where the result is not just averages, `finish`. That module
-    may import torch: it is loaded when something is computed, so that pages of stored results do without.
+    An average of a value over the inputs defines `measure`, as a method or in a module `measure` beside the class. Any
+    other analysis has a `result_class`, and in that module functions `accumulator` and `finish`. The module may import
+    torch: it is loaded when something is computed, so pages of stored results do without.
     """
 
-    # What it is called, and what it reads
+    # Its name and its corpus
     name: str  # the stem of its page, its address, and (with hyphens) its command
     title: str  # of its page, also in the navigation
     summary: str  # one sentence, the help of its command
@@ -42,23 +42,23 @@ class Analysis:
     # What is shown of a result
     view: type[View] = View  # how its command shows a result
     columns: tuple[HeadColumn, ...] = ()  # its quantities of every head
-    quantities: tuple[str, ...] = ()  # what `measure` returns, in its order, where that is more than the columns
-    labels: Mapping[str, str] = {}  # names on the screen of quantities of every head that have no column
+    quantities: tuple[str, ...] = ()  # what `measure` returns, in order, if that is more than the columns
+    labels: Mapping[str, str] = {}  # displayed names of quantities that have no column
     statements: tuple[Statement, ...] = ()  # without any, the highest head of each column is reported
     main_figure: Callable[..., go.Figure] | None = None  # the paper's figure; without it a map of the first column
     more_figures: Callable[..., dict[str, go.Figure]] | None = None  # further figures of its page by title
     latex: Callable[..., str] | None = None  # the paper's table as LaTeX
-    prefix: str | None = None  # of its columns in the exports; its name and an underscore where it is None
-    control: str = ""  # address parameter of the quantity that the page's map shows; from its name where it is empty
+    prefix: str | None = None  # of its columns in the exports; None for its name and an underscore
+    control: str = ""  # address parameter of the quantity on the page's map; from its name if empty
     formula: str = ""  # in LaTeX, for its page
     # How it is computed
     forward_passes: float = 1.0  # its cost; override `cost` if that depends on the model
     overhead: float = 0.0  # additional seconds, independent of the size of the corpus
-    limit: int | None = None  # maximum number of inputs where the settings give none; None for all
-    shared: bool = False  # cheap beside the forward pass: always computed with the others that share it
+    limit: int | None = None  # default maximum number of inputs; None for all
+    shared: bool = False  # so cheap that it is always computed with the others that share its forward pass
     language_model: bool = False  # whether it needs the head that predicts masked words
     has_own_pass: bool = False  # whether `run` replaces a plain forward pass
-    chunked: bool = True  # a sum over the inputs, computed chunk by chunk; otherwise `run` is given all inputs
+    chunked: bool = True  # a sum over inputs, computed chunk by chunk; otherwise `run` gets all inputs
     reads_maps: bool = True  # whether it reads attention maps, so that norms can replace them
 
     @property
@@ -66,8 +66,8 @@ class Analysis:
         return averages_of(self.name)
 
     def measure(self, batch: Batch, layer: Any) -> Any:
-        """Measure one layer of a batch, a LayerAttention (or LayerGradient), by `measure` of the module `measure` or by
-        a method of its own. Returns a tensor (batch, head, quantity), NaN where an input has no such value."""
+        """(batch, head, quantity) tensor from one layer of a batch, a LayerAttention or LayerGradient; NaN where an
+        input has no such value."""
         return self._module.measure(batch, layer)
 
     def accumulator(self, model: AttentionModel, request: Request) -> Any:
@@ -78,50 +78,53 @@ class Analysis:
         quantities = self.quantities or [column.quantity for column in self.columns]
         return SegmentAverages(quantities, self.measure, model.layers, model.heads, model.device)
 
-    def run(self, *given: Any) -> None:
-        """Compute a chunk of an analysis that `has_own_pass`, by `run` of its module `measure`, from model, settings,
-        examples, accumulators, progress and tokens per batch. Where it is not `chunked`, its accumulator has a method
-        `run`, from examples, a function that computes a pass in parts, progress and tokens per batch."""
-        self._module.run(*given)
+    def run(self, *arguments: Any) -> None:
+        """Compute a chunk of an analysis that `has_own_pass`, from model, settings, examples, accumulators, progress
+        and tokens per batch. The accumulator of an analysis that is not `chunked` has a method `run` instead."""
+        self._module.run(*arguments)
 
     def model_of(self, model: AttentionModel, request: Request) -> AttentionModel:
-        """The model that a pass of this request runs on: the given one, or what the module `measure` makes of it."""
-        return self._module.model_of(model, request) if hasattr(self._module, "model_of") else model
+        """The model that a pass of this request runs on: the loaded one, or a variant of it."""
+        if hasattr(self._module, "model_of"):
+            return self._module.model_of(model, request)
+        return model
 
     def finish(self, accumulator: Any, examples: Any, provenance: dict[str, Any]) -> Result:
         """Create the result from the accumulator of a finished pass."""
-        if hasattr(module := self._module, "finish"):
-            return module.finish(accumulator, examples, provenance)
-        values = accumulator.result() | {"texts": accumulator.texts(examples.tokens)}
-        return self.result_class(provenance=provenance, **values)
+        if hasattr(self._module, "finish"):
+            return self._module.finish(accumulator, examples, provenance)
+        return self.result_class(provenance=provenance, **accumulator.fields(examples))
 
     @property
     def _module(self) -> Any:
-        """The module `measure` beside the class; None for a class that measures by methods of its own."""
+        """The module `measure` beside the class; None for a class whose methods measure."""
         if type(self).measure is Analysis.measure and type(self).accumulator is Analysis.accumulator:
             return import_module(f"{type(self).__module__}.measure")
         return None
 
     @property
     def source(self) -> str:
-        """Python code of the measure, for the page: its method, or `measure` of measure.py (or all of that)."""
+        """Python code for the page: of the method or function `measure`, else of all of measure.py."""
         if type(self).measure is not Analysis.measure:
             return dedent(inspect.getsource(type(self).measure))
         own = Path(inspect.getfile(type(self)))
         path = own.with_name("measure.py")
         text = (path if path.exists() else own).read_text(encoding="utf-8")
         _, start, rest = text.partition("\ndef measure(")  # ast.parse may fail in several threads at once
+        if not start:
+            return text
         lines = f"{start}{rest}".lstrip().splitlines(keepends=True)
-        return "".join(inspect.getblock(lines)).rstrip() if start else text
+        return "".join(inspect.getblock(lines)).rstrip()
 
     @property
     def command(self) -> str:
         return self.name.replace("_", "-")
 
     def relevant(self, settings: Settings) -> Settings:
-        """The settings that affect it: without norms if it reads no maps, and with its own limit if they have none."""
+        """The settings that affect it: without norms if it reads no maps, with its limit if they have none."""
         weights: Weights = settings.weights if self.reads_maps else "attention"
-        return replace(settings, weights=weights, limit=self.limit if settings.limit is None else settings.limit)
+        limit = self.limit if settings.limit is None else settings.limit
+        return replace(settings, weights=weights, limit=limit)
 
     def cost(self, checkpoint: Checkpoint) -> float:
         """Number of forward passes that the analysis takes with one model."""
@@ -131,7 +134,7 @@ class Analysis:
         return next(column for column in self.columns if column.quantity == quantity)
 
     def label(self, quantity: str) -> str:
-        """Name of a quantity on the screen: its column's, or that in `labels`; a relation is its own."""
+        """Displayed name of a quantity: its column's, or that in `labels`; otherwise its name itself."""
         names = {column.quantity: column.label for column in self.columns} | dict(self.labels)
         return names.get(quantity, quantity)
 
@@ -141,16 +144,18 @@ class Analysis:
 
     @property
     def control_key(self) -> str:
-        """Address parameter of the quantity that the page's map shows."""
         return self.control or f"{self.name}_quantity"
 
     def export_name(self, quantity: str) -> str:
         """The name of a column in exports of several analyses."""
-        return (f"{self.name}_" if self.prefix is None else self.prefix) + quantity
+        prefix = f"{self.name}_" if self.prefix is None else self.prefix
+        return prefix + quantity
 
     def figure(self, result: Result) -> go.Figure:
         """The paper's figure, or a map of the first column."""
-        return self.main_figure(result.default_view()) if self.main_figure else map_figure(self.columns[0].map(result))
+        if self.main_figure:
+            return self.main_figure(result.default_view())
+        return map_figure(self.columns[0].map(result))
 
     def figures(self, result: Result) -> dict[str, go.Figure]:
         """Every figure of a finished page by its title, the paper's first."""
@@ -161,10 +166,12 @@ class Analysis:
         """The finding of each statement, else of each column; NOT_COMPUTED without a result."""
         if self.statements or result is None:
             return [statement.finding(self.name, self.title, result, base) for statement in self.statements]
-        return [self.column_finding(column, result, base) for column in self.columns if column.read(result) is not None]
+        present = [column for column in self.columns if column.read(result) is not None]
+        return [column_finding(self.name, column, result, base) for column in present]
 
     def column_finding(self, column: HeadColumn, result: Result, base: int = 1) -> Finding:
         """The finding that a page shows beside a column: of the statement about it, or of the column itself."""
-        decided = (each for each in self.findings(result, base) if each.state in DECIDED) if self.statements else ()
-        about = (finding for finding in decided if finding.quantity == column.quantity)
-        return next(about, None) or column_finding(self.name, column, result, base)
+        for finding in self.findings(result, base):
+            if finding.quantity == column.quantity and finding.state in DECIDED:
+                return finding
+        return column_finding(self.name, column, result, base)

@@ -13,31 +13,30 @@ from bertviz_core.analyses.head_averages import TOP
 from bertviz_core.analyses.proportions import error_of_average
 from bertviz_core.engine.packing import pack, unpack
 from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.tokens import Tokens
 
 # (batch, what the pass shows of one layer: LayerAttention, LayerGradient) -> (batch, head, quantity), NaN where absent
 Measure = Callable[[Batch, Any], Tensor]
 
 
 class DocumentSums:
-    """Each segment adds a row of numbers; the rows of a document are added up, and of these sums `moments` are summed
-    over documents: a function of the sums (document, ...) of one layer.
+    """Adds up rows of numbers, one for each segment, by document; then sums `moments`, a function of one layer's sums
+    (document, ...), over documents.
 
-    Within a chunk the segments come in any order, and chunks come in the order of the corpus. So a chunk's rows wait
-    for its end; then all its documents are complete but the first and the last, which may continue in another chunk.
+    Chunks come in the order of the corpus, but segments within a chunk in any order. So rows wait for the end of their
+    chunk; then only its first and last document are incomplete, which may continue in another chunk.
     """
 
     def __init__(self, moments: Callable[[np.ndarray], np.ndarray], layers: int, *shape: int) -> None:
         self.moments = moments
         self.numbers = np.zeros(0, dtype=np.int64)  # (document,) of the incomplete ones
-        self.sums = np.zeros((0, layers, *shape))  # of these documents
-        self.total = np.stack([self.moments(self.sums[:, 0])] * layers)  # (layer, ...) moments of the complete ones
-        # Of each layer what has not been added up: documents (segment,) and rows (segment, ...) of each batch
+        self.sums = np.zeros((0, layers, *shape))  # (document, layer, ...) of the incomplete ones
+        self.total = self._moments(self.sums)  # (layer, ...) of the complete documents
+        # For each layer and batch of an unfinished chunk: documents (segment,) and rows (segment, ...)
         self.rows: list[list[tuple[np.ndarray, Tensor]]] = [[] for _ in range(layers)]
-        self.is_batch = False  # whether it was given rows itself, which may be of any part of a chunk
+        self.is_batch = False  # whether rows were added, so that it may be any part of a chunk
 
     def add(self, layer: int, documents: np.ndarray, rows: Tensor) -> None:
-        """Take in rows (segment, ...) of one layer, of segments of these documents (segment,)."""
+        """Add rows (segment, ...) of one layer; `documents` (segment,) are the numbers of their documents."""
         self.rows[layer].append((documents, rows))
         self.is_batch = True
 
@@ -54,7 +53,7 @@ class DocumentSums:
     def whole(self) -> np.ndarray:
         """(layer, ...) the moments of all documents."""
         self._complete()
-        return self.total + np.stack([self.moments(sums) for sums in self.sums.swapaxes(0, 1)])
+        return self.total + self._moments(self.sums)
 
     def to_bytes(self) -> bytes:
         self._complete()
@@ -68,16 +67,16 @@ class DocumentSums:
         self.is_batch = False
         if not any(self.rows):
             return
-        every = np.unique(np.concatenate([numbers for rows in self.rows for numbers, _ in rows]))
-        ends = np.unique(every[[0, -1]])
+        documents = np.concatenate([numbers for rows in self.rows for numbers, _ in rows])
+        ends = np.unique([documents.min(), documents.max()])
         sums = np.zeros((len(ends), *self.sums.shape[1:]))
         for layer, rows in enumerate(self.rows):
-            if rows:
-                values = torch.cat([each for _, each in rows]).cpu().numpy().astype(np.float64)
-                numbers, each = _summed(np.concatenate([documents for documents, _ in rows]), values)
-                is_end = np.isin(numbers, ends)
-                sums[np.searchsorted(ends, numbers[is_end]), layer] = each[is_end]
-                self.total[layer] += self.moments(each[~is_end])
+            documents = np.concatenate([numbers for numbers, _ in rows])
+            values = torch.cat([each for _, each in rows]).cpu().numpy()
+            numbers, layer_sums = _sum_by_number(documents, values.astype(np.float64))
+            is_end = np.isin(numbers, ends)
+            sums[np.searchsorted(ends, numbers[is_end]), layer] = layer_sums[is_end]
+            self.total[layer] += self.moments(layer_sums[~is_end])
         self.rows = [[] for _ in self.rows]
         self._join(np.concatenate([self.numbers, ends]), np.concatenate([self.sums, sums]))
 
@@ -85,15 +84,20 @@ class DocumentSums:
         """Add up incomplete documents; those between the first and the last are complete."""
         if not len(numbers):
             return
-        numbers, sums = _summed(numbers, sums)
+        numbers, sums = _sum_by_number(numbers, sums)
         if len(numbers) > 2:
-            self.total = self.total + np.stack([self.moments(each) for each in sums[1:-1].swapaxes(0, 1)])
+            self.total = self.total + self._moments(sums[1:-1])
             numbers = numbers[[0, -1]]
             sums = sums[[0, -1]]
-        self.numbers, self.sums = numbers, sums
+        self.numbers = numbers
+        self.sums = sums
+
+    def _moments(self, sums: np.ndarray) -> np.ndarray:
+        """(layer, ...) moments of documents with these sums (document, layer, ...)."""
+        return np.stack([self.moments(layer_sums) for layer_sums in sums.swapaxes(0, 1)])
 
 
-def _summed(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sum_by_number(numbers: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct numbers in order, and for each the sum of its rows."""
     order = np.argsort(numbers, kind="stable")
     distinct, starts = np.unique(numbers[order], return_index=True)
@@ -110,12 +114,13 @@ def average_moments(sums: np.ndarray) -> np.ndarray:
 
 
 class SegmentAverages:
-    """Accumulates the count and the sums of x, x^2 and x^3 for every (layer, head, quantity), and what the error by
-    document needs. Sums are float64 on the device; per-segment values are float32."""
+    """Accumulates averages over segments of every (layer, head, quantity), their errors, and the TOP segments. Sums are
+    float64 on the device; values of segments are float32."""
 
-    summed: tuple[str, ...] = ("sums",)  # what a merge adds up; subclasses add to it
+    summed: tuple[str, ...] = ("sums",)  # names of the attributes that a merge adds up
 
     def __init__(self, quantities: Sequence[str], measure: Measure, layers: int, heads: int, device: str) -> None:
+        self.arguments: tuple[Any, ...] = (quantities, measure, layers, heads, device)
         self.quantities = tuple(quantities)
         self.measure = measure
         self.device = device
@@ -127,8 +132,7 @@ class SegmentAverages:
         self.examples: dict[int, Encoded] = {}  # by number; after a merge only those of `top`
 
     def new_empty(self) -> Self:
-        layers, heads = self.top.shape[:2]
-        return type(self)(self.quantities, self.measure, layers, heads, self.device)
+        return type(self)(*self.arguments)
 
     def update(self, batch: Batch, layer: Any) -> None:
         self.examples |= {example.number: example for example in batch.examples}
@@ -152,8 +156,8 @@ class SegmentAverages:
             setattr(self, name, iadd(getattr(self, name), getattr(other, name)))
         self.documents.merge(other.documents)
         self._keep_top(slice(None), other.top_values, other.top)
-        both = other.examples | self.examples
-        self.examples = {number: both[number] for number in self._example_numbers() if number in both}
+        self.examples |= other.examples
+        self.examples = self._top_examples()
 
     def to_bytes(self) -> bytes:
         return pack(self.state())
@@ -165,7 +169,7 @@ class SegmentAverages:
 
     def state(self) -> dict[str, Any]:
         """The sums, and the top segments, by name."""
-        examples = [self.examples[number] for number in self._example_numbers()]
+        examples = self._top_examples().values()
         return {name: getattr(self, name) for name in (*self.summed, "top_values", "top")} | {
             "examples": [(example.number, example.where, example.ids.tolist()) for example in examples],
             "documents": self.documents.to_bytes(),
@@ -191,17 +195,20 @@ class SegmentAverages:
         self.top_values[layers] = values[..., :TOP]
         self.top[layers] = numbers.gather(-1, order)[..., :TOP]
 
-    def _example_numbers(self) -> list[int]:
-        numbers: list[int] = self.top[~self.top_values.isinf()].unique().tolist()
-        return numbers
+    def _top_examples(self) -> dict[int, Encoded]:
+        numbers = self.top[~self.top_values.isinf()].unique().tolist()
+        return {number: self.examples[number] for number in numbers if number in self.examples}
 
-    def texts(self, tokens: Tokens) -> dict[str, Any]:
-        """Locations and tokens of the top segments, by segment number (as text)."""
-        chosen = [self.examples[number] for number in self._example_numbers()]
-        return {str(e.number): {"where": e.where, "tokens": tokens.names(e.ids)} for e in chosen}
+    def fields(self, examples: Any) -> dict[str, Any]:
+        """The fields of HeadAverages, with the tokens of the top segments; `examples` were read in the pass."""
+        texts = {
+            str(number): {"where": example.where, "tokens": examples.tokens.names(example.ids)}
+            for number, example in self._top_examples().items()
+        }
+        return self.result() | {"texts": texts}
 
     def result(self) -> dict[str, Any]:
-        """The fields of HeadAverages, quantity axis first."""
+        """The arrays of HeadAverages, quantity axis first."""
         count, total, square, cube = self.sums.cpu().numpy()
         moments = self.documents.whole().swapaxes(0, 1)
         unit = "documents"

@@ -18,10 +18,10 @@ from bertviz_core.heads import Head
 OTHER, LINGUISTIC = "other", "linguistic"
 BEHAVIORS = ("next", "previous", "broad", "to_cls", "to_sep", "to_first", "to_punct", OTHER, LINGUISTIC)
 UNTRAINED = ("broad", OTHER)  # what heads of a network drawn at random do too
-QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct", "to_first")  # as they apply
+QUANTITIES = ("next", "previous", "entropy", "to_cls", "to_sep", "to_punct", "to_first")
 KINDS = {"dependency_heads": "treebank", "coreference_heads": "coreference"}  # analysis -> its kind of corpus
-COREFERENCE = "coreference"  # what a head is named for that finds antecedents
-MARKED = 6  # relations named, as many as the paper names
+COREFERENCE = "coreference"  # the name of a head that finds antecedents
+MAX_RELATIONS = 6  # as many as the paper names
 
 
 @dataclass(frozen=True)
@@ -59,14 +59,16 @@ def with_behavior(labels: np.ndarray) -> int:
 def present(averages: Mapping[str, np.ndarray]) -> list[str]:
     """Those of QUANTITIES that some head has; `to_first` only where the first token is not [CLS]."""
     known = [name for name in QUANTITIES if name in averages and not np.isnan(averages[name]).all()]
-    return [name for name in known if name != "to_first" or "to_cls" not in known]
+    if "to_cls" in known and "to_first" in known:
+        known.remove("to_first")
+    return known
 
 
 def behaviors(
     averages: Mapping[str, np.ndarray], thresholds: Thresholds, linguistic: Iterable[Head] = ()
 ) -> np.ndarray:
-    """(layer, head) names out of BEHAVIORS; if several apply, the last in that order wins (section 6, Figure 6). A
-    quantity of `averages` (layer, head) that is not `present` applies to no head."""
+    """(layer, head) names out of BEHAVIORS, by `averages` (layer, head) of quantities; if several apply, the last in
+    the order of Thresholds wins (section 6, Figure 6)."""
     shape = next(iter(averages.values())).shape
     labels = np.full(shape, OTHER, dtype=f"<U{max(map(len, BEHAVIORS))}")
     known = present(averages)
@@ -79,7 +81,7 @@ def behaviors(
 
 
 def linguistic_heads(request: Request, find: Callable[[Request], Result | None]) -> dict[str, str]:
-    """As `linguistic`, from the stored results that `find` reads for the request's model and settings."""
+    """`linguistic` of the stored results on samples that `find` reads, for the request's model and settings."""
     results: dict[str, Result] = {}
     for analysis, kind in KINDS.items():
         for name in SAMPLES[kind]:
@@ -94,7 +96,8 @@ def linguistic(results: Results) -> dict[str, str]:
     pairs = clear_relations(result_of(results, RelationCounts)) if "dependency_heads" in results else []
     if "coreference_heads" in results:
         counts = result_of(results, AntecedentCounts)
-        pairs += [(counts.best().head.label(), COREFERENCE)] if counts.is_above("nearest") else []
+        if counts.is_above("nearest"):
+            pairs.append((counts.best().head.label(), COREFERENCE))
     names: dict[str, list[str]] = {}
     for label, name in pairs:
         names.setdefault(label, []).append(name)
@@ -102,8 +105,9 @@ def linguistic(results: Results) -> dict[str, str]:
 
 
 def clear_relations(counts: RelationCounts) -> list[tuple[str, str]]:
-    """(best head, relation) where it is above the best fixed offset on held-out sentences, the furthest above first."""
+    """(best head, relation) where that is above the best fixed offset on held-out sentences, largest gain first."""
     table = counts.to_frame()
     table = table[~table["relation"].isin(NO_RELATION) & table["above_baseline"]]
-    order = (table["heldout_accuracy"] - table["baseline_accuracy"]).sort_values(ascending=False, kind="stable").index
-    return list(table.loc[order[:MARKED], ["head", "relation"]].itertuples(index=False, name=None))
+    gains = table["heldout_accuracy"] - table["baseline_accuracy"]
+    order = gains.sort_values(ascending=False, kind="stable").index[:MAX_RELATIONS]
+    return list(zip(table["head"][order], table["relation"][order], strict=True))

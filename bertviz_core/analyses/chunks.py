@@ -22,12 +22,11 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.reading import CorpusReading, cut
 
 WORK = "work/chunks/"  # and the keys of requests, a + between them: the sums of a pass, in the store
-WORK_DAYS = 30  # for which unfinished sums are kept
 SAVING = 0.02  # share of the time that saving may take: short chunks are saved several at once
 DAMAGED = (ValueError, KeyError, TypeError, StoreError)
-Chunk = tuple[int, list[Encoded]]  # its number, from 0, and its examples
+Chunk = tuple[int, list[Encoded]]  # number, from 0, and examples
 Chunks = Iterator[Chunk]
-Parts = Iterator[tuple[int, Sequence["Accumulator | bytes"]]]  # and what each request sums over it
+Parts = Iterator[tuple[int, Sequence["Accumulator | bytes"]]]  # number of a chunk, and each request's sums over it
 
 
 def compute_chunk(
@@ -35,20 +34,17 @@ def compute_chunk(
 ) -> tuple[int, list[Accumulator]]:
     """Compute a chunk in one pass; returns its number and each request's sums over its examples."""
     number, examples = chunk
-    analyses = [ANALYSES[request.analysis] for request in requests]
-    accumulators = [each.accumulator(model, request) for each, request in zip(analyses, requests, strict=True)]
-    if analyses[0].has_own_pass:
-        analyses[0].run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
+    analysis = ANALYSES[requests[0].analysis]
+    accumulators = [ANALYSES[request.analysis].accumulator(model, request) for request in requests]
+    if analysis.has_own_pass:
+        analysis.run(model, requests[0].settings, examples, accumulators, progress, batch_tokens)
     else:
         stream.run(model, examples, accumulators, progress, batch_tokens)
     return number, accumulators
 
 
 class ChunkedPass:
-    """The sums of requests that share one pass: `totals` over the first `done` chunks of a corpus, merged in its order,
-    and those of later chunks, `waiting` by number without their details. Saved to the store on the way; of a corpus of
-    one chunk nothing is saved. The model gives the shapes of the sums, and where they are; `rounding` says what the
-    rounding of sums depends on: the device and the tokens per batch."""
+    """The sums of requests that share one pass, saved to the store on the way unless the corpus is a single chunk."""
 
     def __init__(
         self, requests: list[Request], corpus: CorpusReading, model: AttentionModel, store: Store | None, rounding: str
@@ -57,11 +53,11 @@ class ChunkedPass:
         self.corpus = corpus
         self.store = store
         self._name = WORK + "+".join(sorted(request.key() for request in requests))
-        self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # a job goes on from no other
+        self.work = f"{rounding}, {reading.CHUNK_TOKENS} of a chunk"  # what the rounding of sums depends on
         shapes = model if model.encoder is not None else replace(model, device="cpu")
         self.totals: list[Accumulator] = [ANALYSES[each.analysis].accumulator(shapes, each) for each in requests]
-        self.done = 0
-        self.waiting: dict[int, list[Accumulator]] = {}
+        self.done = 0  # number of chunks, from the first, that are merged into `totals`
+        self.waiting: dict[int, list[Accumulator]] = {}  # sums of later chunks by number, without their details
         self.sizes: list[int] = []  # of the chunks that have been read, in examples
         self._saved = time.monotonic()
         self._cost = 0.0
@@ -83,16 +79,17 @@ class ChunkedPass:
                 progress.advance(len(chunk))
 
     def take(self, number: int, parts: Sequence[Accumulator | bytes]) -> None:
-        """Take in a chunk, merge all that are now in order, and save them unless saving takes too much of the time."""
-        pairs = zip(self.totals, parts, strict=True)
-        sums = [total.from_bytes(part) if isinstance(part, bytes) else part for total, part in pairs]
-        for request, each in zip(self.requests, sums, strict=True):
-            if hasattr(each, "take_detail"):  # before it waits
-                self._write(f"detail/{request.key()}/{number}", pack(each.take_detail()))
-        self.waiting[number] = sums
+        """Add a chunk, merge all that are now in order, and save them unless saving takes too much of the time."""
+        accumulators = []
+        for request, total, part in zip(self.requests, self.totals, parts, strict=True):
+            sums = total.from_bytes(part) if isinstance(part, bytes) else part
+            if hasattr(sums, "take_detail"):
+                self._write(f"detail/{request.key()}/{number}", pack(sums.take_detail()))
+            accumulators.append(sums)
+        self.waiting[number] = accumulators
         while self.done in self.waiting:
-            for total, each in zip(self.totals, self.waiting.pop(self.done), strict=True):
-                total.merge(each)
+            for total, sums in zip(self.totals, self.waiting.pop(self.done), strict=True):
+                total.merge(sums)
             self.done += 1
         self._is_changed = len(self.sizes) > 1 or not self.corpus.is_complete
         if time.monotonic() - self._saved >= self._cost / SAVING:
@@ -106,11 +103,11 @@ class ChunkedPass:
         computed = sum(size for number, size in enumerate(self.sizes) if not self._needs(number))
         share = f"{computed / self.corpus.expected:.3f}"
         state: dict[str, Any] = {"done": self.done, "waiting": [*self.waiting]}
-        for name, sums in [("total", self.totals), *self.waiting.items()]:
-            for request, each in zip(self.requests, sums, strict=True):
-                state[f"{name}/{request.key()}"] = each.to_bytes()
-        # One entry, which is there or not: a job may be killed at any moment.
-        self._write(self._name, pack(state, share=share, work=self.work), WORK_DAYS * DAY)
+        for name, accumulators in [("total", self.totals), *self.waiting.items()]:
+            for request, sums in zip(self.requests, accumulators, strict=True):
+                state[f"{name}/{request.key()}"] = sums.to_bytes()
+        # A single entry, since a job may be killed at any moment; it expires after 30 days.
+        self._write(self._name, pack(state, share=share, work=self.work), 30 * DAY)
         self._saved = time.monotonic()
         self._is_changed = False
         self._cost = self._saved - started
@@ -125,27 +122,28 @@ class ChunkedPass:
                 self.store.delete(self._name)
 
     def _write(self, name: str, data: bytes, expire: float | None = None) -> None:
-        with suppress(StoreError):  # the result may still find room
-            if self.store is not None:
+        if self.store is not None:
+            with suppress(StoreError):  # there may still be room for the result
                 self.store.write(name, data, expire)
 
     def _needs(self, number: int) -> bool:
         return number >= self.done and number not in self.waiting
 
     def _resume(self) -> None:
-        """Go on from the sums that an earlier job saved, of these requests and perhaps others."""
+        """Continue from the sums that an earlier job saved, of these requests and perhaps others."""
         data = self.store and self.store.read(_saved(self.store, self.requests))
         if not data or metadata_of(data)["work"] != self.work:
             return
         state = unpack(data)
-        keys = [request.key() for request in self.requests]
-        sums = {
-            name: [each.from_bytes(state[f"{name}/{key}"]) for each, key in zip(self.totals, keys, strict=True)]
-            for name in ("total", *state["waiting"])
-        }
-        self.totals = sums.pop("total")
+
+        def read(name: Any) -> list[Accumulator]:
+            pairs = zip(self.totals, self.requests, strict=True)
+            return [empty.from_bytes(state[f"{name}/{request.key()}"]) for empty, request in pairs]
+
+        waiting = {number: read(number) for number in state["waiting"]}
+        self.totals = read("total")
         self.done = state["done"]
-        self.waiting = sums
+        self.waiting = waiting
 
 
 def share_done(store: Store, request: Request) -> float | None:

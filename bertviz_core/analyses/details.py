@@ -1,4 +1,4 @@
-"""Lists that grow with the corpus: on disk beside a result, dropped before it, and read a page at a time."""
+"""Lists that grow with the corpus: stored beside a result, evicted before it, and read a page at a time."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ Entry = TypeVar("Entry")
 
 @dataclass(frozen=True)
 class StoredParts:
-    """All parts beside the result with this key."""
+    """All parts of the list beside the result with this key."""
 
     store: Store
     key: str
@@ -31,7 +31,7 @@ class StoredParts:
     count: int
 
     def read(self, names: Sequence[str], row: Sequence[int]) -> Iterator[dict[str, Any]]:
-        """Part after part, of arrays in `names` only a row, see `unpack_rows`; raises StoreError where one is gone."""
+        """Read part after part, only one `row` of the arrays in `names`; raises StoreError where a part is gone."""
         for number in range(self.count):
             stream = self.store.open(f"detail/{self.key}/{number}")
             if stream is None:
@@ -76,12 +76,14 @@ def page(
     indices = np.flatnonzero(confidence >= 0)
     if query.searched:
         indices = listing.having(indices)
-    rank = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))[query.order]
-    ordered = indices[np.argsort(rank[indices], kind="stable")]
-    return len(ordered), listing.entries(ordered[first : None if count is None else first + count].tolist())
+    ranks = dict(zip(ORDERS, (-confidence, confidence, np.zeros_like(confidence)), strict=True))
+    ordered = indices[np.argsort(ranks[query.order][indices], kind="stable")]
+    end = None if count is None else first + count
+    return len(ordered), listing.entries(ordered[first:end].tolist())
 
 
 def picked(read: Callable[[Skipped], Iterable[Any]], numbers: Iterable[int]) -> Iterator[Any]:
-    """The sentences or documents of a corpus with these numbers, in its order; it is read no further."""
+    """The sentences or documents with these numbers, in the order of the corpus, which is read no further."""
     wanted = set(numbers)
-    return islice((item for item in read(Skipped()) if item.number in wanted), len(wanted))
+    items = (item for item in read(Skipped()) if item.number in wanted)
+    return islice(items, len(wanted))

@@ -39,9 +39,6 @@ class Interval(NamedTuple):
     def negative(self) -> "Interval":
         return Interval(-self.high, -self.low, self.enough)
 
-    def at(self, index: Any) -> "Interval":
-        return Interval(*(np.broadcast_to(part, np.shape(self.low))[index] for part in self))
-
 
 def decide(interval: Interval, threshold: Any = 0.0) -> np.ndarray:
     """Decide whether numbers are above a threshold: SHOWN where the whole interval is, NOT_SHOWN where none of it is,
@@ -78,8 +75,8 @@ def share_interval(share: Any, n: Any, comparisons: int = 1, freedom: Any = inf,
 
 
 def gain_interval(share: Any, interval: Interval, other: Any, others: Interval) -> Interval:
-    """Newcombe's interval of how far a share is above another, from the intervals of both; it is of independent shares,
-    so that a baseline that is right where the head is only makes it wider than necessary."""
+    """Newcombe's interval of the difference of two shares, from the intervals of both. It takes them as independent: it
+    is wider than necessary where a baseline is right on the same words as the head."""
     gain = share - other
     below = np.hypot(share - interval.low, others.high - other)
     above = np.hypot(interval.high - share, other - others.low)
@@ -144,9 +141,9 @@ class Statement:
         if isinstance(result, HeadAverages) and quantity:
             units = int(result.units[result.quantities.index(quantity)])
             sentence += f" Only {units_text(units, result.unit)}." if units < MIN_UNITS else ""
-        name = f"{analysis}.{self.name}"
-        of_paper = (self.section, self.statement, self.rule)
-        return Finding(name, analysis, *of_paper, str(state), sentence, head, quantity)
+        finding_id = f"{analysis}.{self.name}"
+        paper = (self.section, self.statement, self.rule)
+        return Finding(finding_id, analysis, *paper, str(state), sentence, head, quantity)
 
 
 def column_finding(analysis: str, column: HeadColumn, result: Result, base: int = 1) -> Finding:
@@ -161,7 +158,7 @@ def column_finding(analysis: str, column: HeadColumn, result: Result, base: int 
         rule = f"The highest head is above {name}, with an interval corrected for the number of heads."
         beside = f"; {int((values > baseline).sum())} of {values.size} heads are above {name} ({column.text(baseline)})"
         if isinstance(result, HeadAverages):
-            state = decide(head_intervals(result, column.quantity).at(head), baseline)
+            state = decide(head_intervals(result, column.quantity), baseline)[head]
     value = column.with_interval(result, head)
     name = column.label.removesuffix(NATS)
     unit = " nats" if column.label.endswith(NATS) else ""

@@ -36,9 +36,12 @@ class HeadAverages(Result):
 
     def __getitem__(self, quantity: str) -> np.ndarray:
         """(layer, head) document averages; raises KeyError for a quantity that no segment has."""
-        if quantity not in self.present:
+        if quantity not in self:
             raise KeyError(quantity)
         return self.mean[self.quantities.index(quantity)]
+
+    def __contains__(self, quantity: str) -> bool:
+        return quantity in self.present
 
     def interval(self, quantity: str, comparisons: int = 1) -> np.ndarray:
         """(layer, head) half-widths of 95% intervals over units, corrected for `comparisons`; NaN for a single unit."""
@@ -47,8 +50,8 @@ class HeadAverages(Result):
 
     @property
     def units_text(self) -> str:
-        why = " of one document" if self.unit == "segments" else ""
-        return units_text(int(self.units.max(initial=0)), self.unit) + why
+        origin = " of one document" if self.unit == "segments" else ""
+        return units_text(int(self.units.max(initial=0)), self.unit) + origin
 
     @property
     def present(self) -> list[str]:
@@ -57,17 +60,18 @@ class HeadAverages(Result):
 
     @property
     def absence(self) -> str:
-        """What the inputs lack, in one line; empty where all quantities are present."""
-        absent = {*self.quantities} - {*self.present}
-        tokens = [f"no {token}" for token in ("[CLS]", "[SEP]") if any(n.endswith(token[1:-1].lower()) for n in absent)]
+        """What the inputs lack, as a sentence; empty where all quantities are present."""
+        absent = {name.rpartition("_")[2] for name in self.quantities if name not in self.present}
+        tokens = [f"no [{token}]" for token in ("CLS", "SEP") if token.lower() in absent]
         parts = [f"the inputs have {' and '.join(tokens)}"] if tokens else []
-        parts += ["no token sees the next one"] if "next" in absent else []
+        if "next" in absent:
+            parts.append("no token sees the next one")
         text = f"{', and '.join(parts)}: what needs that is absent, not zero."
         return text[0].upper() + text[1:] if parts else ""
 
     @property
     def notes(self) -> list[str]:
-        return [*super().notes, *filter(None, [self.absence])]
+        return super().notes + ([self.absence] if self.absence else [])
 
     def estimates(self) -> dict[str, Estimate]:
         estimates = {}
@@ -75,9 +79,7 @@ class HeadAverages(Result):
             index = self.quantities.index(name)
             freedom = float(self.effective_units[index] - 1)
             units = int(self.units[index])
-            mean = self.mean[index]
-            error = self.error[index]
-            estimates[name] = Estimate(mean, error, freedom=freedom, units=units, unit=self.unit)
+            estimates[name] = Estimate(self[name], self.error[index], freedom=freedom, units=units, unit=self.unit)
         return estimates
 
     def arrays(self) -> dict[str, Any]:
@@ -114,7 +116,9 @@ class HeadColumn:
         return self.name or self.label
 
     def text(self, value: float) -> str:
-        return percentage(value) if self.percent else "–" if math.isnan(value) else number(value)
+        if self.percent:
+            return percentage(value)
+        return "–" if math.isnan(value) else number(value)
 
     def values(self, result: Result) -> np.ndarray:
         """(layer, head) values of a result that has the quantity."""
@@ -124,11 +128,10 @@ class HeadColumn:
 
     def with_interval(self, result: Result, head: Head) -> str:
         """A head's value, with half its 95% interval where the result has intervals of the quantity."""
-        values = self.values(result)
-        text = self.text(float(values[head]))
-        if not isinstance(result, HeadAverages) or self.quantity not in result.present:
-            return text
-        return f"{text} ± {self._half(result.interval(self.quantity)[head])}"
+        value = float(self.values(result)[head])
+        if isinstance(result, HeadAverages) and self.quantity in result:
+            return self._text(value, result.interval(self.quantity)[head])
+        return self.text(value)
 
     def series(self, result: Result) -> Series:
         return Series(self.quantity, self.values(result), self.short, self.marker, self.label)
@@ -136,22 +139,22 @@ class HeadColumn:
     def map(self, result: Result, base: int = 1) -> HeadMap:
         """The map of heads, colored from 0 (or the lowest value below) to the maximum, or from either side of 0."""
         values = self.values(result)
-        scale = SEQUENTIAL
-        limits = (min(0.0, float(np.nanmin(values))), self.maximum or float(np.nanmax(values)))
-        texts = [self.text(value) for value in values.flat]
         if self.signed and isinstance(result, HeadAverages):
-            maximum = float(np.nanmax(np.abs(values))) or 1.0
             scale = DIVERGING
-            limits = (-maximum, maximum)
-            halves = result.interval(self.quantity).flat
-            texts = [f"{text} ± {self._half(half)}" for text, half in zip(texts, halves, strict=True)]
+            maximum = float(np.nanmax(np.abs(values))) or 1.0
+            minimum = -maximum
+            texts = list(map(self._text, values.flat, result.interval(self.quantity).flat))
+        else:
+            scale = SEQUENTIAL
+            maximum = self.maximum or float(np.nanmax(values))
+            minimum = min(0.0, float(np.nanmin(values)))
+            texts = list(map(self.text, values.flat))
         unit = "nats" if self.label.endswith(NATS) else ""
         hover = [quantity(self.label, text) for text in texts]
-        return value_map(values, base=base, limits=limits, unit=unit, scale=scale, texts=hover)
+        return value_map(values, base=base, limits=(minimum, maximum), unit=unit, scale=scale, texts=hover)
 
-    def _half(self, half: float) -> str:
-        """Half a 95% interval."""
-        return half_width(half, ".1%" if self.percent else ".1g")
+    def _text(self, value: float, half: float) -> str:
+        return f"{self.text(value)} ± {half_width(half, '.1%' if self.percent else '.1g')}"
 
 
 def averaged_column(quantity: str, label: str, **more: Any) -> HeadColumn:

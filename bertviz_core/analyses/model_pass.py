@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib.metadata import version
-from itertools import repeat
 from typing import Any
 
 from bertviz_core.analyses import runtime_estimate
@@ -46,28 +45,35 @@ def compute_pass(
     together: list[Request], store: Store | None, runner: "LocalRunner", progress: Progress
 ) -> list[Result]:
     """The results of requests that share one pass, from one reading of the corpus; all stored when all are done."""
-    started, first = time.monotonic(), together[0]
+    started = time.monotonic()
+    first = together[0]
     analysis = ANALYSES[first.analysis]
     first.settings.check(first.checkpoint.max_length)
     for request in together:
         check_model(request)
-    model = runner.start(together, progress)  # its description if workers hold it
+    model = runner.start(together, progress)  # without weights if workers have loaded it
     loaded = time.monotonic()
     resumed = store is not None and share_done(store, first)
     examples = EXAMPLES[analysis.corpus](first.source, model.tokens, first.settings)
     corpus = CorpusReading(examples)
     progress.start("Reading the corpus", unit=examples.unit)
-    rounding = f"{model.device}, batches of {runner.execution.batch_tokens or model.batch_tokens} tokens"
-    chunked = ChunkedPass(together, corpus, model, store, rounding) if analysis.chunked else None
-    if chunked:
+    chunked = None
+    if analysis.chunked:
+        batch_tokens = runner.execution.batch_tokens or model.batch_tokens
+        rounding = f"{model.device}, batches of {batch_tokens} tokens"
+        chunked = ChunkedPass(together, corpus, model, store, rounding)
         try:
             for number, parts in runner.map(together, chunked.missing(progress), progress):
                 chunked.take(number, parts)
         except BaseException:
             chunked.save()
             raise
-    totals = chunked.totals if chunked else [_run_whole(first, corpus, model, runner, progress)]
+        totals = chunked.totals
+    else:
+        totals = [_run_whole(first, corpus, model, runner, progress)]
     progress.start("Writing the results")
+    if hasattr(totals[0], "skipped"):
+        corpus.reading.skipped.merge(totals[0].skipped)
     results = [
         ANALYSES[request.analysis].finish(total, examples, _provenance(request, model, corpus.reading))
         for request, total in zip(together, totals, strict=True)
@@ -85,7 +91,7 @@ def compute_pass(
 def _run_whole(
     request: Request, corpus: CorpusReading, model: AttentionModel, runner: "LocalRunner", progress: Progress
 ) -> Any:
-    """The accumulator of an analysis that is no sum over chunks: it gets all inputs, and passes over them in parts."""
+    """The accumulator of an analysis that is no sum over chunks, after its `run` over all inputs."""
     analysis = ANALYSES[request.analysis]
     inputs = []
     for example in corpus:
@@ -170,14 +176,12 @@ class LocalRunner(ExitStack):
         self._load = load or last_model_loader()
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
-        """Begin a pass; returns its model."""
         progress.start("Loading the model")
         vars(self).pop("model", None)  # never two at once
         self.model = with_weights(self._load(together, self.execution), together[0].settings.weights)
         return self.model
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks one after another, by the model or by what a staged analysis makes of it."""
         model = ANALYSES[requests[0].analysis].model_of(self.model, requests[0])
-        options = map(repeat, (model, requests, progress, self.execution.batch_tokens))
-        return map(compute_chunk, chunks, *options)
+        for chunk in chunks:
+            yield compute_chunk(chunk, model, requests, progress, self.execution.batch_tokens)

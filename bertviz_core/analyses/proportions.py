@@ -18,14 +18,15 @@ MIN_UNITS = 5  # documents (or other units of an interval) that any decision nee
 
 
 def t_quantile(freedom: ArrayLike = inf, comparisons: int = 1) -> np.ndarray:
-    """How many standard errors a two-sided 95% interval has to each side, by Student's t with these degrees of freedom
-    (infinite: the normal distribution); `comparisons` intervals are to hold together (Bonferroni)."""
+    """Half-width of a two-sided 95% interval in standard errors, by Student's t with these degrees of freedom (normal
+    where infinite), corrected for so many comparisons (Bonferroni)."""
     return np.asarray(stdtrit(freedom, 1 - ALPHA / 2 / max(comparisons, 1)))
 
 
 def units_text(units: int, unit: str) -> str:
     """The units of an interval, as "38 documents"; also says if they are too few to decide anything."""
-    return plural(units, unit) + (f" (too few {unit} to decide anything)" if units < MIN_UNITS else "")
+    too_few = f" (too few {unit} to decide anything)" if units < MIN_UNITS else ""
+    return plural(units, unit) + too_few
 
 
 def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +37,8 @@ def wilson(correct: ArrayLike, n: ArrayLike, z: ArrayLike | None = None) -> tupl
     total = np.where(n > 0, n, np.nan)
     share = correct / total
     center = (share + z**2 / (2 * total)) / (1 + z**2 / total)
-    half = z / (1 + z**2 / total) * np.sqrt(share * (1 - share) / total + z**2 / (4 * total**2))
+    variance = share * (1 - share) / total + z**2 / (4 * total**2)
+    half = z / (1 + z**2 / total) * np.sqrt(variance)
     # At the ends rounding would leave the unit interval, or exclude the share itself.
     low = np.where(correct == 0, 0.0, np.minimum(center - half, share))
     high = np.where(correct == n, 1.0, np.maximum(center + half, share))
@@ -58,7 +60,7 @@ def best_heads(correct: np.ndarray) -> np.ndarray:
 
 
 def counts_of_best(correct: np.ndarray, best: np.ndarray) -> np.ndarray:
-    """(relation,) the counts of one head for each relation."""
+    """(relation,) the count of each relation's head in `best`."""
     return correct[best[:, 0], np.arange(len(best)), best[:, 1], best[:, 2]]
 
 
@@ -127,19 +129,17 @@ class Estimate:
     unit: str = ""  # what they are, in the plural
 
     def of(self, head: Head) -> "Estimate":
-        """The estimate of one head, as a model of one head."""
-
-        def one(part: ArrayLike) -> np.ndarray:
-            return np.broadcast_to(part, self.values.shape)[head].reshape(1, 1)
-
-        error = one(self.standard_error)
-        size = one(self.size)
-        freedom = one(self.freedom)
-        return replace(self, values=one(self.values), error=error, effective_n=size, freedom=freedom)
+        """The estimate of one head, as of a model that has only this head."""
+        parts = {"error": self.standard_error, "effective_n": self.size, "freedom": np.asarray(self.freedom)}
+        shape = self.values.shape
+        own = {name: np.broadcast_to(part, shape)[head].reshape(1, 1) for name, part in parts.items()}
+        return replace(self, values=self.values[head].reshape(1, 1), **own)
 
     @property
     def size(self) -> np.ndarray:
-        return np.broadcast_to(float(self.n or 0), self.values.shape) if self.effective_n is None else self.effective_n
+        if self.effective_n is not None:
+            return self.effective_n
+        return np.broadcast_to(float(self.n or 0), self.values.shape)
 
     @property
     def standard_error(self) -> np.ndarray:

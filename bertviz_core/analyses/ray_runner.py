@@ -28,11 +28,11 @@ from bertviz_core.models.model import AttentionModel, with_weights
 from bertviz_core.settings import Execution
 
 ROOT = Path(__file__).parents[2]
-BACKLOG = 3  # chunks for each worker that are under way, or wait to be merged
-POLL = 0.1  # seconds between two looks for a cancel
-SHAPE = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model, for the command's process
+BACKLOG = 3  # chunks for each worker that are being computed, or wait to be merged
+POLL = 0.1  # seconds between checks whether the job is cancelled
+DESCRIPTION = ("device", "layers", "heads", "has_types", "observable", "causal")  # of a model that workers load
 OBJECT_STORE = 1_000_000_000  # bytes, of a cluster that is started here
-TRIES = 3  # a call may end its process so often, and is then not repeated
+TRIES = 3  # of a call whose process ends
 
 
 @dataclass(frozen=True)
@@ -52,23 +52,23 @@ class ChunkWorker:
         self._task: PassTask | None = None
 
     def shape(self, task: PassTask) -> dict[str, Any]:
-        """The SHAPE of the model of a pass, which is loaded here; raises BertvizError where it cannot be."""
+        """Load the model of a pass and return its DESCRIPTION; raises BertvizError where that fails."""
         self._load(task)
-        return {name: getattr(self._model, name) for name in SHAPE}
+        return {name: getattr(self._model, name) for name in DESCRIPTION}
 
     def compute(self, task: PassTask, number: int, examples: list[Encoded]) -> tuple[int, list[bytes]]:
-        """The number of a chunk, and what each request sums over its examples."""
+        """The number of a chunk, and each request's sums over its examples."""
         self._load(task)
-        chunk = (number, examples)
         batch_tokens = task.execution.batch_tokens
-        _, sums = compute_chunk(chunk, self._model, task.requests, Progress(), batch_tokens)
+        _, sums = compute_chunk((number, examples), self._model, task.requests, Progress(), batch_tokens)
         return number, [each.to_bytes() for each in sums]
 
     def _load(self, task: PassTask) -> None:
         if task == self._task:
             return
         vars(self).pop("_model", None)  # never two at once
-        first, self._task = task.requests[0], None
+        self._task = None
+        first = task.requests[0]
         model = checkpoint.reopen(first.checkpoint.name, first.checkpoint.folder, first.checkpoint.revision)
         if model.fingerprint() != task.fingerprint:
             where = f"{first.checkpoint.folder}, on {platform.node()}"
@@ -91,21 +91,25 @@ class RayRunner(LocalRunner):
             self.callback(ray.shutdown)
         self.callback(self._end_workers)
         resources = ray.cluster_resources()
-        cpus, gpus = (int(resources.get(kind, 0)) for kind in ("CPU", "GPU"))
-        gpus = 0 if self.execution.device == "cpu" else gpus
+        cpus = int(resources.get("CPU", 0))
+        gpus = 0 if self.execution.device == "cpu" else int(resources.get("GPU", 0))
         count = self.execution.workers or gpus or cpus
         if count > cpus:
             what = f"{count} workers need {count} CPUs, and the cluster has {cpus}."
             raise SettingsError(what, hint=f"Choose at most {cpus} workers.")
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         variables = {"PYTHONPATH": path, "OMP_WAIT_POLICY": "PASSIVE", "TOKENIZERS_PARALLELISM": "false"}
-        options: dict[str, Any] = {"num_gpus": min(1.0, gpus / count), "runtime_env": {"env_vars": variables}}
-        tries = {"max_restarts": -1, "max_task_retries": TRIES - 1}
-        worker: Any = ray.remote(ChunkWorker).options(num_cpus=1, **options, **tries)
+        worker: Any = ray.remote(ChunkWorker).options(
+            num_cpus=1,
+            num_gpus=min(1.0, gpus / count),
+            runtime_env={"env_vars": variables},
+            max_restarts=-1,
+            max_task_retries=TRIES - 1,
+        )
         return [worker.remote() for _ in range(count)]
 
     def start(self, together: Sequence[Request], progress: Progress) -> AttentionModel:
-        """Load the model of a pass in every worker; returns its description, without weights."""
+        """Load the model of a pass in every worker; returns it without weights."""
         if not ANALYSES[together[0].analysis].chunked:
             return super().start(together, progress)
         progress.start("Starting workers")
@@ -125,11 +129,11 @@ class RayRunner(LocalRunner):
         return AttentionModel(checkpoint=model, encoder=None, tokens=load_tokens(model), **shapes[0])
 
     def map(self, requests: Sequence[Request], chunks: Chunks, progress: Progress) -> Parts:
-        """Compute chunks in the order in which workers become free. None that has been read is more than BACKLOG for
-        each worker ahead of the first that is missing: memory is bounded."""
+        """Compute chunks by whichever worker is free. Reading is at most BACKLOG chunks for each worker ahead of the
+        first one that is missing, so that memory is bounded."""
         pool = ActorPool(self.workers)
         task = self._task(requests)
-        sizes: dict[int, int] = {}  # of the chunks under way, by number, in their order
+        sizes: dict[int, int] = {}  # number of a chunk that is being computed -> its examples, in order
         try:
             for number, examples in chunks:
                 while sizes and number - next(iter(sizes)) >= BACKLOG * len(self.workers):
@@ -145,11 +149,11 @@ class RayRunner(LocalRunner):
     def _task(self, requests: Sequence[Request]) -> PassTask:
         model = replace(requests[0].checkpoint, folder=requests[0].checkpoint.folder.absolute())
         source = replace(requests[0].source, opener=io.BytesIO, parts=())
-        bare = tuple(replace(request, checkpoint=model, source=source, others={}) for request in requests)
-        return PassTask(bare, self.execution, model.fingerprint())
+        light = [replace(request, checkpoint=model, source=source, others={}) for request in requests]
+        return PassTask(tuple(light), self.execution, model.fingerprint())
 
     def _next(self, pool: Any, sizes: dict[int, int], progress: Progress) -> Iterator[tuple[int, list[bytes]]]:
-        """The next chunk that is computed, which counts once it has been taken; nothing for a while without one."""
+        """Yield the next chunk that is computed; nothing if there is none within POLL seconds."""
         try:
             number, sums = pool.get_next_unordered(timeout=POLL)
         except RayError as error:
@@ -170,8 +174,9 @@ def _connect(execution: Execution) -> None:
     """Connect to the cluster, or start one with a CPU for each worker where no address is given."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    own = {"num_cpus": execution.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE}
-    options: dict[str, Any] = {} if execution.ray else own
+    options: dict[str, Any] = {}
+    if not execution.ray:
+        options = {"num_cpus": execution.workers, "include_dashboard": False, "object_store_memory": OBJECT_STORE}
     try:
         ray.init(execution.ray or "local", log_to_driver=False, logging_level=logging.ERROR, **options)
     except (ConnectionError, RuntimeError, ValueError) as error:
@@ -191,5 +196,5 @@ def _failure(error: RayError) -> BertvizError:
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """The first line of an error's message."""
     return (str(error).strip().splitlines() or [type(error).__name__])[0][:300]

@@ -32,13 +32,14 @@ CLASSES: tuple[type[Analysis], ...] = (
     InductionAnalysis,
 )
 BUILT_IN = {analysis.name: analysis() for analysis in CLASSES}
-EXAMPLES: dict[Kind, type[Examples[Encoded]]] = {  # what reads corpora of a kind as encoded examples
+EXAMPLES: dict[Kind, type[Examples[Encoded]]] = {  # the reader of corpora of each kind
     "text": Segments,
     "treebank": Sentences,
     "coreference": Windows,
     "random": RandomSequences,
 }
 ENTRY_POINT = "bertviz_core.analyses"
+# Names that an installed analysis cannot have
 PAGES = ("overview", "attention_viewer", "compare", "emergence", "tour")
 COMMANDS = ("overview", "compare", "emergence", "attention", "segments", "extract", "treebank", "store", "report")
 log = logging.getLogger(__name__)
@@ -66,11 +67,12 @@ ANALYSES = _all()
 
 def label(quantity: str) -> str:
     """Name on the screen of a quantity of surface patterns or entropy, which several analyses show."""
-    labels = (ANALYSES[name].label(quantity) for name in ("surface_patterns", "entropy"))
-    return next((text for text in labels if text != quantity), quantity)
+    return ANALYSES["entropy"].label(ANALYSES["surface_patterns"].label(quantity))
 
 
 def findings(results: Results, base: int = 1) -> list[Finding]:
-    """Every finding on one model's results, also on those that are missing, by section of the paper, others last."""
-    listed = [each for name, analysis in ANALYSES.items() for each in analysis.findings(results.get(name), base)]
+    """Every finding on one model's results, including missing ones, by section of the paper, others last."""
+    listed: list[Finding] = []
+    for name, analysis in ANALYSES.items():
+        listed += analysis.findings(results.get(name), base)
     return sorted(listed, key=lambda finding: finding.section or "beyond")

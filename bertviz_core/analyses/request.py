@@ -12,13 +12,13 @@ from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.model import predicts_next_words
 from bertviz_core.settings import Settings
 
-FORMAT = 4  # raise it when a stored result would mean something else
-CHANGES = {  # how often the results of a single analysis have changed besides
+FORMAT = 4  # raised when all stored results become invalid
+CHANGES = {  # raised when those of one analysis become invalid
     "coreference_heads": 3,
     "dependency_heads": 1,
     **dict.fromkeys(("surface_patterns", "entropy", "sep_gradients", "ablation"), 3),
 }
-ONE_SIDED = {  # analyses whose results of decoders have meant something else -> what they mean
+ONE_SIDED = {  # part of the keys of decoders only: what the analysis counts, since that has changed
     "dependency_heads": "to earlier words, beside random words",
     "coreference_heads": "to earlier words",
 }
@@ -26,7 +26,7 @@ ONE_SIDED = {  # analyses whose results of decoders have meant something else ->
 
 @dataclass(frozen=True)
 class Request:
-    """All that a result depends on; `options` are the analysis's own settings, `others` further files by their role."""
+    """All that a result depends on; `options` are the analysis's own settings, `others` further files by role."""
 
     analysis: str
     checkpoint: Checkpoint
@@ -53,7 +53,9 @@ class Request:
 
     def for_analysis(self, analysis: str) -> "Request":
         """The request for another analysis of the same model, corpus and settings, with default options."""
-        return self if analysis == self.analysis else Request(analysis, self.checkpoint, self.source, self.settings)
+        if analysis == self.analysis:
+            return self
+        return Request(analysis, self.checkpoint, self.source, self.settings)
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,8 @@ class Options:
 
     def to_json(self) -> dict[str, Any]:
         """The values that differ from the defaults, files left out."""
-        own = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
-        return {name: value for name, (value, default) in own.items() if name not in self.files() and value != default}
+        changed = [field.name for field in fields(self) if getattr(self, field.name) != field.default]
+        return {name: getattr(self, name) for name in changed if name not in self.files()}
 
     @classmethod
     def files(cls) -> set[str]:
@@ -76,7 +78,7 @@ class Options:
 
 @dataclass(frozen=True)
 class View:
-    """How a command shows a stored result; nothing is recomputed. Subclasses add fields as Options do."""
+    """How a command shows a stored result, without computing it again. Subclasses add fields as Options do."""
 
     def check(self) -> None:
         """Raise SettingsError for values that cannot be shown; called before anything is computed."""

@@ -41,7 +41,8 @@ def compute(
     together = shared(request)
     if store:
         store.check()
-    with runner_of(execution) if model is None else LocalRunner(execution, lambda *_: model) as runner:
+    runner = runner_of(execution) if model is None else LocalRunner(execution, lambda *_: model)
+    with runner:
         results = compute_pass(together, store, runner, progress or Progress())
     return results[together.index(request)]
 
@@ -85,8 +86,8 @@ def compute_all(
 ) -> None:
     """Compute and store the requests that are not stored yet, in as few passes as possible.
 
-    A pass that fails does not stop the others, but for those of other models that would fail the same way. Its
-    BertvizError goes into `failed`, or the first one is raised at the end, a ModelError only where there is no other;
+    A pass that fails does not stop the others, except those of other models that would fail the same way. Its
+    BertvizError goes into `failed`; without that list the first one is raised at the end, preferably no ModelError.
     StoreError and Cancelled are raised at once. Without `load` the last model stays in memory.
     """
     progress = progress or Progress()
@@ -95,8 +96,8 @@ def compute_all(
     with runner_of(execution, load) as runner:
         groups = passes(request for request in requests if find(store, request) is None)
         for number, together in enumerate(groups, 1):
-            same = (together[0].source.digest, *(request.analysis for request in together))
-            if same in failures and not isinstance(failures[same][1], ModelError):
+            cause = (together[0].source.digest, *(request.analysis for request in together))
+            if cause in failures and not isinstance(failures[cause][1], ModelError):
                 continue  # the corpus or the settings fail for every model
             progress.start_pass(number, len(groups), together[0].checkpoint.label)
             try:
@@ -105,7 +106,7 @@ def compute_all(
                 raise
             except BertvizError as error:
                 error.__cause__ = error.__context__ = None  # frames in their tracebacks would keep the model
-                failures.setdefault(same, (together, error.with_traceback(None)))
+                failures.setdefault(cause, (together, error.with_traceback(None)))
     if failed is not None:
         failed.extend(failures.values())
     elif failures:

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from bertviz_core.analyses.proportions import Estimate
-from bertviz_core.corpora import Skipped
 from bertviz_core.engine.packing import metadata_of, pack, unpack
 from bertviz_core.heads import all_labels
 from bertviz_core.models.checkpoint import label_of
@@ -23,21 +22,21 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Result:
     """A frozen record of numpy arrays and JSON values; `provenance` says what it was computed from and how. Tables and
-    figures show its `default_view`: itself, unless it stores what several views show."""
+    figures show its `default_view`: itself, unless it has several views."""
 
     analysis: ClassVar[str]
     provenance: dict[str, Any]
 
     def arrays(self) -> dict[str, Any]:
-        """What `--out x.json` holds under "arrays": each quantity by its name, axes (layer, head)."""
+        """The part "arrays" of JSON exports: each quantity by its name, axes (layer, head)."""
         return self.default_view().arrays()
 
     def to_frame(self) -> pd.DataFrame:
-        """A tidy table, one row for each thing counted."""
+        """A tidy table, a row for each head, relation or group of mentions."""
         return self.default_view().to_frame()
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Further tables by their names, tidy: with the numbers that the table of `to_frame` summarizes."""
+        """Further tidy tables by name, with the numbers that the table of `to_frame` summarizes."""
         return {}
 
     def headline(self) -> str:
@@ -45,27 +44,27 @@ class Result:
         return ""
 
     def estimates(self) -> dict[str, Estimate]:
-        """Quantities of each head with their uncertainty, by name; the analysis's columns are compared without them."""
+        """Quantities of each head with their uncertainty, by name; without any, the columns are compared."""
         return {}
 
     def summary(self) -> dict[str, Any]:
-        """What `--out x.json` has beside "arrays" and "table", where an analysis has a finding."""
+        """Further parts of JSON exports, beside "arrays" and "table"."""
         return {}
 
     @property
     def units_text(self) -> str:
-        """What the 95% intervals are over, as "38 documents"; empty where each word counts for itself."""
+        """The units of the 95% intervals, as "38 documents"; empty where each word counts for itself."""
         return ""
 
     @property
     def notes(self) -> list[str]:
         """Notes that a reader needs to interpret the numbers."""
-        over = [f"95% intervals are over {self.units_text}."] if self.units_text else []
-        return over + ([self.restriction] if self.restriction else [])
+        intervals = f"95% intervals are over {self.units_text}." if self.units_text else ""
+        return [note for note in (intervals, self.restriction) if note]
 
     @property
     def restriction(self) -> str:
-        """What a causal mask leaves of the numbers; empty where they are of everything."""
+        """What the numbers leave out because of a causal mask; empty where nothing is missing."""
         return ""
 
     @property
@@ -86,14 +85,15 @@ class Result:
 
     @classmethod
     def has_fields(cls, names: set[str]) -> bool:
-        """Whether a stored result with these fields is of the present form; those with a default may be missing."""
-        known = fields(cls)
-        return names | {each.name for each in known if each.default is not MISSING} == {each.name for each in known}
+        """Whether a stored result has the fields of this class; those with a default may be missing."""
+        optional = {field.name for field in fields(cls) if field.default is not MISSING}
+        return names | optional == {field.name for field in fields(cls)}
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
         """Read a result that `to_bytes` wrote; raises ValueError, KeyError or TypeError for other bytes."""
-        if (analysis := metadata_of(data)["analysis"]) != cls.analysis:
+        analysis = metadata_of(data)["analysis"]
+        if analysis != cls.analysis:
             raise ValueError(f"a result of {analysis}, not of {cls.analysis}")
         return cls(**unpack(data))
 
@@ -118,30 +118,24 @@ def read_header(head: bytes) -> tuple[str, dict[str, Any], set[str]] | None:
 
 
 def renamed(result: Result, corpora: Mapping[str, str], model: Mapping[str, str | None] | None = None) -> Result:
-    """Give a result the names that its reader knows, of the corpora by their digests and of the model: equal files
-    share one stored result, which must not reveal the names that another user gave them."""
+    """Give a result its reader's names of the corpora, by their digests, and of the model: equal files share one stored
+    result, which must not reveal another user's names of them."""
+
+    def named(file: dict[str, Any]) -> dict[str, Any]:
+        return file | {"name": corpora.get(file["digest"], file["name"])}
+
     before = result.provenance
-
-    def named(about: dict[str, Any]) -> dict[str, Any]:
-        return about | {"name": corpora.get(about["digest"], about["name"])}
-
+    others = {role: named(file) for role, file in before.get("others", {}).items()}
     changed = before | {"corpus": named(before["corpus"]), "model": before["model"] | dict(model or {})}
-    if "others" in before:
-        changed["others"] = {role: named(about) for role, about in before["others"].items()}
+    if others:
+        changed["others"] = others
     if changed == before:
         return result
     changes: dict[str, Any] = {"provenance": changed}
     about = getattr(result, "about", {})
-    others = changed.get("others", {})
-    if "vectors" in about and "vectors" in others:  # the probes' names their file of vectors once more
+    if "vectors" in about and "vectors" in others:  # probes have the name of their file of vectors twice
         changes["about"] = about | {"vectors": about["vectors"] | {"name": others["vectors"]["name"]}}
     return replace(result, **changes)
-
-
-def with_skipped(provenance: dict[str, Any], skipped: Skipped) -> dict[str, Any]:
-    """Provenance in which what an analysis itself skipped follows what the reading skipped."""
-    own = skipped.to_json()
-    return provenance | {"skipped": [*provenance.get("skipped", []), *own]} if own else provenance
 
 
 def corpus_size(provenance: dict[str, Any]) -> str:
@@ -152,9 +146,10 @@ def corpus_size(provenance: dict[str, Any]) -> str:
 def origin(provenance: dict[str, Any]) -> dict[str, Any]:
     """Provenance in a few flat fields, for tables and captions; of each further file its name and its digest."""
     settings = provenance["settings"]
-    others = dict[str, Any]()
-    for role, about in provenance.get("others", {}).items():
-        others |= {role: about["name"], f"{role}_digest": about["digest"][:16]}
+    others = {}
+    for role, file in provenance.get("others", {}).items():
+        others[role] = file["name"]
+        others[f"{role}_digest"] = file["digest"][:16]
     return {
         "model": provenance["model"]["name"],
         "model_fingerprint": provenance["model"]["fingerprint"][:16],
@@ -176,9 +171,9 @@ def to_csv(frame: pd.DataFrame) -> bytes:
     def safe(cell: Any) -> Any:
         return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
-    texts = frame.select_dtypes(exclude=["number", "bool"]).columns
-    columns = {name: frame[name].astype(object).map(safe) for name in texts}
-    return frame.assign(**columns).rename(columns=safe).to_csv(index=False).encode("utf-8", "replace")
+    texts = frame.select_dtypes(exclude=["number", "bool"]).astype(object).map(safe)
+    escaped = frame.assign(**texts.to_dict("series")).rename(columns=safe)
+    return escaped.to_csv(index=False).encode("utf-8", "replace")
 
 
 def to_lists(array: np.ndarray) -> Any:
@@ -197,8 +192,8 @@ def head_frame(columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
 
 
 def tidy(axes: Mapping[str, Sequence[Any]], columns: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """A row for each cell of arrays that share named axes: `axes` has the names of the places on each, in the order of
-    the arrays' axes; an array that lacks the last axes is repeated along them."""
+    """A row for each cell of arrays that share named axes. `axes` has the labels along each axis, in order; an array
+    that lacks the last axes is repeated along them."""
     shape = tuple(map(len, axes.values()))
     frame = pd.MultiIndex.from_product(list(axes.values()), names=list(axes)).to_frame(index=False)
     for name, array in columns.items():

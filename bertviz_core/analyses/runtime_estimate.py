@@ -18,12 +18,12 @@ from bertviz_core.corpora.recognition import estimate_word_count
 from bertviz_core.engine.store import Store
 from bertviz_core.errors import BertvizError, StoreError
 
-LOADING = 3.0  # seconds of the first pass, before any was timed: libraries and the model
-LOADING_NEXT = 0.8  # seconds, of each further pass: the model or another, the corpus, the results
+LOADING = 3.0  # seconds to load libraries and the model for the first pass
+LOADING_NEXT = 0.8  # seconds of loading for each further pass
 PIECES = {"text": 1.3, "treebank": 1.3, "coreference": 2.6, "random": math.inf}  # tokens a word; windows overlap
-SENTENCE = 0.13  # of a treebank, as a share of the maximum length, which other inputs fill
-SPEED = 0.75  # of the multiplication that is measured, what a pass of a wide model reaches
-NARROW = 250.0  # dimensions; so narrow a model reaches half of it
+SENTENCE = 0.13  # length of a treebank's sentence as a share of the maximum length, which other inputs fill
+SPEED = 0.75  # of a pass of a wide model, as a share of that of a matrix product
+NARROW = 250.0  # dimensions of a model that reaches half of that
 WIDTHS = ("hidden_size", "dim", "d_model", "n_embd")
 
 
@@ -45,8 +45,8 @@ def seconds(store: Store | None, groups: Iterable[Sequence[Request]]) -> float |
 
 
 def duration(store: Store, groups: Iterable[Sequence[Request]], left: float = 1.0) -> str:
-    """The time of what is left of all passes, a share, for people, as "about 40 s" or "about 12 min"; without passes
-    that of loading."""
+    """The time of all passes, or of the share that is left, as "about 40 s" or "about 12 min"; without passes that of
+    loading."""
     length = seconds(store, groups)
     if length is None:
         return "unknown time"
@@ -74,8 +74,8 @@ def _work(together: Sequence[Request]) -> tuple[float, float]:
 
 
 def operations(request: Request) -> float:
-    """Of a token's forward pass: two for each weight of a layer, and two products of attention; then the statistics,
-    which take some for each head and key. The narrower a model, the more of its time is spent on other things."""
+    """Operations of one token's forward pass: two for each weight, two products of attention, and the statistics for
+    each head and key; more for narrow models, which spend a larger share of their time on other things."""
     checkpoint = request.checkpoint
     length = _length(request)
     width = next((int(checkpoint.config[name]) for name in WIDTHS if name in checkpoint.config), 0)
@@ -100,7 +100,7 @@ def _name(together: Sequence[Request]) -> str:
 
 @cache
 def multiplications() -> float:
-    """Operations a second of a product of two matrices on this machine, measured once, in hundredths of a second."""
+    """Operations a second of a matrix product on this machine, measured once, within hundredths of a second."""
     matrix = np.random.default_rng(0).standard_normal((768, 768), dtype=np.float32)
     times = []
     for _ in range(4):  # the first one starts the threads

@@ -14,7 +14,7 @@ from bertviz_core.analyses.head_averages import averages_of
 from bertviz_core.analyses.proportions import counts_of_best, t_quantile
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.results import Result, tidy, to_lists
-from bertviz_core.analyses.surface_patterns import ranked_sinks
+from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.heads import Head, all_labels
 from bertviz_core.overview import behavior_labels
@@ -230,8 +230,8 @@ class Emergence(Result):
         neighbors = [name for name in ("next", "previous") if name in self.present]
         columns |= {f"{name}_heads": (self[name] > 0.5).sum((1, 2)) for name in neighbors}
         columns["other_heads"] = (self.behaviors() == "other").sum((1, 2))
-        sinks = ranked_sinks(dict(zip(self.quantities, self.averages[-1], strict=True)))
-        columns |= {name: self[name].mean((1, 2)) for name in (*sinks[:1], "entropy")}
+        sink = sinks(dict(zip(self.quantities, self.averages[-1], strict=True)))[:1]
+        columns |= {name: self[name].mean((1, 2)) for name in (*sink, "entropy")}
         best = self.best_accuracy
         heldout = self.heldout
         for name in [UAS, *self.clearest_relations(TABLE_RELATIONS)]:

@@ -23,7 +23,7 @@ def matter(result: Ablation, base: int) -> Answer:
     head = result.largest("loss_change")
     change = result["loss_change"]
     return Answer(
-        decide(head_intervals(result, "loss_change").at(highest(change))),
+        decide(head_intervals(result, "loss_change"))[highest(change)],
         f"Without head {head.label(base)} the {result.loss_name} changes most, by {number(change[head], '+')} ± "
         f"{half_width(result.interval('loss_change')[head])} nats; {int(result.matters.sum())} of {change.size} "
         "heads matter.",
@@ -34,13 +34,12 @@ def matter(result: Ablation, base: int) -> Answer:
 
 def no_op(result: Ablation, base: int) -> Answer:
     change = result["to_sink_loss_change"]
-    interval = head_intervals(result, "to_sink_loss_change")
+    low, high, enough = head_intervals(result, "to_sink_loss_change")
+    smallest = np.maximum(0, np.maximum(low, -high)).max()
+    largest = np.maximum(-low, high).max()
     head = result.largest("to_sink_loss_change")
-    lowest = np.maximum(0, np.maximum(interval.low, -interval.high))  # the smallest size of each change
-    largest = np.maximum(-interval.low, interval.high)
-    size = Interval(lowest.max(), largest.max(), interval.enough)
-    name = TOKENS[result.sink][0]
     half = half_width(result.interval("to_sink_loss_change")[head])
+    name = TOKENS[result.sink][0]
     together = f"no group of heads attends mostly to {name}."
     for group in result.groups:
         if group["name"] == f"to_{result.sink}":
@@ -49,7 +48,7 @@ def no_op(result: Ablation, base: int) -> Answer:
                 f"{number(group['loss_change'], '+')} ± {half_width(group['interval'])} when all are switched off."
             )
     return Answer(
-        decide(size.negative(), -NO_OP * result.loss),
+        decide(Interval(-largest, -smallest, enough), -NO_OP * result.loss),
         f"Without the attention of head {head.label(base)} to {name} the {result.loss_name} of {result.loss:.2f} nats "
         f"changes most, by {number(change[head], '+')} ± {half}; {together}",
         head,
@@ -73,11 +72,10 @@ def estimate_figure(result: Ablation, base: int = 1) -> go.Figure:
     change = result["loss_change"]
     interval = result.interval("loss_change")
     estimate = result["gradient_estimate"]
-    each = zip(all_heads(*change.shape), change.flat, interval.flat, estimate.flat, strict=True)
-    texts = [
-        [head.label(), f"{head.label(base)}: {number(value)} ± {half_width(half)} nats; estimate {number(guess)}"]
-        for head, value, half, guess in each
-    ]
+    texts = []
+    for head in all_heads(*change.shape):
+        measured = f"{number(change[head])} ± {half_width(interval[head])} nats"
+        texts.append([head.label(), f"{head.label(base)}: {measured}; estimate {number(estimate[head])}"])
     figure = go.Figure().add_scatter(
         x=estimate.reshape(-1),
         y=change.reshape(-1),
@@ -110,8 +108,8 @@ def curve_figure(result: Ablation) -> go.Figure:
 
 
 def groups_figure(result: Ablation) -> go.Figure:
-    """The change of the loss without each group, with its interval; beside it random heads of the same layers."""
-    names = [group_name(group) for group in result.groups]
+    """The change of the loss without each group, with its interval; and without random heads of the same layers."""
+    names = list(map(group_name, result.groups))
     figure = go.Figure().add_scatter(
         x=[group["loss_change"] for group in result.groups],
         y=names,
@@ -124,7 +122,7 @@ def groups_figure(result: Ablation) -> go.Figure:
     )
     figure.add_scatter(
         x=[draw for group in result.groups for draw in group["random_draws"]],
-        y=[group_name(group) for group in result.groups for _ in group["random_draws"]],
+        y=[name for name, group in zip(names, result.groups, strict=True) for _ in group["random_draws"]],
         mode="markers",
         name="as many random heads of the same layers",
         marker={"size": 8, "color": NEUTRAL[0], "symbol": "x-thin-open"},
@@ -136,27 +134,23 @@ def groups_figure(result: Ablation) -> go.Figure:
 
 
 def group_name(group: dict[str, Any]) -> str:
-    """Display name of a group."""
-    return BEHAVIORS[group["name"]][-1] if group["name"] in BEHAVIORS else str(group["name"])
+    name: str = group["name"]
+    return BEHAVIORS[name][-1] if name in BEHAVIORS else name
 
 
 @dataclass(frozen=True)
-class Replacement(Options):
-    """What replaces the output of an ablated head."""
-
+class AblationOptions(Options):
     mean: Annotated[bool, Doc("Replace a head's output by its mean over the corpus, not by zeros.")] = False
 
 
 class AblationAnalysis(Analysis):
-    """Document averages of the change of the loss without each head."""
-
     name = "ablation"
     title = "Ablation"
     summary = "Change of the loss without each head, without groups of heads, and without attention to the sink."
     section = "Does a head matter?"
     icon = ":material/power_settings_new:"
     result_class = Ablation
-    options = Replacement
+    options = AblationOptions
     columns = COLUMNS
     statements = (
         Statement(
@@ -191,7 +185,5 @@ class AblationAnalysis(Analysis):
     reads_maps = False
 
     def cost(self, checkpoint: Checkpoint) -> float:
-        """Passes over the corpus: every head twice, from its own layer on; groups with their controls; the curve."""
-        layers = checkpoint.layers
-        heads = checkpoint.heads
-        return heads * (layers + 1) + 40 + layers / 2
+        """Passes over the corpus: each head twice, from its layer on; groups with their controls; the curve."""
+        return checkpoint.heads * (checkpoint.layers + 1) + 40 + checkpoint.layers / 2

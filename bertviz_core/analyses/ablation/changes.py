@@ -1,6 +1,6 @@
-"""Changes without heads, summed over a corpus, and the words whose loss rises most."""
+"""Changes without heads, summed over a corpus; and the words whose loss rises most."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +31,8 @@ class Changes:
 
 
 class HeadChanges(GradientAverages):
-    """Segment averages of the changes without each head, what the whole model predicts, and the TOP words of each head
-    by the change of their loss; of equal ones the first in the corpus."""
+    """Segment averages of the changes without each head, and the TOP words of each head by the change of their loss, of
+    equal ones the first in the corpus."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -51,8 +51,9 @@ class HeadChanges(GradientAverages):
 
     def _keep_words(self, layers: slice, fields: Tensor) -> None:
         both = torch.cat([self.worst[layers], fields.double()], 2)
-        for field, descending in ((1, False), (0, True)):  # by position_id, then stably by change
-            order = both[..., field].sort(dim=-1, descending=descending, stable=True).indices
+        for field, descending in (("position_id", False), ("change", True)):
+            values = both[..., FIELDS.index(field)]
+            order = values.argsort(dim=-1, descending=descending, stable=True)
             both = both.gather(2, order[..., None].expand_as(both))
         self.worst[layers] = both[:, :, :TOP]
 
@@ -63,13 +64,14 @@ class HeadChanges(GradientAverages):
         position_ids = whole[..., 1].long()
         ids = whole[..., 2:5].long().cpu().numpy()
         vocabulary = np.unique(ids)
-        contexts = {}
         by_number = {example.number: example for example in examples}
+        contexts = {}
         for position_id in position_ids[known].unique().tolist():
             number, position = divmod(position_id, MAX_POSITIONS)
             contexts[f"{number}:{position}"] = _context(by_number[number], position, targets, tokens)
+        numbers = position_ids // MAX_POSITIONS
         return {
-            "word_numbers": (position_ids // MAX_POSITIONS).masked_fill(~known, -1).cpu().numpy(),
+            "word_numbers": numbers.masked_fill(~known, -1).cpu().numpy(),
             "word_positions": (position_ids % MAX_POSITIONS).cpu().numpy(),
             "word_ids": ids,
             "word_losses": whole[..., 5:].cpu().numpy(),
@@ -88,18 +90,20 @@ def _context(example: Encoded, position: int, targets: Targets, tokens: Tokens) 
     return {"where": example.where, "left": " ".join(left), "shown": names[position], "right": " ".join(right)}
 
 
-def change_of(whole: Predictions, without: Predictions) -> Tensor:
-    """(segment, 2): the loss without the heads minus the loss of the whole model, in nats per predicted word, and
-    the same difference of the share of right guesses."""
-    return torch.stack([without.loss - whole.loss, (without.right - whole.right) / whole.selected], -1)
+def change_of(whole: Predictions, without: Iterable[Predictions]) -> Tensor:
+    """(set, segment, 2): the loss without each set of heads minus that of the whole model, in nats per predicted word,
+    and the same difference of the share of right guesses."""
+    changes = [(after.loss - whole.loss, (after.right - whole.right) / whole.selected) for after in without]
+    return torch.stack([torch.stack(change, -1) for change in changes])
 
 
 def words_of(batch: Batch, labels: Tensor, shift: int, whole: Predictions, without: Sequence[Predictions]) -> Tensor:
     """(head, word, field) in the order of FIELDS, of the words that `labels` (row, token) asks for and each head."""
     rows, positions = (labels != IGNORED).nonzero().T
     position_id = batch.numbers[rows] * MAX_POSITIONS + positions + shift
-    loss = torch.stack([after.word_loss for after in without]).double()  # (head, word)
-    guess = torch.stack([after.guess for after in without])
-    known = (position_id, labels[rows, positions], whole.guess, guess, whole.word_loss)
-    fields = (loss - whole.word_loss.double(), *(field.double() for field in known), loss)
-    return torch.stack(torch.broadcast_tensors(*fields), -1)
+    original = labels[rows, positions]
+    guess = torch.stack([after.guess for after in without])  # (head, word)
+    loss = torch.stack([after.word_loss for after in without]).double()
+    change = loss - whole.word_loss.double()
+    fields = (change, position_id, original, whole.guess, guess, whole.word_loss, loss)
+    return torch.stack(torch.broadcast_tensors(*(field.double() for field in fields)), -1)

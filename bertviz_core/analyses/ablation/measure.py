@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,10 +15,9 @@ from bertviz_core.analyses.behaviors import BEHAVIORS, OTHER, Thresholds, behavi
 from bertviz_core.analyses.entropy import measure as entropy
 from bertviz_core.analyses.proportions import t_quantile
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import with_skipped
 from bertviz_core.analyses.sep_gradients.measure import BATCH_TOKENS, with_words
 from bertviz_core.analyses.surface_patterns import measure as surface_patterns
-from bertviz_core.analyses.surface_patterns import ranked_sinks
+from bertviz_core.analyses.surface_patterns import sinks
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.heads import Head
@@ -29,56 +27,53 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.segments import Segments
 from bertviz_core.models.word_loss import Predictions, label, targets_of
 
-DRAWS, POINTS = 5, 20
-Observe = Callable[[Any], None]
-
-
-class Group(NamedTuple):
-    """Heads that are removed together, each set (layer, head): those of the group, and then draws of as many random
-    heads of the same layers, none where a draw would be the group."""
-
-    name: str
-    sets: list[np.ndarray]
+DRAWS = 5  # sets of random heads beside each group
+POINTS = 20  # of the curve
+Observe = Callable[[Changes], None]
 
 
 class AblationRun:
     """The passes over the labeled segments of a corpus that one request takes, and what they measure."""
 
     def __init__(self, model: AttentionModel, request: Request) -> None:
-        self.model, self.request = model, request
+        self.model = model
+        self.request = request
         self.targets = targets_of(model.checkpoint, model.tokens, request.settings.seed)
         self.heads = HeadChanges(QUANTITIES, lambda _, changes: changes.values, model.layers, model.heads, model.device)
+        self.skipped = self.heads.skipped
 
     def run(self, examples: Sequence[Encoded], run_stage: object, progress: Progress, batch_tokens: int | None) -> None:
-        """Measure behaviors; mean outputs, where they are asked for; each head; sets of heads."""
+        """Measure behaviors, then the loss without each head, then the loss without sets of heads."""
+        layers = self.model.layers
         self.restart = Restart(self.model)
         self.progress = progress
-        layers = self.model.layers
         self.batch_tokens = batch_tokens or self.model.batch_tokens
         labels, self.sink = self.behaviors(examples)
-        self.examples = list(with_words(examples, self.targets, self.heads.skipped))
+        self.examples = list(with_words(examples, self.targets, self.skipped))
         self.mean = self._mean_outputs() if self.request.options.get("mean") else None
         work = self.model.heads * layers * (layers + 1)
         self._stream("Switching off each head", work, self.heads, self._each_head)
         self.removals = removals(self.heads.result()["mean"][0])
         self.groups = groups(labels, self.request.settings.seed)
-        sets = [*self.removals[1:], *(heads for group in self.groups for heads in group.sets)]
-        together = torch.from_numpy(np.stack(sets)).to(self.model.device)  # (set, layer, head)
+        of_groups = [heads for sets in self.groups.values() for heads in sets]
+        sets = torch.from_numpy(np.stack(self.removals[1:] + of_groups)).to(self.model.device)  # (set, layer, head)
         self.sets = SegmentAverages(("loss_change",), self.heads.measure, 1, len(sets), self.model.device)
-        work = int((layers - _lowest_layer(together)).sum())
-        self._stream("Switching off groups of heads", work, self.sets, partial(self._each_set, sets=together))
+        work = int((layers - _lowest_layer(sets)).sum())
+        self._stream("Switching off groups of heads", work, self.sets, partial(self._each_set, sets=sets))
 
     def behaviors(self, examples: Sequence[Encoded]) -> tuple[np.ndarray, str]:
         """(layer, head) labels by the paper's thresholds, on all segments, unmasked; and the class of the sink."""
         sums = [analysis.accumulator(self.model, self.request) for analysis in (surface_patterns, entropy)]
         self.progress.start("Measuring the behavior of heads", len(examples))
         stream.run(self.model, examples, sums, self.progress, self.batch_tokens)
-        means = [dict(zip(average.quantities, average.result()["mean"], strict=True)) for average in sums]
-        sink = next(iter(ranked_sinks(means[0])), "").removeprefix("to_")
-        return behaviors({**means[0], **means[1]}, Thresholds()), sink
+        means = dict[str, np.ndarray]()
+        for each in sums:
+            means |= zip(each.quantities, each.result()["mean"], strict=True)
+        ranked = sinks(means)
+        return behaviors(means, Thresholds()), ranked[0].removeprefix("to_") if ranked else ""
 
     def _stream(self, stage: str, work: int, sums: Any, passing: stream.PassFunction) -> None:
-        """One pass over the labeled segments, in which `passing` counts the progress: `work` layers of each segment."""
+        """One pass over the labeled segments; `passing` counts the progress, `work` layers of each segment."""
         self.progress.start(stage, len(self.examples) * work, "layers")
         batches = Progress(cancelled=self.progress.cancelled)
         stream.run(self.model, self.examples, [sums], batches, min(self.batch_tokens, BATCH_TOKENS), passing)
@@ -88,8 +83,8 @@ class AblationRun:
         self.progress.start("Measuring the mean outputs of heads", len(self.examples), "segments")
         total = torch.zeros((), dtype=torch.float64, device=self.model.device)
         tokens = 0
-        for group in buckets(self.examples, min(self.batch_tokens, BATCH_TOKENS)):
-            batch = collate(group, self.model.tokens, self.model.device)
+        for examples in buckets(self.examples, min(self.batch_tokens, BATCH_TOKENS)):
+            batch = collate(examples, self.model.tokens, self.model.device)
             sums = list[Tensor]()
             real = batch.mask[:, None, :, None]
 
@@ -102,7 +97,7 @@ class AblationRun:
                 self.model.encoder(**label(batch, self.targets)[0].inputs(self.model), combine=combine)
             total = total + torch.stack(sums)
             tokens = tokens + batch.tokens()
-            self.progress.advance(len(group))
+            self.progress.advance(len(examples))
         return total / tokens
 
     def _each_head(self, model: AttentionModel, batch: Batch, observe: Observe) -> None:
@@ -111,17 +106,17 @@ class AblationRun:
         whole = predict_whole(self.restart, shown, labels)
         first = torch.zeros_like(batch.mask)
         first[:, 0] = self.sink == "first"
-        keys = {"sep": batch.sep, "cls": batch.cls}.get(self.sink, first)
+        keys = {"sep": batch.sep, "cls": batch.cls}.get(self.sink, first)  # (batch, key)
         has_sink = keys.any(1)[None, :, None]  # without a sink there is no attention to it: absent, not zero
         for layer in range(model.layers):
             heads = torch.zeros(model.heads, model.layers, model.heads, dtype=torch.bool, device=labels.device)
             heads[:, layer].fill_diagonal_(True)
             without = list(self._without(shown, labels, whole, heads, mean=self.mean))
-            output = torch.stack([change_of(whole.predictions, after) for after in without])
             to_sink = self._without(shown, labels, whole, heads, keys=keys)
-            attention = torch.stack([change_of(whole.predictions, after) for after in to_sink])
-            attention = attention.where(has_sink, torch.nan)
-            values = torch.cat([output, attention, whole.estimates[layer].T[..., None]], -1)  # (head, batch, quantity)
+            output = change_of(whole.predictions, without)
+            attention = change_of(whole.predictions, to_sink).where(has_sink, torch.nan)
+            estimate = whole.estimates[layer].T[..., None]
+            values = torch.cat([output, attention, estimate], -1)  # (head, batch, quantity)
             words = words_of(batch, labels, self.targets.shift, whole.predictions, without)
             observe(Changes(layer, values.transpose(0, 1), words, whole.predictions))
 
@@ -131,15 +126,15 @@ class AblationRun:
         first = _lowest_layer(sets)
         change = torch.empty(len(batch.examples), len(sets), 1, device=labels.device)
         for layer in first.unique().tolist():
-            which = (first == layer).nonzero()[:, 0]
-            for at, after in zip(which, self._without(shown, labels, whole, sets[which], mean=self.mean), strict=True):
-                change[:, at] = change_of(whole.predictions, after)[:, :1]
+            at = first == layer
+            without = self._without(shown, labels, whole, sets[at], mean=self.mean)
+            change[:, at] = change_of(whole.predictions, without)[..., :1].transpose(0, 1)
         observe(Changes(0, change))
 
     def _without(
         self, shown: Batch, labels: Tensor, whole: WholeModel, heads: Tensor, **how: Any
     ) -> Iterator[Predictions]:
-        """`predict_without`, whose sets (set, layer, head) begin at one layer; counts the progress."""
+        """`predict_without` for sets (set, layer, head) that begin at the same layer; counts the progress."""
         layers = self.model.layers - int(_lowest_layer(heads)[0])
         arguments = (self.restart, shown, labels, whole.inputs, heads)
         for predictions in predict_without(*arguments, batch_tokens=self.batch_tokens, **how):
@@ -152,23 +147,23 @@ def _lowest_layer(sets: Tensor) -> Tensor:
     return sets.any(-1).int().argmax(-1)
 
 
-def groups(labels: np.ndarray, seed: int) -> list[Group]:
-    """The groups to switch off together: each behavior of `labels` (layer, head), and each layer."""
-    named = [(name, labels == name) for name in BEHAVIORS if name != OTHER and (labels == name).any()]
+def groups(labels: np.ndarray, seed: int) -> dict[str, list[np.ndarray]]:
+    """The heads (layer, head) bool of each behavior of `labels` (layer, head), and of each layer; then draws of as many
+    random heads of the same layers, unless the group is all of these."""
+    groups = {name: [labels == name] for name in BEHAVIORS if name != OTHER and (labels == name).any()}
     layer_of = np.indices(labels.shape)[0]
-    named += [(f"layer {layer + 1}", layer_of == layer) for layer in range(len(labels))]
-    groups = []
-    for index, (name, heads) in enumerate(named):
-        counts = heads.sum(1)
-        order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *heads.shape)).argsort(-1)
-        whole_layers = set(counts.tolist()) <= {0, heads.shape[1]}
-        groups.append(Group(name, [heads, *([] if whole_layers else order < counts[None, :, None])]))
+    groups |= {f"layer {layer + 1}": [layer_of == layer] for layer in range(len(labels))}
+    for index, sets in enumerate(groups.values()):
+        counts = sets[0].sum(1, keepdims=True)  # (layer, 1)
+        order = np.random.default_rng([seed % 2**64, index]).random((DRAWS, *labels.shape)).argsort(-1)
+        if not np.isin(counts, (0, labels.shape[1])).all():
+            sets.extend(order < counts)
     return groups
 
 
 def removals(change: np.ndarray) -> list[np.ndarray]:
-    """(layer, head) bool sets of the first heads by `change` (layer, head), the least important first: none, then about
-    POINTS more, the last of all heads."""
+    """About POINTS + 1 sets (layer, head) bool of the least important heads by `change` (layer, head): from none to
+    all."""
     order = np.argsort(change, axis=None, kind="stable")
     rank = np.argsort(order)
     counts = np.unique(np.linspace(0, change.size, POINTS + 1).round().astype(int))
@@ -179,29 +174,28 @@ accumulator = AblationRun
 
 
 def finish(run: AblationRun, segments: Segments, provenance: dict[str, Any]) -> Ablation:
-    """The result of an ablation from what its passes measured."""
     fields = run.heads.fields(segments)
     averages = run.sets.result()
     curve = len(run.removals) - 1
-    change = averages["mean"][0, 0]
-    interval = t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]
-    measured = iter(zip(change[curve:].tolist(), interval[curve:].tolist(), strict=True))
+    change = averages["mean"][0, 0].tolist()
+    interval = (t_quantile(averages["effective_units"][0] - 1) * averages["error"][0, 0]).tolist()
     records = []
-    for group in run.groups:
-        (own, half), *others = islice(measured, len(group.sets))
-        draws = [draw for draw, _ in others]
+    first = curve  # set of the next group
+    for name, sets in run.groups.items():
+        draws = change[first + 1 : first + len(sets)]
         records.append(
             {
-                "name": group.name,
-                "heads": [Head(*at).label() for at in np.argwhere(group.sets[0]).tolist()],
-                "loss_change": own,
-                "interval": None if np.isnan(half) else half,
+                "name": name,
+                "heads": [Head(*at).label() for at in np.argwhere(sets[0]).tolist()],
+                "loss_change": change[first],
+                "interval": None if np.isnan(interval[first]) else interval[first],
                 "random_loss_change": float(np.mean(draws)) if draws else None,
                 "random_draws": draws,
             }
         )
+        first += len(sets)
     return Ablation(
-        provenance=with_skipped(provenance, run.heads.skipped),
+        provenance=provenance,
         **fields,
         sink=run.sink,
         groups=records,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,17 +16,13 @@ from bertviz_core.heads import Head, all_heads, highest
 from bertviz_core.plotting import BROAD, SEP
 
 QUANTITIES = ("loss_change", "right_change", "to_sink_loss_change", "to_sink_right_change", "gradient_estimate")
+_change = partial(averaged_column, signed=True)
+_right_change = partial(_change, percent=True, overview=False)
 COLUMNS = (
-    averaged_column("loss_change", "loss change, head removed, nats", signed=True),
-    averaged_column("right_change", "change in right guesses, head removed", percent=True, overview=False, signed=True),
-    averaged_column("to_sink_loss_change", "loss change, sink attention removed, nats", marker=SEP, signed=True),
-    averaged_column(
-        "to_sink_right_change",
-        "change in right guesses, sink attention removed",
-        percent=True,
-        overview=False,
-        signed=True,
-    ),
+    _change("loss_change", "loss change, head removed, nats"),
+    _right_change("right_change", "change in right guesses, head removed"),
+    _change("to_sink_loss_change", "loss change, sink attention removed, nats", marker=SEP),
+    _right_change("to_sink_right_change", "change in right guesses, sink attention removed"),
     averaged_column("gradient_estimate", "gradient estimate, nats", marker=BROAD),
 )
 GUESSES = ("original", "before", "after")  # of `word_ids`
@@ -68,7 +65,7 @@ class Ablation(LossAverages):
     def correlation(self) -> float:
         """Spearman's rank correlation of the gradient estimate with the measured change, over heads."""
         # Pearson's correlation of the ranks; scipy.stats cannot be imported by two threads of a server at once.
-        both = pd.DataFrame([self[name].reshape(-1) for name in ("gradient_estimate", "loss_change")]).T
+        both = pd.DataFrame({name: self[name].reshape(-1) for name in ("gradient_estimate", "loss_change")})
         return float(both.rank().corr().iloc[0, 1])
 
     def words(self, head: Head) -> Iterator[dict[str, Any]]:
@@ -77,11 +74,12 @@ class Ablation(LossAverages):
         of the word, `right`), the `original`, the guesses `before` and `after`, and the losses `loss_before` and
         `loss_after`, in nats."""
         fields = (self.word_numbers, self.word_positions, self.word_ids, self.word_losses)
-        for number, position, ids, (loss, worse) in zip(*(each[head].tolist() for each in fields), strict=True):
-            if number >= 0 and worse > loss:
-                guesses = {name: self.names[str(token)] for name, token in zip(GUESSES, ids, strict=True)}
+        for number, position, ids, (before, after) in zip(*(each[head].tolist() for each in fields), strict=True):
+            if number >= 0 and after > before:
+                names = [self.names[str(token)] for token in ids]
                 where = {"number": number, "position": position} | self.contexts[f"{number}:{position}"]
-                yield where | guesses | {"loss_before": loss, "loss_after": worse}
+                losses = {"loss_before": before, "loss_after": after}
+                yield where | dict(zip(GUESSES, names, strict=True)) | losses
 
     def arrays(self) -> dict[str, Any]:
         intervals = {f"{name}_interval": to_lists(self.interval(name)) for name in self.present}

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
@@ -25,11 +26,11 @@ NEAR = [[1 - share, color] for share, color in reversed(SEQUENTIAL)]  # saturate
 OUTLINE = {"width": 1, "color": "#adb5bd"}  # keeps the lightest and the darkest marker in sight on any background
 SIZE = 11  # pixels, of a marker
 LAYER = "layer"
-CLEAR = 0.08  # of the height, of the lines that say what a figure was made from
-TICKED = 56  # heads whose labels still fit beside the matrix
-MAX_ROWS = 150  # of the matrix, four pixels each; of more heads, a row is the mean of neighbors under the dendrogram
+CLEAR = 0.08  # share of the height that is free for the caption
+MAX_LABELS = 56  # heads whose labels fit beside the matrix
+MAX_ROWS = 150  # of the matrix, four pixels each; with more heads, neighbors under the dendrogram share a row
 MAX_BRACKETS = 1000  # of the dendrogram, the highest
-CLICKABLE: dict[str, Any] = {  # markers of heads, which a click leaves as they are
+CLICKABLE: dict[str, Any] = {  # markers of heads, which look the same when they are selected
     "mode": "markers",
     "hovertemplate": "%{customdata[1]}<extra></extra>",
     "selected": {"marker": {"opacity": 1}},
@@ -83,10 +84,8 @@ def by_layer(result: Clustering, base: int = 1) -> go.Figure:
     }
     x, y = result.embedding.T
     data = hover_data(result, base)
-    figure = go.Figure().add_scatter(
-        x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False
-    )
-    return _plane(figure, result)
+    dots = go.Scatter(x=x, y=y, customdata=data, **CLICKABLE, marker=marker, name=LAYER, showlegend=False)
+    return _plane(go.Figure(dots), result)
 
 
 def _plane(figure: go.Figure, result: Clustering) -> go.Figure:
@@ -119,24 +118,28 @@ def matrix(result: Clustering, base: int = 1) -> go.Figure:
     figure.update_yaxes(**bare)
     figure.update_yaxes(range=[-1, 1], row=2, col=1)
     figure.update_yaxes(range=[count - 0.5, -0.5], row=3, col=1)
-    if count <= TICKED:
+    if count <= MAX_LABELS:
         ticks = {"tickvals": list(range(count)), "ticktext": labels, "tickfont": {"size": 11}}
         figure.update_yaxes(**ticks, showticklabels=True, row=3, col=1)
     return finish(figure, 860, margin={"l": 40, "t": 10, "b": 80}, showlegend=False)
 
 
 def _tree(result: Clustering) -> go.Scatter:
-    """The dendrogram's highest brackets; leaves stand at 0, 1, 2 and so on."""
+    """The dendrogram's highest brackets; its leaves are at 0, 1, 2 and so on."""
     places = np.argsort(result.order).tolist()  # of leaves, and then of brackets, in the order of the linkage
     heights = [0.0] * len(places)
     brackets = []
     for first, second, height, _ in result.linkage.tolist():
-        (left, low), (right, lower) = ((places[int(i)], heights[int(i)]) for i in (first, second))
-        brackets.append((height, [left, left, right, right, None], [low, height, height, lower, None]))
+        left = places[int(first)]
+        right = places[int(second)]
+        x = [left, left, right, right, None]
+        y = [heights[int(first)], height, height, heights[int(second)], None]
+        brackets.append((height, x, y))
         places.append((left + right) / 2)
         heights.append(height)
     brackets.sort(key=lambda bracket: -bracket[0])
-    x, y = ([value for bracket in brackets[:MAX_BRACKETS] for value in bracket[axis]] for axis in (1, 2))
+    x = [value for _, x, _ in brackets[:MAX_BRACKETS] for value in x]
+    y = [value for _, _, y in brackets[:MAX_BRACKETS] for value in y]
     return go.Scatter(x=x, y=y, mode="lines", line={"color": "#8c8c8c", "width": 1}, hoverinfo="skip")
 
 
@@ -144,10 +147,12 @@ def _cells(result: Clustering, labels: list[str]) -> go.Heatmap:
     """The divergences of heads, or the means of neighbors, in the order of the dendrogram, as are their `labels`."""
     count = len(labels)
     edges = np.unique(np.linspace(0, count, min(count, MAX_ROWS) + 1).astype(int))
-    starts, sizes = edges[:-1], np.diff(edges)
+    starts = edges[:-1]
+    sizes = np.diff(edges)
     ordered = result.divergence[np.ix_(result.order, result.order)]
     sums = np.add.reduceat(np.add.reduceat(ordered, starts, axis=0), starts, axis=1)
-    names = [labels[a] if n == 1 else f"{labels[a]} … {labels[a + n - 1]}" for a, n in zip(starts, sizes, strict=True)]
+    ends = [(labels[start], labels[end - 1]) for start, end in pairwise(edges)]
+    names = [first if first == last else f"{first} … {last}" for first, last in ends]
     return go.Heatmap(
         x=edges - 0.5,
         y=edges - 0.5,
@@ -177,28 +182,24 @@ def hover_data(result: Clustering, base: int) -> np.ndarray:
     return np.array(rows)
 
 
+THRESHOLD = Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed.")
+
+
 @dataclass(frozen=True)
 class ClusteringView(View):
-    """How the divergences are embedded and the heads labeled."""
-
     root: Annotated[bool, Doc("Embed the JS distance (square root) instead of the divergence.")] = False
-    threshold: Annotated[list[str] | None, Doc("Of a behavior, as entropy=3.0; repeatable. Nothing is recomputed.")] = (
-        None
-    )
+    threshold: Annotated[list[str] | None, THRESHOLD] = None
 
     def check(self) -> None:
         Thresholds.read(self.threshold or [])
 
     def show(self, result: Result, request: Request, find: Callable[[Request], Result | None]) -> Result:
         assert isinstance(result, Clustering)
-        named = linguistic_heads(request, find)
-        thresholds = Thresholds.read(self.threshold or [])
-        return result.embedded(request.settings.seed, self.root).labeled(thresholds, named)
+        embedded = result.embedded(request.settings.seed, self.root)
+        return embedded.labeled(Thresholds.read(self.threshold or []), linguistic_heads(request, find))
 
 
 class ClusteringAnalysis(Analysis):
-    """Divergences between all pairs of heads, and their embedding."""
-
     name = "clustering"
     title = "Clustering"
     summary = "How alike heads are: Jensen-Shannon divergences of all pairs, and an embedding (section 6; Figure 6)."
@@ -206,7 +207,7 @@ class ClusteringAnalysis(Analysis):
     icon = ":material/scatter_plot:"
     result_class = Clustering
     view = ClusteringView
-    labels: Mapping[str, str] = {  # of what two runs are compared by
+    labels: Mapping[str, str] = {  # of its estimates
         "to_own_layer": "mean divergence from the heads of its layer, nats",
         "to_other_layers": "mean divergence from the heads of other layers, nats",
     }
@@ -226,9 +227,7 @@ class ClusteringAnalysis(Analysis):
             "Heads with the same behavior form clusters.",
             "The mean divergence of two heads with the same behavior is below that of two with different ones by more "
             f"than in 95% of {PERMUTATIONS} permutations of these heads.",
-            lambda result, base: alike(
-                result, result.behaviors.reshape(-1), "with the same behavior", "with different behaviors"
-            ),
+            lambda result, base: alike(result, result.behaviors, "with the same behavior", "with different behaviors"),
         ),
     )
     main_figure = staticmethod(paper_figure)

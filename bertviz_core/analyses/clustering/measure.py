@@ -1,11 +1,10 @@
-"""Jensen-Shannon divergences between all pairs of heads (section 6; Figure 6), with one logarithm for each pair and
-position.
+"""Jensen-Shannon divergences between all pairs of heads (section 6; Figure 6).
 
 JS(P, Q) = H((P + Q) / 2) - (H(P) + H(Q)) / 2 = (ln 2 / 2) [(S_pp + S_qq) / 2 - S_pq] nats, with s = p + q and S_pq the
-sum of s log2 s over the positions (rows i and columns j), so that JS(P, P) is exactly 0. float32 inside a chunk of
-positions, float64 across chunks: off by about 1e-7 nats a row. Pairs so close that this would show are done again by a
-form without cancellation. On a CPU a kernel that is compiled here does it about nine times as fast as torch, which does
-it where there is no compiler, and on a GPU.
+sum of s log2 s over positions (row, column): one logarithm for each pair and position, and JS(P, P) is exactly 0.
+
+Sums are float32 within a chunk of positions and float64 across chunks: off by about 1e-7 nats a row. Pairs that are
+close are computed again without cancellation. On a CPU with a compiler a kernel is about nine times as fast as torch.
 """
 
 import ctypes
@@ -18,7 +17,7 @@ from dataclasses import asdict
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -38,31 +37,30 @@ from bertviz_core.models.segments import Segments
 
 SMOOTHING = 0.001  # of the release: 0.001 / N + 0.999 A in place of A
 TINY = 1e-30  # stands for a weight of 0: 0 log 0 = 0 to any precision, without a special case
-CLOSE = 1e-5  # nats a row: pairs under it are done again
+CLOSE = 1e-5  # nats a row: pairs under it are computed again
 CHUNK = 1024  # positions summed in float32
-CPU_BUFFER = 1 << 18  # elements of the mixtures of a head that fit a CPU's cache
-GPU_BUFFER = 1 << 26  # as many as keep a GPU busy
-NEAREST_ONE = 1 - 2**-24  # the float32 before 1
+CPU_BUFFER = 1 << 18  # elements of a head's mixtures that fit into a CPU's cache
+GPU_BUFFER = 1 << 26  # elements that keep a GPU busy
+BELOW_ONE = 1 - 2**-24  # the largest float32 below 1
 SOURCE = Path(__file__).with_name("mixture_kernel.cpp")
 LANES = 16  # the kernel reads positions in vectors of so many
 Kernel = Callable[[int, int, int, int, int], None]
 
 
 class DivergenceSums(SegmentAverages):
-    """The averages behind behaviors, and the sum over real tokens of JS between all pairs of heads, float64 on the
-    device. The maps of one batch are kept from its first layer to its last, and no longer."""
+    """Accumulates the averages that decide behaviors, and JS between all pairs of heads, summed over real tokens in
+    float64. The maps of a batch are kept from its first layer to its last."""
 
     summed = ("sums", "divergence", "tokens")
 
     def __init__(self, smoothed: bool, *args: Any) -> None:
         super().__init__(*args)
-        self.smoothed, self.tokens = smoothed, 0
+        self.arguments = (smoothed, *args)
+        self.smoothed = smoothed
+        self.tokens = 0
         layers, heads = self.top.shape[:2]
         self.divergence = torch.zeros(layers * heads, layers * heads, dtype=torch.float64, device=self.device)
         self.maps: Tensor | None = None  # (head, position) of the batch in progress
-
-    def new_empty(self) -> Self:
-        return type(self)(self.smoothed, self.quantities, self.measure, *self.top.shape[:2], self.device)
 
     def update(self, batch: Batch, layer: LayerAttention) -> None:
         super().update(batch, layer)
@@ -70,11 +68,13 @@ class DivergenceSums(SegmentAverages):
         weights = layer.weights
         if self.smoothed:
             weights = SMOOTHING * batch.row_weights[:, None, None] + (1 - SMOOTHING) * weights
-        weights = (weights * batch.mask[:, None, :, None]).transpose(0, 1).flatten(1)  # nothing in rows of padding
+        weights = weights * batch.mask[:, None, :, None]  # rows of padding become 0
+        weights = weights.transpose(0, 1).flatten(1)  # (head, position)
+        size = weights.shape[1]
         if self.maps is None:
-            positions = LANES * -(-weights.shape[1] // LANES)  # whole vectors
-            self.maps = weights.new_zeros(layers * heads, positions)
-        self.maps[layer.layer * heads : (layer.layer + 1) * heads, : weights.shape[1]] = weights
+            self.maps = weights.new_zeros(layers * heads, LANES * -(-size // LANES))
+        first = layer.layer * heads
+        self.maps[first : first + heads, :size] = weights
         if layer.layer == layers - 1:
             self.divergence += divergences(self.maps, batch.tokens())
             self.tokens += batch.tokens()
@@ -140,11 +140,13 @@ def torch_sums(maps: Tensor) -> Tensor:
 
 
 def _parts(maps: Tensor, heads: int) -> Iterator[Tensor]:
-    """(head, chunk, position) views of as many chunks as the buffer holds of so many heads; the last rest is alone."""
+    """(head, chunk, position) views, each of as many chunks as the buffer has room for with so many heads; then one of
+    the remaining positions."""
     buffer = CPU_BUFFER if maps.device.type == "cpu" else GPU_BUFFER
-    whole = maps.shape[1] // CHUNK
-    yield from maps[:, : whole * CHUNK].unflatten(1, (whole, CHUNK)).split(max(1, buffer // (heads * CHUNK)), 1)
-    yield maps[:, None, whole * CHUNK :]
+    chunks = maps.shape[1] // CHUNK
+    whole = maps[:, : chunks * CHUNK].unflatten(1, (chunks, CHUNK))
+    yield from whole.split(max(1, buffer // (heads * CHUNK)), 1)
+    yield maps[:, None, chunks * CHUNK :]
 
 
 def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
@@ -154,9 +156,10 @@ def _redo_close(maps: Tensor, divergence: Tensor, limit: float) -> None:
         others = close[head].nonzero().flatten()
         divergence[head, others] = 0.0
         for part in _parts(maps, len(others)):
-            p, q = part[head], part[others]
+            p = part[head]
+            q = part[others]
             s = p + q
-            d = ((p - q) / s).clamp_(-NEAREST_ONE, NEAREST_ONE)
+            d = ((p - q) / s).clamp_(-BELOW_ONE, BELOW_ONE)
             terms = (2 * d * d.atanh()).add_(d.square().neg_().log1p_()).mul_(s)
             divergence[head, others] += terms.sum(-1).sum(-1, dtype=divergence.dtype) / 4
 

@@ -19,11 +19,12 @@ MANY_HEADS = 1024  # beyond, more starts and the best order of leaves would take
 
 
 def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np.ndarray, float]:
-    """Two-dimensional metric MDS on the divergences (head, head) as they are, or on their square roots: the least
-    stress of several starts, the classical solution and random ones, which more than MANY_HEADS heads go without.
-    Returns (head, 2) points, centered, on their principal axes, the first head on the positive side of both, since MDS
-    fixes none of this; and Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, d distances in
-    the plane, 0 where all are exact."""
+    """Two-dimensional metric MDS on the divergences (head, head), or on their square roots: the fit with the least
+    stress, from the classical solution and, for up to MANY_HEADS heads, random starts.
+
+    Returns (head, 2) points, centered, on their principal axes, the first head on the positive side of both; and
+    Kruskal's stress-1, sqrt(sum (d - delta)^2 / sum d^2) over pairs of heads, with d their distances in the plane.
+    """
     from sklearn.manifold import MDS
 
     distances = np.sqrt(divergence) if root else divergence
@@ -43,8 +44,8 @@ def embed(divergence: np.ndarray, seed: int = 0, root: bool = False) -> tuple[np
 
 
 def dendrogram(divergence: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Average-linkage clustering: (head - 1, 4) scipy's linkage, and (head,) the order of the leaves in which neighbors
-    are as alike as the tree allows; of more than MANY_HEADS heads, the order of scipy's tree."""
+    """Average-linkage clustering: (head - 1, 4) scipy's linkage, and (head,) the order of the leaves, optimal for up to
+    MANY_HEADS heads."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
 
@@ -61,8 +62,9 @@ def within_and_between(divergence: np.ndarray, labels: np.ndarray) -> tuple[floa
     first, second = np.triu_indices(len(labels), 1)
     pairs = divergence[first, second]
     same = labels[first] == labels[second]
-    within, between = (float(part.mean()) if part.size else float("nan") for part in (pairs[same], pairs[~same]))
-    return within, between
+    within = pairs[same].mean() if same.any() else np.nan
+    between = pairs[~same].mean() if not same.all() else np.nan
+    return float(within), float(between)
 
 
 @dataclass(frozen=True)
@@ -76,12 +78,12 @@ class Clustering(Result):
     divergence: np.ndarray
     averages: np.ndarray  # (quantity, layer, head) document averages of QUANTITIES, which decide behaviors
     tokens: int  # of the corpus
-    embedding: np.ndarray  # (head, 2) positions in the plane, whose stress, seed and use of square roots follow
-    stress: float
+    embedding: np.ndarray  # (head, 2) positions in the plane
+    stress: float  # of the embedding
     linkage: np.ndarray  # (head - 1, 4) the dendrogram
     order: np.ndarray  # (head,) its leaves from left to right
-    mds_seed: int
-    root: bool
+    mds_seed: int  # of the embedding
+    root: bool  # whether square roots of divergences are embedded
     thresholds: dict[str, float]  # of the behaviors
     named: dict[str, str]  # label of a head -> what the linguistic analyses name it for
 
@@ -103,7 +105,7 @@ class Clustering(Result):
 
     @property
     def unit(self) -> str:
-        """Of a divergence on axes and in tables."""
+        """Unit of divergences."""
         return "nats, summed over tokens" if self.summed else "nats per token"
 
     @property
@@ -111,7 +113,7 @@ class Clustering(Result):
         return self.averages.shape[1], self.averages.shape[2]
 
     def __getitem__(self, quantity: str) -> np.ndarray:
-        """(layer, head) document averages of one of QUANTITIES; raises KeyError for another."""
+        """(layer, head) document averages; raises KeyError for a quantity that is not in QUANTITIES."""
         if quantity not in QUANTITIES:
             raise KeyError(quantity)
         index = QUANTITIES.index(quantity)  # results stored before the last quantity was added lack it
@@ -124,18 +126,18 @@ class Clustering(Result):
     @property
     def behaviors(self) -> np.ndarray:
         """(layer, head) names of behaviors under the thresholds."""
-        known = {name: self[name] for name in self.present}
-        return behaviors(known, Thresholds(**self.thresholds), map(Head.parse, self.named))
+        averages = {name: self[name] for name in QUANTITIES}
+        return behaviors(averages, Thresholds(**self.thresholds), map(Head.parse, self.named))
 
     @property
     def layers(self) -> np.ndarray:
         """(head,) the layer of each head."""
-        return np.repeat(np.arange(self.shape[0]), self.shape[1])
+        return np.indices(self.shape)[0].reshape(-1)
 
     @property
     def closeness(self) -> float:
-        """Mean divergence of two heads of one layer over that of two heads of different layers: under 1 where heads of
-        one layer are closer; NaN where there are no such pairs, or heads of different layers do not differ."""
+        """Mean divergence of two heads of one layer over that of two heads of different layers; NaN where there are no
+        such pairs, or heads of different layers do not differ."""
         within, between = within_and_between(self.divergence, self.layers)
         return within / between if between else float("nan")
 
@@ -167,9 +169,8 @@ class Clustering(Result):
         columns = {"head": names[first], "other": names[second], "divergence": self.divergence[first, second]}
         return {"pairs": pd.DataFrame(columns)}
 
-    def to_frame(self, base: int = 1) -> pd.DataFrame:
-        """A row for each head; the labels of the nearest ones count from `base`."""
-        near = [" ".join(other.label(base) for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
+    def to_frame(self) -> pd.DataFrame:
+        near = [" ".join(other.label() for other, _ in self.nearest(head)) for head in all_heads(*self.shape)]
         columns = {
             "behavior": self.behaviors,
             "x": self.embedding[:, 0].reshape(self.shape),
@@ -180,21 +181,21 @@ class Clustering(Result):
 
 
 def alike(result: Clustering, labels: np.ndarray, same: str, different: str) -> Answer:
-    """How much closer two heads with the same label are than others, less what 95% of the permutations of the labels
-    give; heads labeled OTHER are left out."""
+    """Compare the divergence of two heads with the same label and with different ones, OTHER left out: decided by how
+    much smaller the first is than in 95% of the permutations of the labels."""
+    labels = labels.reshape(-1)
     chosen = labels != OTHER
     divergence = result.divergence[np.ix_(chosen, chosen)]
     labels = labels[chosen]
     within, between = within_and_between(divergence, labels)
     if np.isnan([within, between]).any():
         raise KeyError(same)
-    chance, gains = np.random.default_rng(0), []
-    for _ in range(PERMUTATIONS):
-        permuted = within_and_between(divergence, chance.permutation(labels))
-        gains.append(permuted[1] - permuted[0])
-    low, high = np.quantile(gains, (0.025, 0.975))
+    rng = np.random.default_rng(0)
+    permuted = [within_and_between(divergence, rng.permutation(labels)) for _ in range(PERMUTATIONS)]
+    low, high = np.quantile([b - w for w, b in permuted], (0.025, 0.975))
+    gain = between - within
     return Answer(
-        decide(Interval(between - within - high, between - within - low)),
+        decide(Interval(gain - high, gain - low)),
         f"Two heads {same} differ by {within:.3g} nats{' in all' if result.summed else ''} on average, two heads "
         f"{different} by {between:.3g}.",
     )

@@ -75,10 +75,10 @@ def clearest_relation(shown: RelationCounts, base: int) -> Answer:
 
 
 def no_head_parses(shown: RelationCounts, base: int) -> Answer:
-    gain = shown.gain(1).at(shown.relations.index(ALL))
+    states = decide(shown.gain(1).negative(), -OVERALL)
     sentence = relation_sentence(shown, ALL, base)
     best = shown.best_choice(ALL)
-    return Answer(decide(gain.negative(), -OVERALL), sentence, best.head)
+    return Answer(states[shown.relations.index(ALL)], sentence, best.head)
 
 
 def dependents_attend(shown: RelationCounts, base: int) -> Answer:

@@ -21,7 +21,6 @@ COLUMNS = (
 LABELS = {"uniform": "entropy of uniform attention, nats"}
 PANELS = {"entropy": "Average over all tokens", "from_cls": "From [CLS] alone"}  # titles
 BROAD = 0.1  # the largest weight of a broad head's rows
-EARLY = 1 / 3  # of the layers
 
 
 @dataclass(frozen=True)
@@ -41,10 +40,10 @@ class Entropy(HeadAverages):
 
 def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
     """Entropy by layer in nats, a dot for each head, lines for layer means, the uniform reference dashed."""
-    shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result.present]
+    shown = [column for column in COLUMNS if column.quantity in PANELS and column.quantity in result]
     panels = [[column.series(result)] for column in shown]
     titles = [PANELS[column.quantity] for column in shown]
-    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(shown), gap=0.12)
+    figure = plotting.layer_figure(panels, titles, base=base, height=330 * len(panels), gap=0.12)
     figure.update_annotations(yshift=0).update_layout(showlegend=False)
     line = {"dash": "dash", "color": plotting.NEUTRAL[0], "width": 1}
     note = {"text": f"uniform attention: {result.uniform:.2f}", "font_size": 12}
@@ -54,15 +53,15 @@ def paper_figure(result: Entropy, base: int = 1) -> go.Figure:
 
 def broad_early_head(result: Entropy, base: int) -> Answer:
     largest = result["max_weight"]
-    early = largest[: max(1, round(EARLY * len(largest)))]
+    early = largest[: max(1, round(len(largest) / 3))]
     head = highest(-early)
-    half = result.interval("max_weight")
+    half = 100 * result.interval("max_weight")[head]
     last = len(early) - 1 + base
     layers = f"layers {base} to {last}" if last > base else f"layer {base}"
     return Answer(
-        decide(head_intervals(result, "max_weight", early.size).negative().at(head), -BROAD),
+        decide(head_intervals(result, "max_weight", early.size).negative(), -BROAD)[head],
         f"Of {layers} head {head.label(base)} is the broadest: its largest weight is "
-        f"{largest[head]:.1%} ± {half_width(100 * half[head], '.2f')} percentage points on average, its entropy "
+        f"{largest[head]:.1%} ± {half_width(half, '.2f')} percentage points on average, its entropy "
         f"{result['entropy'][head]:.2f} nats, where uniform attention would have {result.uniform:.2f}.",
         head,
         "max_weight",

@@ -28,11 +28,14 @@ def measure(batch: Batch, attention: LayerAttention, smoothed: bool = False) -> 
         # log A_ij = (z_ij - m_i) + log max_j A_ij, so H_i = -log max_j A_ij - sum_j A_ij (z_ij - m_i).
         shifted = attention.logits - attention.logits.amax(-1, keepdim=True)
         entropies = -largest.log() - shifted.mul_(weights).sum(-1)
-    candidates = batch.mask.cumsum(1) if attention.causal else batch.mask.sum(1, keepdim=True).expand_as(batch.mask)
-    uniform = candidates.clamp(min=1).log().float()[:, None].expand_as(largest)
-    of_all, weight, reference = ((values * rows[:, None]).sum(-1) for values in (entropies, largest, uniform))
-    of_cls = (entropies * mean_over(batch.cls)[:, None]).sum(-1)
-    return torch.stack([of_all, of_cls, weight, reference], -1)
+    visible = batch.mask.cumsum(1) if attention.causal else batch.mask.sum(1, keepdim=True)  # (batch, query or 1)
+    uniform = visible.clamp(min=1).log().float()[:, None].expand_as(largest)
+    from_cls = mean_over(batch.cls)
+    means = [
+        (values * queries[:, None]).sum(-1)
+        for values, queries in ((entropies, rows), (entropies, from_cls), (largest, rows), (uniform, rows))
+    ]
+    return torch.stack(means, -1)
 
 
 def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:

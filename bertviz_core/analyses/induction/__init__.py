@@ -14,7 +14,7 @@ from bertviz_core.models.segments import INPUTS
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import BROAD, PREVIOUS, SEP, layer_figure
 
-KINDS = {  # quantity -> its words, name and marker
+KINDS = {  # quantity -> what is attended to, name and marker
     "prefix": ("to the token after the first occurrence", "prefix matching", SEP),
     "duplicate": ("to the first occurrence of the same token", "duplicate token", BROAD),
     "previous": ("to the previous token", "previous token", PREVIOUS),
@@ -26,24 +26,21 @@ CONTROLS = {
     "duplicate": ("duplicate", "to the same position where nothing is repeated"),
     "previous": ("duplicate", "to the token one sequence before where nothing is repeated"),
 }
-_share = partial(averaged_column, maximum=1.0)
-COLUMNS = (
-    *(
-        _share(
-            name, f"attention {label} ({short})", name=short, marker=marker, overview=name != "previous"
-        )  # surface patterns have it on text
-        for name, (label, short, marker) in KINDS.items()
-    ),
-    *(
-        _share(
-            CONTROL.format(name),
-            f"without repetition, attention {label}",
-            name=f"{short}, control",
-            marker=marker,
-            overview=False,
-        )
-        for name, (label, short, marker) in KINDS.items()
-    ),
+OVERVIEW = ("prefix", "duplicate")  # surface patterns have "previous" on text
+COLUMNS = tuple(
+    averaged_column(
+        quantity := form.format(kind),
+        label.format(where, short),
+        name=name.format(short),
+        marker=marker,
+        overview=quantity in OVERVIEW,
+        maximum=1.0,
+    )
+    for form, label, name in (
+        ("{}", "attention {} ({})", "{}"),
+        (CONTROL, "without repetition, attention {}", "{}, control"),
+    )
+    for kind, (where, short, marker) in KINDS.items()
 )
 
 
@@ -64,14 +61,13 @@ def strongest(result: Induction, base: int, quantity: str) -> Answer:
     position, words = CONTROLS[quantity]
     control = CONTROL.format(position)
     values = result[quantity]
-    controls = result[control]
     head = highest(values)
-    (label, *_) = KINDS[quantity]
+    half = half_width(result.interval(quantity)[head], ".1%")
     gain = head_intervals(result, quantity).minus(head_intervals(result, control))
     return Answer(
-        decide(gain.at(head)),
-        f"Head {head.label(base)} gives the most attention {label}: {values[head]:.1%} ± "
-        f"{half_width(result.interval(quantity)[head], '.1%')} in repeated sequences; {controls[head]:.1%} {words}.",
+        decide(gain)[head],
+        f"Head {head.label(base)} gives the most attention {KINDS[quantity][0]}: {values[head]:.1%} ± {half} in "
+        f"repeated sequences; {result[control][head]:.1%} {words}.",
         head,
         quantity,
     )

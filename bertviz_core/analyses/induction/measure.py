@@ -18,8 +18,9 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
     sequence is repeated."""
     words = batch.examples[0].words  # all inputs are of one length
     assert words is not None, "random sequences have words"
-    start = int((words >= 0).argmax())
-    size = int((words >= 0).sum()) // 2
+    is_word = words >= 0
+    start = int(is_word.argmax())
+    size = int(is_word.sum()) // 2
     rows = torch.arange(start + size, start + 2 * size, device=batch.ids.device)
     keys = torch.stack([rows - size + 1, rows - size, rows - 1])  # (quantity, row)
     values = attention.weights[:, :, rows, keys].mean(-1)
@@ -29,5 +30,5 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
 
 def finish(accumulator: SegmentAverages, examples: RandomSequences, provenance: dict[str, Any]) -> Induction:
     """Create the result; every sequence is drawn independently, and so is a unit."""
-    values = accumulator.result() | {"unit": "sequences", "texts": accumulator.texts(examples.tokens)}
+    values = accumulator.fields(examples) | {"unit": "sequences"}
     return Induction(provenance=provenance, length=examples.size, **values)

@@ -15,7 +15,6 @@ from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, Prob
 from bertviz_core.analyses.probes.scoring import GoldWords, Outcome
 from bertviz_core.analyses.probes.training import Data, Schedule, fit_adam, fit_lbfgs
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import with_skipped
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine.jobs import Progress
 from bertviz_core.models.encoding import Encoded
@@ -232,7 +231,7 @@ def finish(probe_run: ProbeRun, examples: Any, provenance: dict[str, Any]) -> Pr
 
     first = gold.indices[:MAX_SENTENCES].tolist()
     return Probes(
-        provenance=with_skipped(provenance, probe_run.skipped),
+        provenance=provenance,
         probes=[outcome.name for outcome in outcomes],
         metrics=[outcome.metric for outcome in outcomes],
         **{name: np.array([getattr(outcome, name) for outcome in outcomes]) for name in columns},

@@ -8,11 +8,11 @@ import plotly.graph_objects as go
 
 from bertviz_core import paper
 from bertviz_core.analyses.analysis import Analysis
-from bertviz_core.analyses.findings import Answer, Interval, Statement, decide, layer_intervals
+from bertviz_core.analyses.findings import UNDECIDED, Answer, Interval, Statement, decide, layer_intervals
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.results import Result
-from bertviz_core.analyses.surface_patterns import ranked_sinks
+from bertviz_core.analyses.surface_patterns import SINKS, sinks
 from bertviz_core.heads import highest
 from bertviz_core.plotting import TOKENS, Series, layer_figure
 
@@ -87,26 +87,32 @@ class Sink(NamedTuple):
 
 def sink(result: SepGradients) -> Sink | None:
     """The sink of a result; None where no input has a special token."""
-    attention = {f"to_{name}": result[form] for name in CLASSES if (form := ATTENTION.format(name)) in result.present}
-    if not (ranked := ranked_sinks(attention)):
+    attention = {name: ATTENTION.format(name.removeprefix("to_")) for name in SINKS}
+    shares = {name: result[quantity] for name, quantity in attention.items() if quantity in result}
+    ranked = sinks(shares)
+    if not ranked:
         return None
-    means = attention[quantity := ranked[0]].mean(1)
+    means = shares[ranked[0]].mean(1)
     layer = int(means.argmax())
-    gradient, other = (result[name][layer].mean() for name in (quantity, "to_other"))
-    return Sink(quantity.removeprefix("to_"), layer, float(means[layer]), float(share(gradient, other)))
+    ratio = share(result[ranked[0]][layer].mean(), result["to_other"][layer].mean())
+    return Sink(ranked[0].removeprefix("to_"), layer, float(means[layer]), float(ratio))
 
 
 def no_op(result: SepGradients, base: int) -> Answer:
-    if (peak := sink(result)) is None:
+    peak = sink(result)
+    if peak is None:
         raise KeyError("special tokens")
     token, layer, attention, ratio = peak
-    there, other = (layer_intervals(result, quantity).at(layer) for quantity in (f"to_{token}", "to_other"))
-    ends = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
-    matters = f"the gradient there is {ratio:.2f} times that to other tokens"
+    there = layer_intervals(result, GRADIENT.format(token))
+    other = layer_intervals(result, GRADIENT.format("other"))
+    gain = Interval(other.low * NO_OP, other.high * NO_OP, other.enough).minus(there)
+    matters = "no attention has a gradient"
+    if not np.isnan(ratio):
+        matters = f"the gradient there is {ratio:.2f} times that to other tokens"
     return Answer(
-        decide(ends) if other.high > 0 else decide(Interval(np.nan, np.nan)),
+        decide(gain)[layer] if other.high[layer] > 0 else UNDECIDED,
         f"Layer {layer + base} puts {attention:.0%} of its attention on {TOKENS[token][0]} ({result.input_name}), the "
-        f"most that a layer puts on a special token; {'no attention has a gradient' if np.isnan(ratio) else matters}.",
+        f"most that a layer puts on a special token; {matters}.",
         highest(result[ATTENTION.format(token)]),
         f"to_{token}",
     )
@@ -114,17 +120,17 @@ def no_op(result: SepGradients, base: int) -> Answer:
 
 def paper_figure(result: SepGradients, base: int = 1) -> go.Figure:
     """Mean |dL/dA| by layer and class, a dot for each head, lines for layer means; a log axis, since it spans tens."""
-    series = [_series(result, GRADIENT, name) for name in CLASSES if GRADIENT.format(name) in result.present]
+    series = [_series(result, GRADIENT, name) for name in CLASSES if GRADIENT.format(name) in result]
     return _log_axis(layer_figure([series], base=base, height=420), 1, series)
 
 
 def no_op_figure(result: SepGradients, base: int = 1) -> go.Figure:
-    """Attention to the sink over its gradient, layer by layer: a no-op is high above and low below. The gradient to
-    other tokens stands beside it, for all gradients may fall or rise from layer to layer."""
+    """Attention to the sink above its gradient, layer by layer: a no-op is high above and low below. The gradient to
+    other tokens is beside it, since all gradients may fall or rise from layer to layer."""
     peak = sink(result)
     assert peak is not None, "drawn only where the inputs have a special token"
     token = peak.token
-    shown = [name for name in (token, "other") if GRADIENT.format(name) in result.present]
+    shown = [name for name in (token, "other") if GRADIENT.format(name) in result]
     titles = [f"How much attention goes to {TOKENS[token][0]}", "How much that attention matters to the loss"]
     gradients = [_series(result, GRADIENT, name) for name in shown]
     figure = layer_figure([[_series(result, ATTENTION, token)], gradients], titles, base=base, height=560)
@@ -150,10 +156,8 @@ def _log_axis(figure: go.Figure, row: int, series: list[Series]) -> go.Figure:
 
 
 def more_figures(result: SepGradients) -> dict[str, go.Figure]:
-    """Attention to the sink over its gradient."""
-    if (peak := sink(result)) is None:
-        return {}
-    return {f"Is attention to {TOKENS[peak.token][0]} a no-op?": no_op_figure(result)}
+    peak = sink(result)
+    return {f"Is attention to {TOKENS[peak.token][0]} a no-op?": no_op_figure(result)} if peak else {}
 
 
 class SepGradientsAnalysis(Analysis):
@@ -191,4 +195,5 @@ class SepGradientsAnalysis(Analysis):
 
     def default_column(self, result: Result) -> HeadColumn | None:
         assert isinstance(result, SepGradients)
-        return self.column(f"to_{peak.token}") if (peak := sink(result)) else super().default_column(result)
+        peak = sink(result)
+        return self.column(GRADIENT.format(peak.token)) if peak else super().default_column(result)

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from bertviz_core.analyses.averages import SegmentAverages
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.results import with_skipped
-from bertviz_core.analyses.sep_gradients import QUANTITIES, SepGradients
+from bertviz_core.analyses.sep_gradients import QUANTITIES
 from bertviz_core.corpora import Skipped
 from bertviz_core.engine import stream
 from bertviz_core.engine.jobs import Progress
@@ -45,15 +44,14 @@ class GradientAverages(SegmentAverages):
         super().merge(other)
         self.skipped.merge(other.skipped)
 
-    def fields(self, segments: Segments) -> dict[str, Any]:
-        """The fields of LossAverages but the provenance; raises InputError where no segment had a token to predict."""
+    def fields(self, examples: Segments) -> dict[str, Any]:
+        """The fields of LossAverages; raises InputError where no segment had a token to predict."""
         loss, right, predicted, count = self.predicted.tolist()
         if not count:
             hint = "Give text with words."
-            raise InputError("No segment has a token to predict.", where=segments.source.name, hint=hint)
-        texts = self.texts(segments.tokens)
-        counts = {"right": int(right), "predicted": int(predicted)}
-        return self.result() | {"texts": texts, "loss": loss / count} | counts
+            raise InputError("No segment has a token to predict.", where=examples.source.name, hint=hint)
+        counts = {"loss": loss / count, "right": int(right), "predicted": int(predicted)}
+        return super().fields(examples) | counts
 
     def state(self) -> dict[str, Any]:
         return super().state() | {"skipped": self.skipped.reasons}
@@ -77,10 +75,12 @@ def measure(batch: Batch, gradients: LayerGradient) -> Tensor:
     counts = classes.sum(1)[:, None]  # (batch, 1, class)
     rows = batch.row_weights[:, None, None].to(size)  # (batch, 1, 1, query)
 
-    of_each = (size, visible, size * gradients.weights, gradients.weights)
-    # (batch, head, class): sums over the keys of each class, mean over rows.
-    sizes, pairs, changes, attention = ((rows @ each)[:, :, 0] @ classes * (counts / counts) for each in of_each)
-    return torch.cat([sizes / pairs, changes, attention], -1)
+    def sums(values: Tensor) -> Tensor:
+        """(batch, head, class): sums over the keys of each class, mean over rows."""
+        return (rows @ values)[:, :, 0] @ classes * (counts / counts)
+
+    weights = gradients.weights
+    return torch.cat([sums(size) / sums(visible), sums(size * weights), sums(weights)], -1)
 
 
 def accumulator(model: AttentionModel, request: Request) -> GradientAverages:
@@ -103,11 +103,6 @@ def run(
     stream.run(model, segments, accumulators, progress, size, partial(backward, targets=targets))
     for accumulator in accumulators:
         accumulator.skipped = skipped
-
-
-def finish(accumulator: GradientAverages, segments: Segments, provenance: dict[str, Any]) -> SepGradients:
-    provenance = with_skipped(provenance, accumulator.skipped)
-    return SepGradients(provenance=provenance, **accumulator.fields(segments))
 
 
 def with_words(segments: Iterable[Encoded], targets: Targets, skipped: Skipped) -> Iterable[Encoded]:

@@ -14,8 +14,10 @@ from bertviz_core.heads import highest
 from bertviz_core.numbers import half_width
 from bertviz_core.plotting import TOKENS
 
-HALF, SEP_TO_SEP = 0.5, 0.9
-TO_ITSELF, MOST_HEADS = 0.1, 0.5
+HALF = 0.5  # of the attention
+SEP_TO_SEP = 0.9
+TO_ITSELF = 0.1
+MOST_HEADS = 0.5
 SINKS = ("to_sep", "to_cls", "to_first")  # quantities of the tokens that may be the sink, the paper's first
 PEAKS = {name: int(np.argmax(paper.LAYER_MEANS[name])) + 1 for name in ("to_cls", "to_sep", "to_punct")}
 ONE_LAYER = "with an interval corrected for the number of layers."
@@ -59,24 +61,22 @@ def layer_over(result: HeadAverages, base: int, quantity: str, threshold: float)
     )
 
 
-def sinks(result: HeadAverages) -> list[str]:
-    """`ranked_sinks` of a result."""
-    return ranked_sinks(dict(zip(result.quantities, result.mean, strict=True)))
-
-
-def ranked_sinks(values: Mapping[str, np.ndarray]) -> list[str]:
-    """Quantities of the special tokens, the first token included: that with the highest mean of a layer first. Of
-    `values` (layer, head), those are NaN or missing that no input has."""
+def sinks(values: HeadAverages | Mapping[str, np.ndarray]) -> list[str]:
+    """Quantities of the special tokens, the first token included, that with the highest mean of a layer first. Those
+    that no input has are missing in `values`, (layer, head) of each, or NaN."""
     means = {name: values[name].mean(1).max() for name in SINKS if name in values}
-    own_first = np.isnan(means.get("to_cls", np.nan))  # else the first token is CLS
-    names = [name for name in means if not np.isnan(means[name]) and (own_first or name != "to_first")]
-    return sorted(names, key=lambda name: -means[name])
+    means = {name: mean for name, mean in means.items() if not np.isnan(mean)}
+    if "to_cls" in means:
+        means.pop("to_first", None)  # the first token is CLS
+    return sorted(means, key=lambda name: -means[name])
 
 
 def sink(result: HeadAverages, base: int) -> Answer:
-    if not (ranked := sinks(result)):
+    ranked = sinks(result)
+    if not ranked:
         raise KeyError("special tokens")
-    mean = result[quantity := ranked[0]].mean(1)
+    quantity = ranked[0]
+    mean = result[quantity].mean(1)
     layer = int(mean.argmax())
     over = [str(index + base) for index in np.flatnonzero(mean > HALF)]
     where = f"layer{'s' * (len(over) > 1)} {', '.join(over)}" if over else "no layer"
@@ -91,13 +91,13 @@ def sink(result: HeadAverages, base: int) -> Answer:
 
 
 def order_of_layers(result: HeadAverages, base: int) -> Answer:
-    """Whether the peaks stand in order, whichever of the layers that may be the highest are."""
-    peaks, candidates = [], []
+    """Whether the peaks are in order, for every choice of layers that the intervals allow."""
+    peaks = [int(result[name].mean(1).argmax()) + base for name in PEAKS]
+    candidates = []
     for name in PEAKS:
-        peaks.append(int(result[name].mean(1).argmax()) + base)
         low, high, enough = layer_intervals(result, name, len(PEAKS))
-        known = bool(np.all(enough)) and not np.isnan(low).any()
-        candidates.append(np.flatnonzero(high >= low.max()) if known else np.arange(len(low)))
+        is_known = enough and not np.isnan(low).any()
+        candidates.append(np.flatnonzero(high >= low.max()) if is_known else np.arange(len(low)))
     cls, sep, punct = candidates
     in_order = cls.max() < sep.min() and sep.max() < punct.min()
     possible = any(cls.min() < layer < punct.max() for layer in sep)
@@ -194,9 +194,12 @@ def norms_sentence(weights: HeadAverages, norms: HeadAverages, base: int = 1) ->
 def lengths_sentence(norms: HeadAverages, base: int = 1) -> str:
     correlation = norms["norm_correlation"]
     lowest = highest(-correlation)
-    means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms.present}
-    ratios = [f"{TOKENS[name][0]} {mean / means['other']:.2f} times" for name, mean in means.items() if name != "other"]
-    compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. " if "other" in means else ""
+    means = {name: norms[f"norm_{name}"].mean() for name in CLASSES if f"norm_{name}" in norms}
+    compared = ""
+    if "other" in means:
+        other = means.pop("other")
+        ratios = [f"{TOKENS[name][0]} {mean / other:.2f} times" for name, mean in means.items()]
+        compared = f"Beside other tokens' vectors, those of {', '.join(ratios)} as long. "
     return (
         f"{compared}Within a segment, the rank correlation of a token's vector length with the weight that it receives "
         f"is {np.nanmean(correlation):z.2f} on average over heads, and lowest in head {lowest.label(base)} "

@@ -1,10 +1,10 @@
-"""The quantities of surface patterns, shares of attention or of norms from 0 to 1, their columns, and Figure 2."""
+"""The quantities of surface patterns, shares of attention or of norms; their columns, and Figure 2."""
 
 import plotly.graph_objects as go
 
 from bertviz_core import plotting
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn, averaged_column
-from bertviz_core.plotting import NEUTRAL, TOKENS, Marker
+from bertviz_core.plotting import CLS, FIRST, NEUTRAL, NEXT, OTHER_TO_SEP, PREVIOUS, PUNCTUATION, SEP, TOKENS, Marker
 
 QUANTITIES = ("current", "previous", "next", "to_cls", "to_sep", "to_punct", "sep_to_sep", "other_to_sep", "to_first")
 CLASSES = ("cls", "sep", "punct", "other")
@@ -20,17 +20,15 @@ def _share(quantity: str, where: str, name: str, marker: Marker, overview: bool 
 
 
 COLUMNS = (  # in the order of the page's choice
-    _share("previous", "to the previous token", "the previous token", plotting.PREVIOUS),
-    _share("next", "to the next token", "the next token", plotting.NEXT),
+    _share("previous", "to the previous token", "the previous token", PREVIOUS),
+    _share("next", "to the next token", "the next token", NEXT),
     _share("current", "to the token itself", "the token itself", NEUTRAL),
-    _share("to_cls", "to [CLS]", "[CLS]", plotting.CLS),
-    _share("to_sep", "to [SEP]", "[SEP]", plotting.SEP),
-    _share("to_punct", "to full stops and commas", "full stops and commas", plotting.PUNCTUATION),
-    _share("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", plotting.SEP, overview=False),
-    _share(
-        "other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", plotting.OTHER_TO_SEP, overview=False
-    ),
-    _share("to_first", "from later tokens to the first token", "the first token", plotting.FIRST),
+    _share("to_cls", "to [CLS]", "[CLS]", CLS),
+    _share("to_sep", "to [SEP]", "[SEP]", SEP),
+    _share("to_punct", "to full stops and commas", "full stops and commas", PUNCTUATION),
+    _share("sep_to_sep", "from [SEP] to [SEP]", "[SEP] to [SEP]", SEP, overview=False),
+    _share("other_to_sep", "from other tokens to [SEP]", "other tokens to [SEP]", OTHER_TO_SEP, overview=False),
+    _share("to_first", "from later tokens to the first token", "the first token", FIRST),
 )
 BY_QUANTITY = {column.quantity: column for column in COLUMNS}
 
@@ -45,15 +43,15 @@ def paper_figure(
     result: HeadAverages, base: int = 1, beside: HeadAverages | None = None, panels: int = len(PANELS)
 ) -> go.Figure:
     """The first panels of Figure 2, without those that have no data; the layer means of `beside` are dashed lines."""
-    drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result.present]
-    shown = {title: [key for key in keys if key in drawn] for title, keys in list(PANELS.items())[:panels]}
+    drawn = [key for key in result.present if key != "to_first" or "to_cls" not in result]
+    shown = {title: [key for key in PANELS[title] if key in drawn] for title in list(PANELS)[:panels]}
     shown = {title: keys for title, keys in shown.items() if keys}
     series = [[BY_QUANTITY[key].series(result) for key in keys] for keys in shown.values()]
     figure = plotting.layer_figure(series, tuple(shown), base=base, height=290 * len(shown), gap=0.13)
     if beside is not None:
         for row, keys in enumerate(shown.values(), start=1):
-            for key in (key for key in keys if key in beside.present):
-                plotting.add_means(figure, BY_QUANTITY[key].series(beside), row, base, dash="dash")
+            for column in (BY_QUANTITY[key] for key in keys if key in beside):
+                plotting.add_means(figure, column.series(beside), row, base, dash="dash")
         line = {"color": NEUTRAL[0], "width": 2, "dash": "dash"}
         name = f"means of {_maps(beside)}"
         figure.add_scatter(x=[None], y=[None], mode="lines", line=line, name=name, legend="legend", row=1, col=1)

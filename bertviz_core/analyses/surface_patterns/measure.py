@@ -40,11 +40,11 @@ def measure(batch: Batch, attention: LayerAttention) -> Tensor:
 
 
 def accumulator(model: AttentionModel, request: Request) -> SegmentAverages:
-    """The accumulator for one pass; where norms are read, it takes in the lengths of the vectors as well."""
-    norms = request.settings.weights == "norms"
-    quantities = QUANTITIES + NORM_QUANTITIES if norms else QUANTITIES
-    measured = measure_with_lengths if norms else measure
-    return SegmentAverages(quantities, measured, model.layers, model.heads, model.device)
+    """The accumulator for one pass; of norms with the lengths of vectors."""
+    sizes = (model.layers, model.heads, model.device)
+    if request.settings.weights == "norms":
+        return SegmentAverages(QUANTITIES + NORM_QUANTITIES, measure_with_lengths, *sizes)
+    return SegmentAverages(QUANTITIES, measure, *sizes)
 
 
 def measure_with_lengths(batch: Batch, attention: LayerAttention) -> Tensor:

@@ -128,8 +128,8 @@ def test_random_heads_equal_hooks_on_the_heads_that_were_drawn(
     monkeypatch.setattr("bertviz_core.analyses.ablation.measure.AblationRun.behaviors", lambda *_: (labels, "sep"))
     result, literal = computed(model), Literal("bert", masked_folder, model, mean=False)
     seen = set()
-    for group, drawn in zip(result.groups[:2], groups(labels, SETTINGS.seed), strict=False):
-        draws = [frozenset(map(tuple, np.argwhere(draw).tolist())) for draw in drawn.sets[1:]]
+    for group, drawn in zip(result.groups[:2], groups(labels, SETTINGS.seed).values(), strict=False):
+        draws = [frozenset(map(tuple, np.argwhere(draw).tolist())) for draw in drawn[1:]]
         expected = [literal.without(set(heads))[:, 0].mean() for heads in draws]
         assert group["random_draws"] == pytest.approx(expected, abs=1e-5)
         assert group["random_loss_change"] == pytest.approx(sum(expected) / len(expected), abs=1e-5)

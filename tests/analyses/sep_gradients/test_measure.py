@@ -9,7 +9,7 @@ import pytest
 
 from bertviz_core.analyses import requests
 from bertviz_core.analyses.request import Request
-from bertviz_core.analyses.sep_gradients import CLASSES, QUANTITIES, SepGradients
+from bertviz_core.analyses.sep_gradients import CLASSES, QUANTITIES, SepGradients, SepGradientsAnalysis
 from bertviz_core.analyses.sep_gradients import measure as sep_gradients
 from bertviz_core.corpora.source import from_bytes
 from bertviz_core.engine.jobs import Progress
@@ -36,7 +36,7 @@ def computed(model: loading.AttentionModel, examples: Any, batch_tokens: int = 5
         QUANTITIES, sep_gradients.measure, model.layers, model.heads, model.device
     )
     sep_gradients.run(model, examples.settings, examples, [accumulator], Progress(), batch_tokens)
-    return sep_gradients.finish(accumulator, examples, {})
+    return SepGradientsAnalysis().finish(accumulator, examples, {})
 
 
 class Shuffled:
