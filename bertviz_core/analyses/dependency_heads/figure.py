@@ -59,13 +59,9 @@ def paper_figure(result: RelationCounts, max_relations: int | None = None) -> go
     figure.update_xaxes(title=f"accuracy, percent; trees: {result.trees}", range=[-2, 102])
     figure.update_yaxes(autorange="reversed", type="category", showticklabels=False)
     for relation, label in zip(frame["relation"], labels, strict=True):
-        hover = explained(relation, "<b>{}</b>", "<i>{}</i>")
+        hover = explain(relation, "<b>{}</b>", "<i>{}</i>")
         position = {"x": 0, "xref": "paper", "xanchor": "right", "y": label, "showarrow": False}
-<<<<<<< ours
-        figure.add_annotation(text=label, hovertext=explain(relation, "<b>{}</b>", "<i>{}</i>"), **position)
-=======
         figure.add_annotation(text=label, hovertext=hover, **position)
->>>>>>> theirs
     return finish(figure, 110 + 22 * len(frame), margin={"l": 24 + 8 * int(labels.str.len().max())})
 
 
