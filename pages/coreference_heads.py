@@ -1,8 +1,8 @@
 """Coreference heads: which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
 
 from functools import partial
-from typing import Any
 
+import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
@@ -22,7 +22,6 @@ from pages.shared import endnotes, page, stored
 from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Drawing
 from pages.shared.views import lists, opening
 
 PAPER_HEAD = "head 5-4"
@@ -31,36 +30,8 @@ SHOWN = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
-def table_2() -> None:
-    """This corpus beside the paper's Table 2, percent, and the chosen head; intervals are in the downloads."""
-    best = result.best()
-    accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
-    shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
-    best_name = f"best head, {best.head.label(base)}"
-    shares[best_name] = accuracy[best.at]
-    apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
-    each = [float("nan") if directed is None else accuracy[directed.at][row] for row, directed in enumerate(apart)]
-    shares["best head for each type"] = each
-    for other in [result.best(direction=index) for index in range(1, len(result.directions))]:
-        shares[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label(base)}"] = accuracy[other.at]
-    shares[f"{arrow(DIRECTIONS[choice.direction])}: chosen head, {choice.head.label(base)}"] = accuracy[choice.at]
-    rows = []
-    for name, row in shares.items():
-        cells = [percent(share, n).removesuffix("%") for share, n in zip(row, result.n, strict=True)]
-        for index, there in enumerate(cited.get(PAPER_HEAD if name == best_name else name, ())):
-            cells[index] += f" ({there})"
-        rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
-    beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
-    st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
-    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
-    labels = [directed.head.label(base) if directed else "none" for directed in apart]
-    neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
-    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
-    st.caption(f"n and best head: {', '.join(counts)}. {neural}")
-
-
 @address.fragment
-def documents() -> None:
+def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
     query = partial(PassageQuery, choice)
@@ -79,11 +50,11 @@ def documents() -> None:
         more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
         title = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
         notes = []
-        for guess in passage.listed:  # its link: the window in which it was made, the mention's head word pinned
+        for guess in passage.listed:
             text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
             target = links.to_words(guess.window, [guess.head], choice.direction, least="0")
             notes.append({"text": f"{text} {guess.weight:.3f}", "link": target})
-        items.append(Drawing(title, draw(passage.document, passage.drawn), notes=notes))
+        items.append(page.Drawing(title, draw(passage.document, passage.drawn), notes=notes))
     page.drawings(items, "passages")
 
 
@@ -128,33 +99,58 @@ origin = result.provenance
 is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
 cited: dict[str, tuple[int, ...]] = paper.TABLE_2 if is_comparable else {}  # which is of CoNLL-2012
 row = result.row(best)
-beside = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
-papers = "" if direction else beside.get(PAPER_HEAD, "")
-entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), papers)]
+paper_notes = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
+note = "" if direction else paper_notes.get(PAPER_HEAD, "")
+entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), note)]
 if result.is_causal:
     of_all_mentions = percent(row["accuracy_of_all_mentions"], result.of_all)
     entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
 for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
     if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
-        entries.append((name.capitalize(), percent(share, n), beside.get(name, "")))
+        entries.append((name.capitalize(), percent(share, n), paper_notes.get(name, "")))
 page.metrics(entries)
-outside = "The paper does not measure this direction. " if direction else ""
+beyond = "The paper does not measure this direction. " if direction else ""
 st.caption(
-    f"Candidates: {AMONG[result.candidates]}. {outside}{result.stored.single:,} mentions have only one candidate. "
+    f"Candidates: {AMONG[result.candidates]}. {beyond}{result.stored.single:,} mentions have only one candidate. "
     f"Read as {plain(origin['format'])}; head words found by {origin['head_words']}."
 )
-table_2()
+
+accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
+by_type = [result.best(name) if count else None for name, count in zip(TYPE_ROWS, result.n, strict=True)]
+paper_row = f"best head, {result.best().head.label(base)}"
+shares = dict(zip(result.systems, result.systems_accuracy, strict=True))
+shares[paper_row] = accuracy[result.best().at]
+shares["best head for each type"] = np.array(
+    [accuracy[directed.at][row] if directed else np.nan for row, directed in enumerate(by_type)]
+)
+for index in range(1, len(result.directions)):
+    other = result.best(direction=index)
+    shares[f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"] = accuracy[other.at]
+shares[f"{shown_direction}: chosen head, {choice.head.label(base)}"] = accuracy[choice.at]
+rows = []
+for name, by_kind in shares.items():
+    cells = [percent(share, count).removesuffix("%") for share, count in zip(by_kind, result.n, strict=True)]
+    for index, number in enumerate(cited.get(PAPER_HEAD if name == paper_row else name, ())):
+        cells[index] += f" ({number})"
+    rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
+beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
+st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
+st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
+labels = [directed.head.label(base) if directed else "none" for directed in by_type]
+neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
+counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
+st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 if result.scores(choice).of("gender").n.any():
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     drawing = page.drawn(by_group, result, shown, base, "gender")
-    given = drawing, "coreference-gender", alt
-    endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", page.chart, *given)
+    title = "Accuracy by gender of the pronoun"
+    endnotes.folded(title, ":material/wc:", "gender", page.chart, drawing, "coreference-gender", alt)
 
-documents()
+draw_documents()
 st.header(f"Accuracy of all heads (%), {shown_direction}")
-decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
-shares = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
-page.table(memoize(head_frame, shares), TYPE_ROWS, selection, "coreference-table", decimals)
+decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, result.n, strict=True)}
+percents = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
+page.table(memoize(head_frame, percents), TYPE_ROWS, selection, "coreference-table", decimals)
 page.downloads(result)
 endnotes.ending(
     result,
