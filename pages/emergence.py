@@ -1,6 +1,7 @@
 """Emergence: how the heads' behaviors develop during training, checkpoint by checkpoint."""
 
 from dataclasses import replace
+from typing import cast
 
 import streamlit as st
 
@@ -9,7 +10,7 @@ from bertviz_core.analyses.results import renamed
 from bertviz_core.corpora.treebank import UAS
 from bertviz_core.emergence import Emergence
 from bertviz_core.emergence.figure import head_figure, map_at, numbers, paper_figure, relations_figure
-from bertviz_core.emergence.series import Series, Training, find_training, shipped
+from bertviz_core.emergence.series import Series, find_training, shipped
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
 from bertviz_core.models.sources import trainings
@@ -27,32 +28,6 @@ MAX_RELATIONS = 6
 PLAYER = "emergence-player"
 PLAYING = "emergence plays"
 STEP = "at_step"  # also of the address, where `step` is the tour's
-
-
-def find_or_compute(training: Training) -> Emergence:
-    """What is stored of a training, with this reader's names of its corpora, under the offer to compute the rest, or
-    the running job; ends the page without any."""
-    text = selection.corpora["text"]
-    treebank = selection.corpora["treebank"]
-    series = Series(training, text, treebank, selection.settings)
-    found, missing = services.emergence(series)
-    requests = series.requests()
-    key = jobs.everything_key(requests)
-    if missing and not jobs.is_running(jobs.last(key), "Results of finished passes are stored."):
-        st.write(
-            f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}. Each is run on "
-            f"{plain(f'{text.name} and {treebank.name}')}, on this machine. {len(missing)} of {len(requests)} analyses "
-            "are missing. Results are stored as each pass finishes, so a stopped job can resume. You can use other "
-            "pages meanwhile."
-        )
-        for reason, entry in training.skipped.reasons.items():
-            st.caption(f"{entry['count']} skipped, {plain(reason)}: {plain(', '.join(entry['where']))}")
-        stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
-    if found is None:
-        raise address.PageEnd
-    own = memoize(renamed, found, {text.digest: text.name, treebank.digest: treebank.name})
-    assert isinstance(own, Emergence)
-    return own
 
 
 @address.fragment
@@ -142,7 +117,25 @@ if name in (None, SHIPPED):
     models: dict[int, Checkpoint] = {}
 else:
     training = find_training(name, access)
-    result = find_or_compute(training)
+    read = selection.corpora["text"], selection.corpora["treebank"]
+    series = Series(training, *read, selection.settings)
+    found, missing = services.emergence(series)
+    requests = series.requests()
+    key = jobs.everything_key(requests)
+    if missing and not jobs.is_running(jobs.last(key), "Results of finished passes are stored."):
+        st.write(
+            f"{len(training.steps)} checkpoints, steps {training.steps[0]:,} to {training.steps[-1]:,}. Each is run on "
+            f"{plain(' and '.join(source.name for source in read))}, on this machine. {len(missing)} of "
+            f"{len(requests)} analyses are missing. Results are stored as each pass finishes, so a stopped job can "
+            "resume. You can use other pages meanwhile."
+        )
+        for reason, entry in training.skipped.reasons.items():
+            st.caption(f"{entry['count']} skipped, {plain(reason)}: {plain(', '.join(entry['where']))}")
+        stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
+    if found is None:
+        raise address.PageEnd
+    names = {source.digest: source.name for source in read}  # this reader's
+    result = cast(Emergence, memoize(renamed, found, names))
     models = dict(zip(training.steps, training.checkpoints, strict=True))
 layers, heads = result.shape
 origin = result.provenance

@@ -18,8 +18,8 @@ from pages.shared.messages import plain
 from pages.shared.views import lists
 
 KINDS = ("example", "own text", "corpus")
-# Sentences to begin with, each for something that heads are known to follow (CC0, written for this project): name shown
-# and used in permalinks -> (segment A, segment B)
+# Example sentences, each for something that heads follow (CC0, written for this project): name, which permalinks have
+# -> (segment A, segment B)
 COREFERENCE = "Coreference"
 SENTENCES: dict[str, tuple[str, str]] = {
     COREFERENCE: ("Anna lost her keys in the park, so she asked her brother whether he had seen them.", ""),
@@ -33,7 +33,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
     "Chinese": ("小美愛花。王先生愛書。", ""),
 }
-# Of these sentences the relations, Stanford's label and UD's, whose best head is shown at first.
+# The relations (Stanford's label, UD's label) whose best head an example opens on.
 RELATIONS = {
     "Direct objects": ("dobj", "obj"),
     "Possessives": ("poss", "nmod:poss"),
@@ -41,9 +41,6 @@ RELATIONS = {
     "Passives": ("auxpass", "aux:pass"),
     "Determiners and nouns": ("det",),
 }
-BIDI_STYLE = (
-    "<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
-)
 
 
 def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
@@ -63,7 +60,8 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
     elif kind == "example":
         choices.selectbox("Sentence", [*SENTENCES], key="example", default=COREFERENCE, width=280, **fresh)
     else:
-        st.html(BIDI_STYLE)
+        # Arabic is written from the right.
+        st.html("<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>")
         sentence = "The cat sat on the mat because it was warm."
         fresh["maximum"] = MAX_CHARACTERS
         choices.text("Segment A", key="text", default=sentence, placeholder="A sentence", width="stretch", **fresh)
@@ -135,7 +133,7 @@ def pins(key: str = "pin") -> list[tuple[str, int]]:
 
 
 def pin_dependents(single: OneInput) -> None:
-    """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
+    """Pin words of the address ("from3": the third word on the left) until the reader pins others."""
     marked = pins("dependents")
     if marked and single.example.words is not None:
         owner = single.example.words.tolist()

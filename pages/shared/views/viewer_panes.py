@@ -61,11 +61,18 @@ class Pane:
 
 def choose_second(panel: DeltaGenerator, kind: str, first: Pane) -> Pane | None:
     """Draw the choices of one of KINDS into a panel; None for one head alone, and after an error, which is drawn."""
+    selection = first.selection
+    other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
     if kind == ONE:
         return None
     try:
         with panel:
-            second = _second(kind, first)
+            if kind == MODELS:
+                second = _other_model(first)
+            elif kind == HEADS:
+                second = replace(first, selection=_choose_head(selection))
+            else:
+                second = replace(first, selection=selection.of_weights(other))
         second.attention  # raises where it cannot be shown
         return second
     except DownloadNeeded:
@@ -73,16 +80,6 @@ def choose_second(panel: DeltaGenerator, kind: str, first: Pane) -> Pane | None:
     except BertvizError as problem:
         messages.error(problem)
         return None
-
-
-def _second(kind: str, first: Pane) -> Pane:
-    selection = first.selection
-    if kind == MODELS:
-        return _other_model(first)
-    if kind == HEADS:
-        return replace(first, selection=_choose_head(selection))
-    other: Weights = "attention" if selection.settings.weights == "norms" else "norms"
-    return replace(first, selection=selection.of_weights(other))
 
 
 def _other_model(first: Pane) -> Pane:
