@@ -3,7 +3,6 @@
 import streamlit as st
 
 from bertviz_core.analyses.ablation import curve_figure, estimate_figure, group_name, groups_figure
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.numbers import number
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
@@ -24,7 +23,7 @@ controls = analysis_page.begin_controls()
 with controls:
     about = "An ablated head outputs its mean over the corpus instead of zeros."
     is_mean = choices.toggle("Replace by the mean", key="mean", help=about)
-view = analysis_page.AnalysisPage(ANALYSES["ablation"], controls, {"mean": True} if is_mean else {})
+view = analysis_page.AnalysisPage("ablation", controls, {"mean": True} if is_mean else {})
 result = view.result
 selection = view.selection
 view.draw_figures()

@@ -1,8 +1,8 @@
 """Coreference heads: which head's attention points from a mention to its antecedent (section 4.3; Table 2)."""
 
 from functools import partial
+from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from bertviz_core import paper
@@ -118,11 +118,11 @@ st.caption(
 accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
 by_type = [result.best(name) if count else None for name, count in zip(TYPE_ROWS, result.n, strict=True)]
 paper_row = f"best head, {result.best().head.label(base)}"
-shares = dict(zip(result.systems, result.systems_accuracy, strict=True))
+shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
 shares[paper_row] = accuracy[result.best().at]
-shares["best head for each type"] = np.array(
-    [accuracy[directed.at][row] if directed else np.nan for row, directed in enumerate(by_type)]
-)
+shares["best head for each type"] = [
+    accuracy[directed.at][index] if directed else float("nan") for index, directed in enumerate(by_type)
+]
 for index in range(1, len(result.directions)):
     other = result.best(direction=index)
     shares[f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"] = accuracy[other.at]

@@ -99,7 +99,7 @@ with header.title_line().popover("Options", icon=":material/tune:", key="page-op
     linked = choices.ahead("training", SHIPPED)
     if linked not in (SHIPPED, *folders):
         folders.append(linked)
-    names = short_names([SHIPPED, *folders])
+    shown = short_names([SHIPPED, *folders])
     is_open = access.folders is None
     name = choices.selectbox(
         "Training",
@@ -107,7 +107,7 @@ with header.title_line().popover("Options", icon=":material/tune:", key="page-op
         key="training",
         default=SHIPPED,
         accept_new_options=is_open,
-        format_func=lambda name: names.get(name, name),
+        format_func=lambda folder: shown.get(folder, folder),
         help=f"`{SHIPPED}` ships with the project. {HOW_TO_NAME if is_open else ''}"
         "The corpora, mode and settings under the title apply to all other trainings.",
     )
@@ -134,8 +134,8 @@ else:
         stored.start_button(f"Analyze ({stored.duration(missing)})", key, "Emergence", requests)
     if found is None:
         raise address.PageEnd
-    names = {source.digest: source.name for source in read}  # this reader's
-    result = cast(Emergence, memoize(renamed, found, names))
+    corpora = {source.digest: source.name for source in read}  # as this reader names them
+    result = cast(Emergence, memoize(renamed, found, corpora))
     models = dict(zip(training.steps, training.checkpoints, strict=True))
 layers, heads = result.shape
 origin = result.provenance

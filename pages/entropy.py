@@ -3,13 +3,12 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.registry import ANALYSES
 from pages.shared import page
 from pages.shared.frame import choices
 from pages.shared.views import analysis_page
 
 controls = analysis_page.begin_controls()
-view = analysis_page.AnalysisPage(ANALYSES["entropy"], controls)
+view = analysis_page.AnalysisPage("entropy", controls)
 result = view.result
 entropy = result["entropy"]
 with controls:

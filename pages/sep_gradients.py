@@ -3,7 +3,6 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.sep_gradients import no_op_figure, sink
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
@@ -11,7 +10,7 @@ from pages.shared.frame import header
 from pages.shared.messages import plain
 from pages.shared.views import analysis_page
 
-view = analysis_page.AnalysisPage(ANALYSES["sep_gradients"], analysis_page.begin_controls())
+view = analysis_page.AnalysisPage("sep_gradients", analysis_page.begin_controls())
 result = view.result
 base = view.selection.base
 view.draw_figures()

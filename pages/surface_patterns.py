@@ -4,7 +4,6 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.surface_patterns import lengths_sentence, norms_sentence, sinks
 from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, NORM_LABELS, paper_figure
 from pages.shared import page, services
@@ -14,7 +13,7 @@ from pages.shared.messages import plain
 from pages.shared.views import analysis_page
 
 controls = analysis_page.begin_controls()
-view = analysis_page.AnalysisPage(ANALYSES["surface_patterns"], controls)
+view = analysis_page.AnalysisPage("surface_patterns", controls)
 result = view.result
 column = view.column
 selection = view.selection

@@ -85,7 +85,7 @@ def _page(entry: Page) -> st.Page:
     path = FOLDER / f"{entry.name}.py"
 
     def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
-        import_module(ANALYSIS_PAGE).show(ANALYSES[entry.name])
+        import_module(ANALYSIS_PAGE).show(entry.name)
 
     script = path if path.is_file() else show
     return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)

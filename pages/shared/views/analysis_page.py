@@ -8,7 +8,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from bertviz_core.analyses.analysis import Analysis
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
-from bertviz_core.analyses.registry import EXAMPLES
+from bertviz_core.analyses.registry import ANALYSES, EXAMPLES
 from bertviz_core.analyses.results import Result, head_frame
 from bertviz_core.heads import all_labels, highest, ranks
 from bertviz_core.numbers import number
@@ -23,9 +23,10 @@ MAX_NAMED = 10  # heads
 NO_BREAK = "\u00a0"  # in a narrow table
 
 
-def show(analysis: Analysis, text: str = "") -> None:
+def show(name: str, text: str = "") -> None:
     """The whole page of an analysis that adds nothing to it; `text` replaces the summary in About."""
-    view = AnalysisPage(analysis, begin_controls())
+    view = AnalysisPage(name, begin_controls())
+    analysis = view.analysis
     if view.values:
         view.draw_figures()
         page.metrics(view.key_numbers())
@@ -50,10 +51,10 @@ class AnalysisPage:
         column: The chosen one, which the map shows.
     """
 
-    def __init__(self, analysis: Analysis, controls: DeltaGenerator, options: dict[str, Any] | None = None) -> None:
-        self.analysis = analysis
+    def __init__(self, name: str, controls: DeltaGenerator, options: dict[str, Any] | None = None) -> None:
+        analysis = self.analysis = ANALYSES[name]
         self.selection = header.current()
-        request = self.selection.request(analysis.name, options)
+        request = self.selection.request(name, options)
         if services.find(request) is None:
             st.markdown(plain(analysis.summary))
         self.result: Any = stored.result_or_stop(request, analysis.result_class)
