@@ -8,7 +8,7 @@ from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import choices, links
 from pages.shared.messages import joined, plain
-from pages.shared.views import analysis_page
+from pages.shared.views.analysis_page import AnalysisPage
 
 TOLERANCE = 0.05  # of the full model's loss
 
@@ -19,11 +19,12 @@ def quoted(guess: str, original: str) -> str:
     return f"**{text}** ✓" if guess == original else f"{text} ✗"
 
 
-controls = analysis_page.begin_controls()
+controls = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
 with controls:
     about = "An ablated head outputs its mean over the corpus instead of zeros."
     is_mean = choices.toggle("Replace by the mean", key="mean", help=about)
-view = analysis_page.AnalysisPage("ablation", controls, {"mean": True} if is_mean else {})
+options = {"mean": True} if is_mean else {}
+view = AnalysisPage("ablation", options, controls)
 result = view.result
 selection = view.selection
 view.draw_figures()

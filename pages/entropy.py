@@ -5,13 +5,12 @@ import streamlit as st
 from bertviz_core import paper
 from pages.shared import page
 from pages.shared.frame import choices
-from pages.shared.views import analysis_page
+from pages.shared.views.analysis_page import AnalysisPage, name_heads_over
 
-controls = analysis_page.begin_controls()
-view = analysis_page.AnalysisPage("entropy", controls)
+view = AnalysisPage("entropy")
 result = view.result
 entropy = result["entropy"]
-with controls:
+with view.controls:
     share = choices.slider("Maximum share of uniform entropy", 0.1, 1.0, 0.5, 0.05, key="share", width=280)
 view.draw_figures()
 
@@ -28,7 +27,7 @@ broadest = result["max_weight"].flat[entropy.argmax()]
 entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
 page.metrics(entries)
 description = f"At most {share:.0%} of the entropy of uniform attention ({result.uniform:.2f} nats)"
-st.caption(analysis_page.name_heads_over(-entropy, -share * result.uniform, view.selection.base, description))
+st.caption(name_heads_over(-entropy, -share * result.uniform, view.selection.base, description))
 
 view.draw_heads()
 view.end(

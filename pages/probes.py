@@ -135,11 +135,11 @@ if parts["train"] < 1000:
     )
 shown = table.round(1)
 shown["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
-names = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
-order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "seconds"]
+titles = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
+order = ["probe", "metric", "score", "95%", "paper", *titles.values(), "parameters", "seconds"]
 formats = dict.fromkeys(("score", "with punctuation", "seconds"), DECIMAL)
 formats["parameters"] = st.column_config.NumberColumn(format="localized")
-shown = shown.rename(columns=names)[order]
+shown = shown.rename(columns=titles)[order]
 alt = "A row for each probe"
 st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height="content", alt=alt)
 released = (
@@ -174,10 +174,10 @@ rows = [row for row in range(len(result.relations)) if result.relation_n[:, row]
 n = result.relation_n[:, rows]
 names = [result.relations[row] for row in rows]
 accuracy = 100 * share(result.relation_right[:, rows], n)
-titles = [title(probe, result).partition(" (")[0] for probe in result.probes]
+probe_names = [title(probe, result).partition(" (")[0] for probe in result.probes]
 shown = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
-shown |= dict(zip(titles, accuracy, strict=True))
-formats = dict.fromkeys(titles, DECIMAL)
+shown |= dict(zip(probe_names, accuracy, strict=True))
+formats = dict.fromkeys(probe_names, DECIMAL)
 alt = "A row for each relation"
 st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
 

@@ -8,9 +8,9 @@ from bertviz_core.plotting import TOKENS
 from pages.shared import page
 from pages.shared.frame import header
 from pages.shared.messages import plain
-from pages.shared.views import analysis_page
+from pages.shared.views.analysis_page import AnalysisPage
 
-view = analysis_page.AnalysisPage("sep_gradients", analysis_page.begin_controls())
+view = AnalysisPage("sep_gradients")
 result = view.result
 base = view.selection.base
 view.draw_figures()

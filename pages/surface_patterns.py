@@ -10,15 +10,14 @@ from pages.shared import page, services
 from pages.shared.frame import choices
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import analysis_page
+from pages.shared.views.analysis_page import AnalysisPage, name_heads_over
 
-controls = analysis_page.begin_controls()
-view = analysis_page.AnalysisPage("surface_patterns", controls)
+view = AnalysisPage("surface_patterns")
 result = view.result
 column = view.column
 selection = view.selection
 base = selection.base
-with controls:
+with view.controls:
     threshold = choices.slider("Threshold", 0.1, 0.95, 0.5, 0.05, key="over", width=280)
 
 is_norms = selection.settings.weights == "norms"
@@ -41,9 +40,9 @@ for name in sinks(result)[:1]:
     entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
 page.metrics(entries)
 description = f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
-st.caption(analysis_page.name_heads_over(result[column.quantity], threshold, base, description))
+st.caption(name_heads_over(result[column.quantity], threshold, base, description))
 
-if other is not None:
+if isinstance(other, HeadAverages):
     weights, norms = (other, result) if is_norms else (result, other)
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Add attention weights" if is_norms else "Add norms"

@@ -1,6 +1,7 @@
 """Guided tour: the paper as slides, each with a live figure, a question (for a class), and its answer on request."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -242,5 +243,6 @@ with_weights = selection.of_weights("attention")  # the tour is about weights, a
 number = slide_number(address.get("step"))
 draw_navigation(number)
 results = stored.results(with_weights)
-slides = [draw_terms, *(partial(draw_slide, step) for step in STEPS), draw_end, draw_own_sentence]
+steps = [partial(draw_slide, step) for step in STEPS]
+slides: list[Callable[[], None]] = [draw_terms, *steps, draw_end, draw_own_sentence]
 slides[number]()

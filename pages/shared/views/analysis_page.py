@@ -25,7 +25,7 @@ NO_BREAK = "\u00a0"  # in a narrow table
 
 def show(name: str, text: str = "") -> None:
     """The whole page of an analysis that adds nothing to it; `text` replaces the summary in About."""
-    view = AnalysisPage(name, begin_controls())
+    view = AnalysisPage(name)
     analysis = view.analysis
     if view.values:
         view.draw_figures()
@@ -37,31 +37,26 @@ def show(name: str, text: str = "") -> None:
     view.end(text or plain(analysis.summary))
 
 
-def begin_controls() -> DeltaGenerator:
-    """The row for the choices of a page."""
-    return st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
-
-
 class AnalysisPage:
-    """The parts of an analysis's page; its file in pages/ draws more between them.
+    """The parts of an analysis's page, between which its file in pages/ draws more. Without a stored result the page
+    ends with the offer to compute it."""
 
-    Attributes:
-        result: The stored result; without one the page ends with the offer to compute it.
-        values: (layer, head) values of each column that the result has.
-        column: The chosen one, which the map shows.
-    """
-
-    def __init__(self, name: str, controls: DeltaGenerator, options: dict[str, Any] | None = None) -> None:
-        analysis = self.analysis = ANALYSES[name]
+    def __init__(
+        self, name: str, options: dict[str, Any] | None = None, controls: DeltaGenerator | None = None
+    ) -> None:
+        if controls is None:
+            controls = st.container(horizontal=True, vertical_alignment="bottom", key="page-controls")
+        self.controls = controls
+        self.analysis = ANALYSES[name]
         self.selection = header.current()
         request = self.selection.request(name, options)
         if services.find(request) is None:
-            st.markdown(plain(analysis.summary))
-        self.result: Any = stored.result_or_stop(request, analysis.result_class)
-        self.values = values_of(analysis, self.result)
+            st.markdown(plain(self.analysis.summary))
+        self.result: Any = stored.result_or_stop(request, self.analysis.result_class)
+        self.values = values_of(self.analysis, self.result)
         if self.values:
             with controls:
-                self.column = choose_column(analysis, self.result, list(self.values))
+                self.column = choose_column(self.analysis, self.result, list(self.values))
 
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""

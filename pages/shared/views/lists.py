@@ -37,9 +37,8 @@ def guesses(
     keys: tuple[str, str, str, str],
     order: str = ORDERS[0],
 ) -> tuple[int, list[Entry], bool]:
-    """Draw the choice of guesses, their order, and a page of `size` entries; `keys` are of right or wrong, the minimum
-    weight, the search and the page. `query` takes the fields of a GuessQuery after its head. Returns the number of
-    entries, those of the page, and whether they are of the whole corpus."""
+    """Draw the choices of a list of guesses, for which `query` makes the GuessQuery; returns the number of entries,
+    those of the page, and whether they are of the whole corpus."""
     which, minimum, searched, page = keys
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
     parts = None if is_whole else stored_parts(services.store(), request.key(), request.source)

@@ -113,8 +113,7 @@ def _quoted(label: str, bold: bool) -> str:
 
 
 def draw_token_pair(pane: Pane) -> tuple[int, int]:
-    """Draw the choice of two tokens, and the map and table of all heads by the weight between them; returns the chosen
-    (query, key). At first they are the last pins, or the tokens with the largest weight of any head."""
+    """Draw the choice of two tokens, at first the last pins, and all heads by the weight between them."""
     attention = pane.attention
     selection = pane.selection
     st.header("Which heads attend from one token to another?")
@@ -161,7 +160,7 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
     """Draw the choice of a query token into `controls`, and how its weights arise; None if the model cannot show it."""
     tokens = pane.shown.layout.tokens
     selection = pane.selection
-    pinned = dict(pins())  # the last on either side
+    pinned = dict(pins())  # the last ones
     strongest, _ = pane.attention.strongest_pair(selection.head)
     default = pinned.get("from", int(pane.attention.queries.start[strongest]))
     with controls:

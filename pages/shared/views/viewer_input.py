@@ -76,8 +76,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
 
 
 def read(selection: Selection, model: AttentionModel) -> OneInput:
-    """The chosen input as a model reads it; raises InputError for a text without tokens or a segment that does not
-    exist."""
+    """The chosen input as a model reads it; raises InputError for a text without tokens, and a missing segment."""
     state = st.session_state
     if state["input"] == "corpus":
         segments = services.segments(selection.corpora["text"], model, selection.settings)

@@ -130,8 +130,7 @@ def draw_summary(pane: Pane, min_weight: float) -> None:
 
 
 def draw_lines(pane: Pane, key: str, can_mask: bool, min_weight: float, overlaid: Sequence[Head] = ()) -> None:
-    """The lines of one side's head, and of others `overlaid` in colors. Pins and masks go to the address, so that the
-    other side has them too if it has the same tokens."""
+    """The lines of a pane's head, others `overlaid` in colors; pins and masks go to the address, for both panes."""
     attention = pane.attention
     layout = pane.original.layout
     base = pane.selection.base
