@@ -49,7 +49,8 @@ with left:
     drawing = page.drawn(estimate_figure, result, selection.base)
     page.chart(drawing, "ablation-estimate", alt, head=selection.head)
     st.header("How many heads are needed?")
-    within = result.removed[result.removed_loss <= (1 + TOLERANCE) * result.loss]
+    limit = (1 + TOLERANCE) * result.loss
+    within = result.removed[result.removed_loss <= limit]
     st.caption(
         f"{int(within.max())} of {int(result.removed.max())} heads can be switched off together while the loss "
         f"stays within {TOLERANCE:.0%}."

@@ -4,8 +4,7 @@ import streamlit as st
 
 from bertviz_core.heads import all_heads
 from bertviz_core.models.single_input import mask, predict
-from bertviz_core.viewer import SIDES, InputView, apply_view, moved
-from bertviz_core.viewer.figure import heatmap
+from bertviz_core.viewer import SIDES, InputView, apply_view, figure, moved
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, choices, header
 from pages.shared.messages import plain
@@ -72,7 +71,7 @@ with left.container(gap=None):  # a title takes little room
         viewer_panes.draw_lines(first, "attention-lines", can_mask, min_weight, overlaid)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
-        page.chart(heatmap(first.attention, selection.head), "attention-heatmap", alt)
+        page.chart(figure.heatmap(first.attention, selection.head), "attention-heatmap", alt)
     elif is_wide:
         products = viewer_heads.draw_query_key(first, query_controls)
     else:

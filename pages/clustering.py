@@ -44,8 +44,9 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
-rest = ", ".join(f"{(result.behaviors == name).sum()} {name}" for name in UNTRAINED)
-labeled = f"{with_behavior(result.behaviors)} of {result.behaviors.size}"
+behaviors = result.behaviors
+rest = ", ".join(f"{(behaviors == name).sum()} {name}" for name in UNTRAINED)
+labeled = f"{with_behavior(behaviors)} of {behaviors.size}"
 closeness = f"{result.closeness:.2f}" if result.closeness >= 0 else "–"  # of one head it is NaN
 entries = [
     ("Within / between layers", closeness, "paper: often fairly close"),
@@ -62,7 +63,7 @@ for other, divergence in [(head, 0.0), *result.nearest(head)]:
     row = {
         "head": other.label(base),
         f"divergence, {result.unit}": f"{divergence:.4g}",
-        "behavior": BEHAVIORS[result.behaviors[other]][-1],
+        "behavior": BEHAVIORS[behaviors[other]][-1],
     }
     for name in result.present:
         row[label(name)] = f"{result[name][other]:.3f}"
@@ -77,7 +78,8 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, head=head
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
-page.table(memoize(Clustering.to_frame, result, base), columns, selection, "clustering-table")
+frame = memoize(Clustering.to_frame, result, base)
+page.table(frame, columns, selection, "clustering-table")
 page.downloads(result)
 endnotes.ending(
     result,

@@ -3,8 +3,7 @@
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.comparison import figure
-from bertviz_core.comparison.change import Change
+from bertviz_core.comparison import change, figure
 from bertviz_core.emergence import REQUIRED
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, header
@@ -32,7 +31,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="page-contro
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 
 if comparison.changes:
-    st.markdown(f"**{plain(comparison.change_sentence(key, selection.base))}**")
+    sentence = comparison.change_sentence(key, selection.base)
+    st.markdown(f"**{plain(sentence)}**")
     compare_view.draw_maps(comparison, key, selection)
 st.caption(plain(" ".join(comparison.notes)))
 if comparison.compared not in REQUIRED:
@@ -72,7 +72,7 @@ endnotes.about(
     "is Newcombe's, with an effective number of mentions where those of a document are alike. p is two-sided, and "
     "adjusted for all heads of one quantity by Holm's method; heads under .05 are marked. The best head of a quantity "
     "is picked on the data that it is scored on, in both runs.",
-    Change.of,
+    change.Change.of,
 )
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

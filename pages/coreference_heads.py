@@ -6,10 +6,8 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads import by_group, direction_finding
-from bertviz_core.analyses.coreference_heads.document_figure import draw
+from bertviz_core.analyses.coreference_heads import by_group, direction_finding, document_figure, passages
 from bertviz_core.analyses.coreference_heads.guesses import CHANCE, COMPARED, DIRECTIONS, RANDOM, TYPE_ROWS, answers
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, PassageQuery
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.results import head_frame
@@ -34,27 +32,28 @@ AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
-    query = partial(PassageQuery, choice)
+    query = partial(passages.PassageQuery, choice)
     keys = ("guesses", "over", "document_search", "passage_page")
     is_whole = len(result.stored.items) == n
-    total, passages, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
-    part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {n:,} mentions"
+    total, listed, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
+    part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {n:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
         "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
         "the attention behind it."
     )
     items = []
-    for passage in passages:
+    for passage in listed:
         outside = len(passage.listed) - len(passage.drawn)
         more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
         title = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
         notes = []
         for guess in passage.listed:
-            text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
-            target = links.to_words(guess.window, [guess.head], choice.direction, least="0")
-            notes.append({"text": f"{text} {guess.weight:.3f}", "link": target})
-        items.append(page.Drawing(title, draw(passage.document, passage.drawn), notes=notes))
+            mark = "✓" if guess.right else "✗"
+            text = f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
+            link = links.to_words(guess.window, [guess.head], choice.direction, least="0")
+            notes.append({"text": text, "link": link})
+        items.append(page.Drawing(title, document_figure.draw(passage.document, passage.drawn), notes=notes))
     page.drawings(items, "passages")
 
 
@@ -90,13 +89,15 @@ with left:
     page.chart(page.drawn(by_group, result, shown, base), "coreference-distance", alt)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
-    st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
+    mentions = "all mentions" if kind == "all" else f"{kind}s"
+    st.markdown(f"**Head map**: {mentions}, {shown_direction}")
     squares = memoize(accuracy_map, values, f"{kind} mentions", base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
 origin = result.provenance
-is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
+is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
+is_comparable = "CoNLL-2012" in origin["format"] and not is_sample
 cited: dict[str, tuple[int, ...]] = paper.TABLE_2 if is_comparable else {}  # which is of CoNLL-2012
 row = result.row(best)
 paper_notes = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
@@ -116,21 +117,25 @@ st.caption(
 )
 
 accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
+paper_best = result.best()
+paper_row = f"best head, {paper_best.head.label(base)}"
 by_type = [result.best(name) if count else None for name, count in zip(TYPE_ROWS, result.n, strict=True)]
-paper_row = f"best head, {result.best().head.label(base)}"
 shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
-shares[paper_row] = accuracy[result.best().at]
+shares[paper_row] = accuracy[paper_best.at]
 shares["best head for each type"] = [
     accuracy[directed.at][index] if directed else float("nan") for index, directed in enumerate(by_type)
 ]
 for index in range(1, len(result.directions)):
     other = result.best(direction=index)
-    shares[f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"] = accuracy[other.at]
-shares[f"{shown_direction}: chosen head, {choice.head.label(base)}"] = accuracy[choice.at]
+    name = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
+    shares[name] = accuracy[other.at]
+name = f"{shown_direction}: chosen head, {selection.label}"
+shares[name] = accuracy[choice.at]
 rows = []
 for name, by_kind in shares.items():
     cells = [percent(share, count).removesuffix("%") for share, count in zip(by_kind, result.n, strict=True)]
-    for index, number in enumerate(cited.get(PAPER_HEAD if name == paper_row else name, ())):
+    paper_name = PAPER_HEAD if name == paper_row else name
+    for index, number in enumerate(cited.get(paper_name, ())):
         cells[index] += f" ({number})"
     rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
 beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
@@ -163,7 +168,8 @@ endnotes.ending(
     "neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. The "
     "best head is selected on the mentions on which it is scored; for the held-out accuracy it is selected on the "
     "other half of the documents. Ties go to the first head and the first word. The guesses for all mentions are "
-    f"stored beside the result; where the store's limit has dropped them, those for the first {MAX_ITEMS:,} remain.",
+    "stored beside the result; where the store's limit has dropped them, those for the first "
+    f"{passages.MAX_ITEMS:,} remain.",
     answers,
     unit="windows",
 )

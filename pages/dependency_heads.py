@@ -66,12 +66,10 @@ def draw_sentences() -> None:
     )
     items = []
     for example in listed:
-        words = example.sentence["words"]
         dependents = () if is_total else example.chosen
-        link = links.to_words(words, dependents, choice.direction)
+        link = links.to_words(example.sentence["words"], dependents, choice.direction)
         title = f"{example.where}: {example.right} of {len(example.chosen)} right"
-        svg = figure.example_svg(example, choice)
-        items.append(page.Drawing(title, svg, link))
+        items.append(page.Drawing(title, figure.example_svg(example, choice), link))
     page.drawings(items, "sentences")
 
 
@@ -120,8 +118,7 @@ row = result.row(relation)
 n = int(row["n"])
 share = float(accuracy[choice.at])
 counted = int(result.counted.sum(0)[direction, column])
-ends = wilson(share * counted, counted)
-low, high = (percent(float(end), counted) for end in ends)
+low, high = (percent(float(end), counted) for end in wilson(share * counted, counted))
 offset = guesses.offset_name(row["baseline_offset"])
 of_best = of_offset = "not in the paper"
 if result.is_causal:

@@ -8,9 +8,7 @@ import streamlit as st
 from bertviz_core.analyses.registry import label
 from bertviz_core.analyses.results import renamed
 from bertviz_core.corpora.treebank import UAS
-from bertviz_core.emergence import Emergence
-from bertviz_core.emergence.figure import head_figure, map_at, numbers, paper_figure, relations_figure
-from bertviz_core.emergence.series import Series, find_training, shipped
+from bertviz_core.emergence import Emergence, figure, series
 from bertviz_core.heads import all_heads
 from bertviz_core.models.checkpoint import Checkpoint, short_names
 from bertviz_core.models.sources import trainings
@@ -39,16 +37,17 @@ def draw_step() -> None:
     left, middle, right = st.columns([4, 6, 3], gap="small")
     with left:
         st.markdown("**Head map**: what each head does")
-        model = models.get(int(result.steps[index]))
+        step = int(result.steps[index])
+        model = models.get(step)
         alt = "Map of all heads, layer by head: what each head does"
         lines = preview.of(replace(selection, checkpoint=model)) if model else b""
-        squares = memoize(map_at, result, labels, index, selection.base)
+        squares = memoize(figure.map_at, result, labels, index, selection.base)
         page.head_map(squares, "emergence-map", alt, selection, lines=lines, height=370)
     with middle:
         alt = f"The {result.loss_name}, and the number of heads with each behavior, over the training"
-        page.chart(page.drawn(paper_figure, result, labels, index), "course-figure", alt)
+        page.chart(page.drawn(figure.paper_figure, result, labels, index), "course-figure", alt)
     with right.container(key="tiles", gap="xsmall"):
-        for title, value, note in numbers(result, labels[index], index):
+        for title, value, note in figure.numbers(result, labels[index], index):
             st.metric(title, value, note, delta_color="off", delta_arrow="off", border=True)
 
 
@@ -56,18 +55,20 @@ def choose_step() -> int:
     """Draw the slider and the player that moves it; the address follows when the player stops."""
     steps = result.steps.tolist()
 
+    state = st.session_state
+
     def play() -> None:
-        at = st.session_state[PLAYER]["at"]
+        at = state[PLAYER]["at"]
         if at is not None:
-            st.session_state[STEP] = steps[at["index"]]
-            st.session_state[PLAYING] = at["playing"]
+            state[STEP] = steps[at["index"]]
+            state[PLAYING] = at["playing"]
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
         step = choices.select_slider("Training step", steps, key=STEP, default=steps[-1], format_func="{:,}".format)
         index = steps.index(step)
         data = {"at": index, "last": len(steps) - 1}
         component("player")(data=data, key=PLAYER, on_at_change=play, width="content")
-    if st.session_state.get(PLAYING) and address.is_alone():  # the history is for the reader's own steps
+    if state.get(PLAYING) and address.is_alone():  # the history is for the reader's own steps
         address.current().drawn.pop(STEP)
     return index
 
@@ -83,9 +84,9 @@ def draw_relations() -> None:
     look = {"max_selections": MAX_RELATIONS, "label_visibility": "collapsed"}
     chosen = choices.multiselect("Relations", result.relations, key="relations_of", default=default, **look)
     if chosen:
-        figure = page.drawn(relations_figure, result, tuple(chosen), selection.base)
+        drawing = page.drawn(figure.relations_figure, result, tuple(chosen), selection.base)
         alt = "For each relation the accuracy of the best head and of the best fixed offset over the training"
-        page.chart(figure, "emergence-relations-figure", alt)
+        page.chart(drawing, "emergence-relations-figure", alt)
 
 
 def move_slider(row: int) -> None:
@@ -113,14 +114,14 @@ with header.title_line().popover("Options", icon=":material/tune:", key="page-op
     )
 if name in (None, SHIPPED):
     st.caption("A small BERT (6 × 8 heads) trained from scratch on Wikipedia and novels. It is not the demo model.")
-    result = memoize(shipped)
+    result = memoize(series.shipped)
     models: dict[int, Checkpoint] = {}
 else:
-    training = find_training(name, access)
+    training = series.find_training(name, access)
     read = selection.corpora["text"], selection.corpora["treebank"]
-    series = Series(training, *read, selection.settings)
-    found, missing = services.emergence(series)
-    requests = series.requests()
+    passes = series.Series(training, *read, selection.settings)
+    found, missing = services.emergence(passes)
+    requests = passes.requests()
     key = jobs.everything_key(requests)
     if missing and not jobs.is_running(jobs.last(key), "Results of finished passes are stored."):
         st.write(
@@ -157,7 +158,7 @@ draw_relations()
 if selection.head in all_heads(layers, heads):
     st.markdown(f"**Head {selection.label}** over the training")
     alt = f"Average attention of head {selection.label} over the training"
-    page.chart(page.drawn(head_figure, result, selection.head), "emergence-head", alt)
+    page.chart(page.drawn(figure.head_figure, result, selection.head), "emergence-head", alt)
 else:
     st.caption(
         f"Head {selection.label} is not one of this training's {layers} × {heads} heads. To browse them, choose one of "

@@ -22,7 +22,8 @@ entries = [
 ]
 if "from_cls" in result.present:
     last = result["from_cls"].mean(1)[-1]
-    entries.append(("From [CLS], last layer", f"{last:.2f} nats", f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"))
+    note = f"paper: {paper.FROM_CLS_LAST_LAYER:.2f}"
+    entries.append(("From [CLS], last layer", f"{last:.2f} nats", note))
 broadest = result["max_weight"].flat[entropy.argmax()]
 entries.append(("Broadest head: largest weight", f"{broadest:.1%}", "paper: about 10%"))
 page.metrics(entries)

@@ -13,8 +13,7 @@ from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES, findings
 from bertviz_core.analyses.results import corpus_size, origin
-from bertviz_core.analyses.surface_patterns import sinks
-from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
+from bertviz_core.analyses.surface_patterns import figure, sinks
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, relation_heads
@@ -103,8 +102,8 @@ def draw_strongest() -> None:
                 draw_card(example)
     if "dependency_heads" not in results:
         return
-    shown = memoize(DependencyHeads.default_view, results["dependency_heads"])
-    for relation in memoize(relation_heads, shown):
+    counts = memoize(DependencyHeads.default_view, results["dependency_heads"])
+    for relation in memoize(relation_heads, counts):
         direction, head = relation.choice
         with st.container(horizontal=True, vertical_alignment="center"):
             counted = f" of {relation.n:,} with the {relation.counted}" if relation.counted else ""
@@ -113,9 +112,11 @@ def draw_strongest() -> None:
             icon = ":material/account_tree:"
             links.to("dependency_heads", "Show all sentences", head, icon, relation=relation.name)
         items = []
-        for sentence in memoize(surest_sentences, shown, relation):
-            target = links.to_words(sentence.sentence["words"], sentence.chosen, direction, head=head.label())
-            items.append(page.Drawing(sentence.where, example_svg(sentence, relation.choice), target))
+        for sentence in memoize(surest_sentences, counts, relation):
+            words = sentence.sentence["words"]
+            link = links.to_words(words, sentence.chosen, direction, head=head.label())
+            svg = example_svg(sentence, relation.choice)
+            items.append(page.Drawing(sentence.where, svg, link))
         page.drawings(items, f"gallery-{relation.name}")
 
 
@@ -168,7 +169,7 @@ if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
     for quantity in sinks(patterns)[:1]:
         value = f"{patterns[quantity].mean(1).max():.2f}"
         note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
-        entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", value, note))
+        entries.append((f"To {figure.BY_QUANTITY[quantity].short}, highest layer", value, note))
 if "dependency_heads" in results or "coreference_heads" in results:
     entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
 page.metrics(entries)

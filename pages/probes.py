@@ -116,10 +116,12 @@ with right:
 
 table = memoize(table_3, result)
 entries = []
-for probe, score, paper in zip(result.probes, result.score, table["paper"].fillna(0), strict=True):
+papers = table["paper"].fillna(0)
+for probe, score, paper in zip(result.probes, result.score, papers, strict=True):
     if probe.startswith("attention") and paper:
         text = "as released; " if probe.endswith(AS_RELEASED) else ""
-        entries.append((title(probe.removesuffix(AS_RELEASED)), f"{score:.1%}", f"{text}paper: {paper:g}%"))
+        name = title(probe.removesuffix(AS_RELEASED))
+        entries.append((name, f"{score:.1%}", f"{text}paper: {paper:g}%"))
 if control := result.about.get("control"):
     selectivity = f"{100 * control['selectivity']:.1f}"
     entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))

@@ -23,8 +23,8 @@ peak = sink(result)
 name = TOKENS[peak.token][0] if peak else ""
 if peak:
     title = f"Attention to {name}, layer {peak.layer + base}, {result.input_name}"
-    highest = max(paper.LAYER_MEANS["to_sep"])
-    entries.append((title, f"{peak.attention:.2f}", f"paper: [SEP], {highest:.2f}"))
+    printed = max(paper.LAYER_MEANS["to_sep"])
+    entries.append((title, f"{peak.attention:.2f}", f"paper: [SEP], {printed:.2f}"))
     entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))
 page.metrics(entries)
 if peak:

@@ -4,8 +4,7 @@ import streamlit as st
 
 from bertviz_core import paper
 from bertviz_core.analyses.head_averages import HeadAverages
-from bertviz_core.analyses.surface_patterns import lengths_sentence, norms_sentence, sinks
-from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY, NORM_LABELS, paper_figure
+from bertviz_core.analyses.surface_patterns import figure, lengths_sentence, norms_sentence, sinks
 from pages.shared import page, services
 from pages.shared.frame import choices
 from pages.shared.memoize import memoize
@@ -24,7 +23,7 @@ is_norms = selection.settings.weights == "norms"
 other_weights = selection.of_weights("attention" if is_norms else "norms")
 other = services.find(other_weights.request(result.analysis))
 is_added = choices.ahead("both", "false") == "true"  # by the switch below
-view.draw_figures(page.drawn(paper_figure, result, base, other if is_added else None))
+view.draw_figures(page.drawn(figure.paper_figure, result, base, other if is_added else None))
 
 entries = [
     (f"{name.capitalize()} token: heads > 0.5", f"{(result[name] > 0.5).sum()}", f"paper: {count}")
@@ -37,7 +36,7 @@ for name in sinks(result)[:1]:
     printed = max(paper.LAYER_MEANS["to_sep"])
     token = "" if name == "to_sep" else "[SEP], "
     note = f"unmasked text; paper: {token}{printed:.2f}"
-    entries.append((f"To {BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
+    entries.append((f"To {figure.BY_QUANTITY[name].short}, max: layer {layer}", f"{means.max():.2f}", note))
 page.metrics(entries)
 description = f"Over {threshold:.0%} of the {selection.settings.weights} on {column.short}"
 st.caption(name_heads_over(result[column.quantity], threshold, base, description))
@@ -59,7 +58,7 @@ if "norm_correlation" in result.present:  # of norms alone
         "Length: the mean over what the tokens of a class pass on through a head. Correlation: Spearman's, over "
         "the tokens of a segment, of that length with the mean attention weight that a token receives."
     )
-    titles = {name: label for name, label in NORM_LABELS.items() if name in result.present}
+    titles = {name: label for name, label in figure.NORM_LABELS.items() if name in result.present}
     page.table(memoize(HeadAverages.to_frame, result), [*titles], selection, "lengths-table", titles=titles)
 view.end(
     "Sections 3.1 and 3.2. Values are averaged within each segment, then over segments. The authors' code swaps the "

@@ -11,8 +11,7 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads import by_group
-from bertviz_core.analyses.coreference_heads.guesses import COMPARED
+from bertviz_core.analyses.coreference_heads import by_group, guesses
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.findings import STATES, Finding
@@ -24,8 +23,7 @@ from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles, slide_number
-from bertviz_core.viewer import InputView
-from bertviz_core.viewer.files import MIN_WEIGHT
+from bertviz_core.viewer import InputView, files
 from pages.shared import head_panel, page, services, stored
 from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize
@@ -169,7 +167,7 @@ def figure_of(name: str) -> FigureSpec:
         return page.drawn(figure, memoize(DependencyHeads.default_view, result), max_relations=14)
     if name == "coreference_heads":
         counts = memoize(CoreferenceHeads.default_view, result)
-        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *COMPARED), base)
+        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *guesses.COMPARED), base)
     if name == "clustering":
         labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
         return page.drawn(by_layer, labeled, base)
@@ -186,7 +184,7 @@ def draw_lines(text: str) -> viewer_panes.Pane:
     single = from_text(text, "", model.tokens, selection.settings)
     view = InputView(first_piece=selection.settings.paper)
     pane = viewer_panes.Pane(with_weights, model, view, single, single)
-    viewer_panes.draw_lines(pane, "attention-lines", can_mask=False, min_weight=MIN_WEIGHT)
+    viewer_panes.draw_lines(pane, "attention-lines", can_mask=False, min_weight=files.MIN_WEIGHT)
     return pane
 
 
@@ -235,7 +233,7 @@ def draw_own_sentence() -> None:
         with right:
             pane = draw_lines(sentence)
         with summary:
-            viewer_panes.draw_summary(pane, MIN_WEIGHT)
+            viewer_panes.draw_summary(pane, files.MIN_WEIGHT)
 
 
 selection = header.current()

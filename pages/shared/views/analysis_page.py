@@ -61,29 +61,26 @@ class AnalysisPage:
     def draw_figures(self, drawing: FigureSpec | None = None) -> None:
         """The finding, the analysis's figure or another `drawing`, the map, and the chosen head's numbers."""
         base = self.selection.base
+        head = self.selection.head
         main_figure = self.analysis.main_figure
         page.finding(memoize(self.analysis.column_finding, self.column, self.result, base), bold=True)
         if isinstance(self.result, HeadAverages) and self.result.absence:
             st.caption(plain(self.result.absence))
         left, right = st.columns([3, 2], gap="medium")
-        map_column, free_column = left, right
+        map_column = left
+        free_column = right
         if main_figure:
             drawing = drawing or page.drawn(main_figure, self.result, base)
             with left:
-                page.chart(drawing, f"{self.analysis.name}-figure", self.analysis.summary, head=self.selection.head)
+                page.chart(drawing, f"{self.analysis.name}-figure", self.analysis.summary, head=head)
             is_long = (drawing.layout.get("height") or HEIGHT) > 500  # pixels, more than the map has
-            map_column, free_column = right, right if is_long else left
+            map_column = right
+            free_column = right if is_long else left
         with map_column:
             squares = memoize(HeadColumn.map, self.column, self.result, base)
             st.markdown(f"**Head map**: {plain(self.column.label)}")
             alt = f"Map of all heads, layer by head, colored by {self.column.label}"
             page.head_map(squares, f"{self.analysis.name}-map", alt, self.selection)
-        with free_column:
-            self._draw_chosen_head()
-
-    def _draw_chosen_head(self) -> None:
-        """The chosen head's value in every column, with its 95% interval where there is one, and its rank."""
-        head = self.selection.head
         rows = []
         for column, values in ({self.column: self.values[self.column]} | self.values).items():
             row = {
@@ -94,8 +91,9 @@ class AnalysisPage:
             rows.append(row)
         label = self.selection.label
         over = f", with 95% intervals over {self.result.units_text}" if isinstance(self.result, HeadAverages) else ""
-        st.markdown(f"**Head {label}**{over}")
-        st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
+        with free_column:
+            st.markdown(f"**Head {label}**{over}")
+            st.table(rows, hide_index=True, alt=f"Every quantity of head {label}, with interval and rank")
 
     def key_numbers(self) -> list[page.Metric]:
         """The highest head, the highest layer, all heads and the chosen head."""

@@ -64,8 +64,10 @@ def default_head(selection: Selection) -> Head | None:
         comparison = find_comparison(*chosen) if chosen else None
         if comparison is None or not comparison.changes:
             return None
-        changed = comparison.changes[choose_quantity(comparison)].by_size()
-    known = set(all_heads(selection.checkpoint.layers, selection.checkpoint.heads))
+        key = choose_quantity(comparison)
+        changed = comparison.changes[key].by_size()
+    model = selection.checkpoint
+    known = set(all_heads(model.layers, model.heads))
     return next((head for head in changed if head in known), None)
 
 
@@ -82,7 +84,8 @@ def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
         origin = run.provenance
         model = origin["model"]
         settings = origin["settings"]
-        digests = [origin["corpus"]["digest"], *(other["digest"] for other in origin.get("others", {}).values())]
+        inputs = [origin["corpus"], *origin.get("others", {}).values()]
+        digests = [each["digest"] for each in inputs]
         is_visible = corpora.keys() >= set(digests) and (models is None or model["name"] in models)
         if run.analysis == analysis and is_visible:
             name = _name(origin, names[model["name"]], corpora)
@@ -109,7 +112,8 @@ def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
     parts = [model]
     for part, (_, (identity, value)) in differences(defaults, origin).items():
         parts.append(worded(part, corpora.get(identity, value)))
-    return f"{', '.join(parts)} on {corpora[origin['corpus']['digest']]}"
+    corpus = origin["corpus"]["digest"]
+    return f"{', '.join(parts)} on {corpora[corpus]}"
 
 
 def _result(analysis: str, run_address: str) -> Result | None:
@@ -125,7 +129,9 @@ def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
     """A and B on one scale, and B - A on a diverging scale centered on 0."""
     change = comparison.changes[key]
     both = np.stack([change.a, change.b])
-    limits = (min(0.0, float(np.nanmin(both))), float(np.nanmax(both)))
+    low = float(np.nanmin(both))
+    high = float(np.nanmax(both))
+    limits = (min(0.0, low), high)
     largest = float(np.nanmax(np.abs(change.difference))) or 1.0
     shown = (
         ("a", f"A: {comparison.names[0]}", limits, SEQUENTIAL),
@@ -133,11 +139,13 @@ def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
         ("difference", "B − A", (-largest, largest), DIVERGING),
     )
     label = comparison.label(key)
-    for column, (name, title, ends, scale) in zip(st.columns(3, gap="medium"), shown, strict=True):
+    columns = st.columns(3, gap="medium")
+    for column, (name, title, ends, scale) in zip(columns, shown, strict=True):
         with column:
             st.markdown(f"**{plain(title)}**")
             values = getattr(change, name)
             squares = memoize(value_map, values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
-            lines = preview.of_run(comparison.provenance if name == "a" else comparison.other, selection)
+            run = comparison.provenance if name == "a" else comparison.other
+            lines = preview.of_run(run, selection)
             page.head_map(squares, f"compare-map-{name}", alt, selection, lines=lines)

@@ -7,7 +7,6 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from bertviz_core.analyses import details
-from bertviz_core.analyses.details import ORDERS, GuessQuery, stored_parts
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import Hit, search, searched_words
@@ -32,22 +31,23 @@ def guesses(
     result: Any,
     request: Request,
     is_whole: bool,
-    query: Callable[..., GuessQuery[Entry]],
+    query: Callable[..., details.GuessQuery[Entry]],
     size: int,
     keys: tuple[str, str, str, str],
-    order: str = ORDERS[0],
+    order: str = details.ORDERS[0],
 ) -> tuple[int, list[Entry], bool]:
     """Draw the choices of a list of guesses, for which `query` makes the GuessQuery; returns the number of entries,
     those of the page, and whether they are of the whole corpus."""
     which, minimum, searched, page = keys
     # A result that is not whole has the first entries; the store has all of them until its limit drops them.
-    parts = None if is_whole else stored_parts(services.store(), request.key(), request.source)
+    parts = None if is_whole else details.stored_parts(services.store(), request.key(), request.source)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
-        order = choices.selectbox("Order", ORDERS, key="order", default=order, width=190)
+        order = choices.selectbox("Order", details.ORDERS, key="order", default=order, width=190)
         weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=170)
         words = tuple(searched_words(search_box(searched)))
-        list_page = partial(memoize, details.page, parts or result, query(chosen, weight, words, order))
+        asked = query(chosen, weight, words, order)
+        list_page = partial(memoize, details.page, parts or result, asked)
         total, entries = list_page(0, size)
         number = choices.page_of(total, size, key=page)
     if number > 1:

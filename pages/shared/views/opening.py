@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as ANTECEDENT_DIRECTIONS
+from bertviz_core.analyses.coreference_heads import guesses as antecedents
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
@@ -77,19 +76,21 @@ def choose_relation(result: RelationCounts) -> tuple[str, int]:
 
 def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, str, int]:
     """Draw the choice of the candidates, the type of mention, and the direction in which heads are read."""
-    kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default=TYPE_ROWS[0])
+    kind = choices.segmented("Mentions", antecedents.TYPE_ROWS, key="kind", default=antecedents.TYPE_ROWS[0])
     about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
-    candidates = choices.segmented("Candidates", CANDIDATES, key="candidates", default=CANDIDATES[0], help=about)
+    candidates = choices.segmented(
+        "Candidates", antecedents.CANDIDATES, key="candidates", default=antecedents.CANDIDATES[0], help=about
+    )
     result = memoize(CoreferenceHeads.show, computed, candidates)
     direction = choices.segmented(
         "Direction of attention",
         result.directions,
         key="direction",
-        default=ANTECEDENT_DIRECTIONS[0],
+        default=antecedents.DIRECTIONS[0],
         format_func=arrow,
         help="The paper measures mention → antecedent; its numbers are shown for that direction only.",
     )
-    return result, kind, ANTECEDENT_DIRECTIONS.index(direction)
+    return result, kind, antecedents.DIRECTIONS.index(direction)
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:

@@ -15,9 +15,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.viewer import InputAttention, shorten, switches
-from bertviz_core.viewer.figure import products_figure
-from bertviz_core.viewer.preview import of_input
+from bertviz_core.viewer import InputAttention, figure, preview, shorten, switches
 from bertviz_core.viewer.query_key import MASKED, TERMS, QueryKey, measure
 from pages.shared import messages, page, stored
 from pages.shared.frame import Selection, address, choices
@@ -141,7 +139,7 @@ def draw_token_pair(pane: Pane) -> tuple[int, int]:
         unit = selection.settings.weights
         squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
-        page.head_map(squares, "pair-map", alt, selection, lines=memoize(of_input, attention))
+        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, attention))
     with right:
         page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
         st.caption("Rank of target: 1 = this token's strongest target in that head.")
@@ -174,7 +172,7 @@ def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
     ends = plain(shorten(tokens.labels[query])), plain(shorten(tokens.labels[key]))
     st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
     alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that come of it"
-    page.chart(products_figure(products), "query-key", alt)
+    page.chart(figure.products_figure(products), "query-key", alt)
     st.caption("Blue: positive, orange: negative. A token pinned on the right of the lines is the key.")
     _terms(products)
     return products

@@ -17,9 +17,8 @@ from bertviz_core.models.model import AttentionModel
 from bertviz_core.models.single_input import OneInput, Prediction, mask
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.settings import Weights
-from bertviz_core.viewer import InputAttention, InputView, predictions_frame, shorten
+from bertviz_core.viewer import InputAttention, InputView, predictions_frame, preview, shorten
 from bertviz_core.viewer.files import FOLDER, input_html, input_origin, pack, sides
-from bertviz_core.viewer.preview import of_input
 from bertviz_core.viewer.query_key import QueryKey
 from pages.shared import messages, page, services
 from pages.shared.components import component
@@ -183,7 +182,7 @@ def draw_pictures(pane: Pane) -> None:
     """Small pictures of all heads, each of which chooses its head."""
     alt = "A small picture of every head's attention, layer by head"
     squares = memoize(InputAttention.pictures, pane.attention, pane.selection.base)
-    lines = memoize(of_input, pane.attention)
+    lines = memoize(preview.of_input, pane.attention)
     page.head_map(squares, "attention-heads", alt, pane.selection, lines=lines)
 
 
