@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from bertviz_core.heads import all_heads
 from bertviz_core.models.single_input import mask, predict
-from bertviz_core.viewer import SIDES, InputView, apply_view, attention_shift
-from bertviz_core.viewer.figure import heatmap
+from bertviz_core.viewer import SIDES, InputView, apply_view, attention_shift, figure
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, choices, header
 from pages.shared.messages import plain
@@ -12,14 +12,14 @@ from pages.shared.views import viewer_heads, viewer_input, viewer_panes
 
 selection = header.current()
 model = services.model(selection.checkpoint, selection.settings.dtype)
-line = st.container(horizontal=True, vertical_alignment="bottom", key="input-choice")
-often, options = page.controls()
-with line:
+input_row = st.container(horizontal=True, vertical_alignment="bottom", key="input-choice")
+controls, options = page.controls()
+with input_row:
     original = viewer_input.choose(selection, model, options)
 
 can_mask = model.tokens.mask is not None
 positions = [position for position in viewer_input.masked() if original.can_mask(position, model.tokens)]
-changed = mask(original, positions, model.tokens) if positions else original
+masked = mask(original, positions, model.tokens) if positions else original
 
 with options:
     sides = "all"
@@ -27,70 +27,76 @@ with options:
         sides = choices.selectbox("Segments", list(SIDES), key="sides", default="all")
     min_weight = choices.slider("Minimum weight", 0.0, 0.5, 0.02, 0.01, key="least")
     hidden = choices.toggle("Hide special tokens", key="hide", help="The remaining weights are rescaled to sum to 1.")
-with often.container(horizontal=True, vertical_alignment="bottom", key="input-choice-view"):
+with controls.container(horizontal=True, vertical_alignment="bottom", key="input-choice-view"):
     shapes = ["lines", "heatmap", "table", viewer_heads.QUERY_KEY]
     shape = choices.segmented("Show", shapes, key="as", default="lines")
-    wide = shape == viewer_heads.QUERY_KEY  # between tokens, of the whole input
-    units = "tokens" if wide else choices.segmented("Between", ["tokens", "words"], key="units", default="tokens")
-    asked = st.container(horizontal=True, vertical_alignment="center", width="content")
-    with (compare := st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")):
-        together = viewer_panes.ONE
+    is_wide = shape == viewer_heads.QUERY_KEY  # between tokens, of the whole input
+    units = "tokens"
+    if not is_wide:
+        units = choices.segmented("Between", ["tokens", "words"], key="units", default=units)
+    query_controls = st.container(horizontal=True, vertical_alignment="center", width="content")
+    compare = st.popover("Compare", icon=":material/compare:", key="compare", on_change="rerun")
+    with compare:
+        kind = viewer_panes.ONE
         if shape == "lines":
-            together = choices.selectbox("Side by side", viewer_panes.KINDS, key="beside", default=together, width=180)
-        off = viewer_heads.choose_switched_off(selection, model)
+            kind = choices.selectbox("Side by side", viewer_panes.KINDS, key="beside", default=kind, width=180)
+        ablated = viewer_heads.choose_ablated(selection, model)
 
 summary = st.container()
-alone = together == viewer_panes.ONE
-left, right = (st.container(), st.container()) if wide else st.columns([3, 2] if alone else 2, gap="medium")
-notes = right if alone else st.container()  # what is said of the input stands beside the drawing, not above it
-before = False
+is_alone = kind == viewer_panes.ONE
+left, right = (st.container(), st.container()) if is_wide else st.columns([3, 2] if is_alone else 2, gap="medium")
+notes = right if is_alone else st.container()  # beside the drawing, not above it
+shown = masked
 if positions:
     with notes.container(horizontal=True, vertical_alignment="center"):
-        before = choices.toggle("Before masking", key="before")
+        if choices.toggle("Before masking", key="before"):
+            shown = original
         st.button("Unmask all", on_click=address.put, args=("mask", ""), icon=":material/undo:")
 view = InputView(units == "words", not hidden, sides, selection.settings.paper)
 viewer_input.pin_dependents(original)
-first = viewer_panes.pane(selection, model, view, original, positions, before=before)
+first = viewer_panes.Pane(selection, model, view, original, shown, positions)
 with summary:
-    viewer_panes.claim(first, view, min_weight if shape == "lines" else 0)
+    viewer_panes.draw_summary(first, min_weight if shape == "lines" else 0)
 if not first.attention.weights.size:
     raise address.PageEnd
 
-other = viewer_panes.second(compare, together, first, model, view, before=before)
+second = viewer_panes.choose_second(compare, kind, first)
 products = None
 with left.container(gap=None):  # a title takes little room
-    if other is not None:
+    if second is not None:
         st.caption(f"**{plain(first.title)}**")
     if shape == "lines":
         with compare:
-            overlaid = viewer_heads.choose_overlaid(selection, model) if alone else []
-        viewer_panes.lines(first, "attention-lines", can_mask, min_weight, overlaid)
+            overlaid = viewer_heads.choose_overlaid(selection) if is_alone else []
+        viewer_panes.draw_lines(first, "attention-lines", can_mask, min_weight, overlaid)
     elif shape == "heatmap":
         alt = f"Attention of head {selection.label}, from each row's token to each column's"
-        page.chart(heatmap(first.attention, selection.head), "attention-heatmap", alt)
-    elif wide:
-        products = viewer_heads.query_key(model, first, asked)
+        page.chart(figure.heatmap(first.attention, selection.head), "attention-heatmap", alt)
+    elif is_wide:
+        products = viewer_heads.draw_query_key(first, query_controls)
     else:
-        viewer_panes.table(first)
+        viewer_panes.draw_table(first)
 with right.container(gap=None):
-    if other is not None:
-        st.caption(f"**{plain(other.title)}**")
-        viewer_panes.lines(other, "attention-lines-2", can_mask, min_weight)
-whole = predict(model, original, changed)
-without = predict(model, original, changed, off) if off is not None else ()
+    if second is not None:
+        st.caption(f"**{plain(second.title)}**")
+        viewer_panes.draw_lines(second, "attention-lines-2", can_mask, min_weight)
+guesses = {"": predict(model, original, masked)}
+if ablated is not None:
+    names = [head.label() for head in all_heads(*ablated.shape) if ablated[head]]
+    guesses[" ".join(names)] = predict(model, original, masked, ablated)
 with notes:
-    viewer_input.say_cut(original, selection)
+    viewer_input.warn_of_cut(original, selection)
     if positions:
         weights = selection.settings.weights
-        maps = (services.attention(model, each.example, weights) for each in (original, changed))
-        viewer_heads.moved_by_masking(attention_shift(*maps), selection)
-    if positions or off is not None:
-        viewer_heads.guesses(whole, without, off)
+        before, after = (services.attention(model, each.example, weights) for each in (original, masked))
+        viewer_heads.draw_shift(attention_shift(before, after), selection)
+    if positions or ablated is not None:
+        viewer_heads.draw_guesses(guesses)
     st.markdown("**All heads** on this input; click one to choose it")
-    viewer_panes.pictures(first)
+    viewer_panes.draw_pictures(first)
 
-pair = viewer_heads.token_pair(first)
-viewer_panes.downloads(first, pair, whole, without, off, products, as_lines=shape == "lines")
+pair = viewer_heads.draw_token_pair(first)
+viewer_panes.offer_downloads(first, pair, guesses, products, as_lines=shape == "lines")
 endnotes.about(
     r"A_{ij} = \operatorname{softmax}_j\!\left(\tfrac{q_i \cdot k_j}{\sqrt{d}}\right) \qquad "
     r"A^{\text{words}}_{uv} = \frac{1}{|u|} \sum_{i \in u} \sum_{j \in v} A_{ij}",

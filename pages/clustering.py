@@ -12,60 +12,27 @@ from bertviz_core.plotting import BEHAVIORS
 from pages.shared import endnotes, page, stored
 from pages.shared.frame import choices, header
 from pages.shared.memoize import memoize
-from pages.shared.page import Metric
-
-
-def choose_thresholds(present: list[str]) -> Thresholds:
-    """Sliders in a popover for the quantities that the result has; only labels change with them."""
-    chosen = {}
-    with st.popover("Behavior thresholds", icon=":material/tune:", key="thresholds", on_change="rerun"):
-        st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
-        for name, default in asdict(Thresholds()).items():
-            if name in present:
-                is_entropy = name == "entropy"
-                text, high = ("entropy, nats", 7.0) if is_entropy else (f"attention: {BEHAVIORS[name][-1]}", 1.0)
-                chosen[name] = choices.slider(text, 0.0, high, default, 0.05, key=f"over-{name}")
-    return Thresholds(**chosen)
-
-
-def metrics() -> list[Metric]:
-    rest = ", ".join(f"{(result.behaviors == name).sum()} {name}" for name in UNTRAINED)
-    labeled = f"{with_behavior(result.behaviors)} of {result.behaviors.size}"
-    within = f"{result.closeness:.2f}" if result.closeness >= 0 else "–"  # of one head it is NaN
-    return [
-        ("Within / between layers", within, "paper: often fairly close"),
-        ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
-        ("Heads with a behavior", labeled, f"and {rest}"),
-    ]
-
-
-def neighbors() -> None:
-    """The chosen head, and under it the heads of least divergence from it, with their behaviors."""
-    st.header(f"Head {selection.label} and the most similar heads")
-    rows = [
-        {
-            "head": other.label(base),
-            f"divergence, {result.unit}": f"{value:.4g}",
-            "behavior": BEHAVIORS[result.behaviors[other]][-1],
-        }
-        | {label(name): f"{result[name][other]:.3f}" for name in result.present}
-        for other, value in [(head, 0.0), *result.nearest(head)]
-    ]
-    alt = f"Head {selection.label} and the heads with the smallest divergence from it"
-    st.dataframe(rows, hide_index=True, alt=alt)
-
 
 selection = header.current()
-head, base = selection.head, selection.base
+head = selection.head
+base = selection.base
 computed = stored.result_or_stop(selection.request("clustering"), Clustering)
 with st.container(horizontal=True, vertical_alignment="center"):
     about = "Embed √JS, a metric, instead of JS as in the paper."
     root = choices.toggle("Square-root distance", key="root", help=about)
-    limits = choose_thresholds(computed.present)
+    chosen = {}
+    with st.popover("Behavior thresholds", icon=":material/tune:", key="thresholds", on_change="rerun"):
+        st.caption("A head has a behavior if its average exceeds the threshold; if several apply, the last one counts.")
+        for name, default in asdict(Thresholds()).items():
+            if name in computed.present:
+                is_entropy = name == "entropy"
+                text = "entropy, nats" if is_entropy else f"attention: {BEHAVIORS[name][-1]}"
+                high = 7.0 if is_entropy else 1.0
+                chosen[name] = choices.slider(text, 0.0, high, default, 0.05, key=f"over-{name}")
     named = memoize(linguistic, stored.results(selection))
 with st.spinner("Computing the embedding"):
     embedded = memoize(Clustering.embedded, computed, computed.mds_seed, root)
-result = memoize(Clustering.labeled, embedded, limits, named)
+result = memoize(Clustering.labeled, embedded, Thresholds(**chosen), named)
 page.finding(memoize(ANALYSES["clustering"].findings, result, base)[0], bold=True)
 
 left, right = st.columns(2, gap="medium")
@@ -77,10 +44,32 @@ with right:
     st.markdown("**By layer**")
     alt = "The same scatter plot colored by layer, darker for later layers"
     page.chart(page.drawn(by_layer, result, base), "clustering-layer", alt, head=head)
-page.metrics(metrics())
+behaviors = result.behaviors
+rest = ", ".join(f"{(behaviors == name).sum()} {name}" for name in UNTRAINED)
+labeled = f"{with_behavior(behaviors)} of {behaviors.size}"
+closeness = f"{result.closeness:.2f}" if result.closeness >= 0 else "–"  # of one head it is NaN
+entries = [
+    ("Within / between layers", closeness, "paper: often fairly close"),
+    ("Stress of the embedding", f"{result.stress:.2f}", "0 = distances exact"),
+    ("Heads with a behavior", labeled, f"and {rest}"),
+]
+page.metrics(entries)
 if named:
     st.caption("Crosses mark heads of this model that are best at a relation or at coreference in a stored analysis.")
-neighbors()
+
+st.header(f"Head {selection.label} and the most similar heads")
+rows = []
+for other, divergence in [(head, 0.0), *result.nearest(head)]:
+    row = {
+        "head": other.label(base),
+        f"divergence, {result.unit}": f"{divergence:.4g}",
+        "behavior": BEHAVIORS[behaviors[other]][-1],
+    }
+    for name in result.present:
+        row[label(name)] = f"{result[name][other]:.3f}"
+    rows.append(row)
+alt = f"Head {selection.label} and the heads with the smallest divergence from it"
+st.dataframe(rows, hide_index=True, alt=alt)
 
 st.header("All pairs, ordered by a dendrogram")
 st.caption("Each square under the tree is a head, colored by its behavior; click it to choose the head.")
@@ -89,7 +78,8 @@ page.chart(page.drawn(matrix, result, base), "clustering-matrix", alt, head=head
 
 st.header("All heads")
 columns = ["behavior", "nearest", "x", "y", *result.present]
-page.table(memoize(Clustering.to_frame, result, base), columns, selection, "clustering-table")
+frame = memoize(Clustering.to_frame, result, base)
+page.table(frame, columns, selection, "clustering-table")
 page.downloads(result)
 endnotes.ending(
     result,

@@ -3,12 +3,10 @@
 import streamlit as st
 
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.comparison import compare, figure
-from bertviz_core.comparison.change import Change
+from bertviz_core.comparison import change, figure
 from bertviz_core.emergence import REQUIRED
 from pages.shared import endnotes, page, services
 from pages.shared.frame import address, header
-from pages.shared.memoize import memoize
 from pages.shared.messages import plain
 from pages.shared.views import compare_view
 
@@ -16,26 +14,26 @@ SHOWN = 15  # heads in the table
 BEST = {"n_a": "n, A", "head_a": "best in A", "a": "A", "n_b": "n, B", "head_b": "best in B", "b": "B"}
 BEST |= {"difference": "B − A", "low": "from", "high": "to"}  # the 95% interval's ends
 
-
 selection = header.current()
 with st.container(horizontal=True, vertical_alignment="bottom", key="page-controls"):
-    if (chosen := compare_view.choose(selection)) is None:
+    chosen = compare_view.choose(selection)
+    if chosen is None:
         st.info("No analysis has two stored results yet. Analyze in two modes, with norms, or with two models.")
         raise address.PageEnd
     for name, value in zip(("analysis", "a", "b"), chosen, strict=True):
         address.put(name, value)  # even at its default: the first runs change with the store
-    a, b = (compare_view.stored_run(chosen[0], run) for run in chosen[1:])
-    if a is None or b is None:
+    comparison = compare_view.find_comparison(*chosen)
+    if comparison is None:
         services.runs.clear()  # which had it a few seconds ago
         st.info("This run is no longer in the store. Choose another one, or run its analysis again.")
         raise address.PageEnd
-    comparison = memoize(compare, a, b)
     key = compare_view.choose_quantity(comparison)
 st.session_state["origin"] = f"A: {comparison.names[0]}; B: {comparison.names[1]}"
 
 if comparison.changes:
-    st.markdown(f"**{plain(comparison.change_sentence(key, selection.base))}**")
-    compare_view.maps(comparison, key, selection)
+    sentence = comparison.change_sentence(key, selection.base)
+    st.markdown(f"**{plain(sentence)}**")
+    compare_view.draw_maps(comparison, key, selection)
 st.caption(plain(" ".join(comparison.notes)))
 if comparison.compared not in REQUIRED:
     titles = ", ".join(ANALYSES[name].title for name in REQUIRED)
@@ -74,7 +72,7 @@ endnotes.about(
     "is Newcombe's, with an effective number of mentions where those of a document are alike. p is two-sided, and "
     "adjusted for all heads of one quantity by Holm's method; heads under .05 are marked. The best head of a quantity "
     "is picked on the data that it is scored on, in both runs.",
-    Change.of,
+    change.Change.of,
 )
 for label, run in zip("AB", (comparison.provenance, comparison.other), strict=True):
     title = f"Where the numbers of {label} come from"

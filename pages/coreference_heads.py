@@ -6,10 +6,8 @@ from typing import Any
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.coreference_heads import by_group, direction_finding
-from bertviz_core.analyses.coreference_heads.document_figure import draw
+from bertviz_core.analyses.coreference_heads import by_group, direction_finding, document_figure, passages
 from bertviz_core.analyses.coreference_heads.guesses import CHANCE, COMPARED, DIRECTIONS, RANDOM, TYPE_ROWS, answers
-from bertviz_core.analyses.coreference_heads.passages import MAX_ITEMS, PassageQuery
 from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.details import ORDERS
 from bertviz_core.analyses.results import head_frame
@@ -22,7 +20,6 @@ from pages.shared import endnotes, page, stored
 from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Drawing
 from pages.shared.views import lists, opening
 
 PAPER_HEAD = "head 5-4"
@@ -31,59 +28,32 @@ SHOWN = 3  # passages on one page
 AMONG = {"mentions": "the preceding mentions", "words": "all other words"}
 
 
-def table_2() -> None:
-    """This corpus beside the paper's Table 2, percent, and the chosen head; intervals are in the downloads."""
-    best = result.best()
-    accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
-    shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
-    best_name = f"best head, {best.head.label(base)}"
-    shares[best_name] = accuracy[best.at]
-    apart = [result.best(kind) if n else None for kind, n in zip(TYPE_ROWS, result.n, strict=True)]
-    each = [float("nan") if directed is None else accuracy[directed.at][row] for row, directed in enumerate(apart)]
-    shares["best head for each type"] = each
-    for other in [result.best(direction=index) for index in range(1, len(result.directions))]:
-        shares[f"{arrow(DIRECTIONS[other.direction])}: best head, {other.head.label(base)}"] = accuracy[other.at]
-    shares[f"{arrow(DIRECTIONS[choice.direction])}: chosen head, {choice.head.label(base)}"] = accuracy[choice.at]
-    rows = []
-    for name, row in shares.items():
-        cells = [percent(share, n).removesuffix("%") for share, n in zip(row, result.n, strict=True)]
-        for index, there in enumerate(cited.get(PAPER_HEAD if name == best_name else name, ())):
-            cells[index] += f" ({there})"
-        rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
-    beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
-    st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
-    st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
-    labels = [directed.head.label(base) if directed else "none" for directed in apart]
-    neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
-    counts = [f"{kind} {n:,} ({head})" for kind, n, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
-    st.caption(f"n and best head: {', '.join(counts)}. {neural}")
-
-
 @address.fragment
-def documents() -> None:
+def draw_documents() -> None:
     """Passages with mentions in the color of their chain, and the chosen head's guesses among preceding mentions."""
     st.header(f"Guesses of head {selection.label}")
-    query = partial(PassageQuery, choice)
+    query = partial(passages.PassageQuery, choice)
     keys = ("guesses", "over", "document_search", "passage_page")
     is_whole = len(result.stored.items) == n
-    total, passages, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
-    part = "" if is_all else f" in the documents of the first {MAX_ITEMS:,} of {n:,} mentions"
+    total, listed, is_all = lists.guesses(result, request, is_whole, query, SHOWN, keys, ORDERS[2])
+    part = "" if is_all else f" in the documents of the first {passages.MAX_ITEMS:,} of {n:,} mentions"
     st.caption(
         f"{total:,} passages{part}. Head words are bold; mentions of one chain have one color. Right guesses are solid "
         "and green with a check mark, wrong ones dashed and red with a cross. Each guess below a passage is a link to "
         "the attention behind it."
     )
     items = []
-    for passage in passages:
+    for passage in listed:
         outside = len(passage.listed) - len(passage.drawn)
         more = f"; guesses that point out of the passage, listed alone: {outside}" if outside else ""
         title = f"{passage.where}: {passage.right} of {passage.total} guesses right{more}"
         notes = []
-        for guess in passage.listed:  # its link: the window in which it was made, the mention's head word pinned
-            text = f"{'✓' if guess.right else '✗'} {isolated(guess.mention)} → {isolated(guess.guessed)}"
-            target = links.to_words(guess.window, [guess.head], choice.direction, least="0")
-            notes.append({"text": f"{text} {guess.weight:.3f}", "link": target})
-        items.append(Drawing(title, draw(passage.document, passage.drawn), notes=notes))
+        for guess in passage.listed:
+            mark = "✓" if guess.right else "✗"
+            text = f"{mark} {isolated(guess.mention)} → {isolated(guess.guessed)} {guess.weight:.3f}"
+            link = links.to_words(guess.window, [guess.head], choice.direction, least="0")
+            notes.append({"text": text, "link": link})
+        items.append(page.Drawing(title, document_figure.draw(passage.document, passage.drawn), notes=notes))
     page.drawings(items, "passages")
 
 
@@ -119,42 +89,73 @@ with left:
     page.chart(page.drawn(by_group, result, shown, base), "coreference-distance", alt)
 with right:
     values = result.accuracy[direction, TYPE_ROWS.index(kind)]
-    st.markdown(f"**Head map**: {'all mentions' if kind == 'all' else f'{kind}s'}, {shown_direction}")
+    mentions = "all mentions" if kind == "all" else f"{kind}s"
+    st.markdown(f"**Head map**: {mentions}, {shown_direction}")
     squares = memoize(accuracy_map, values, f"{kind} mentions", base)
     alt = f"Map of all heads, layer by head, colored by accuracy on {kind} mentions"
     page.head_map(squares, "coreference-map", alt, selection)
 
 origin = result.provenance
-is_comparable = "CoNLL-2012" in origin["format"] and origin["corpus"]["name"] not in SAMPLES["coreference"]
+is_sample = origin["corpus"]["name"] in SAMPLES["coreference"]
+is_comparable = "CoNLL-2012" in origin["format"] and not is_sample
 cited: dict[str, tuple[int, ...]] = paper.TABLE_2 if is_comparable else {}  # which is of CoNLL-2012
 row = result.row(best)
-beside = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
-papers = "" if direction else beside.get(PAPER_HEAD, "")
-entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), papers)]
+paper_notes = {name: f"paper: {numbers[0]}%" for name, numbers in cited.items()}
+note = "" if direction else paper_notes.get(PAPER_HEAD, "")
+entries = [(f"Best head: {best.head.label(base)}", percent(row["accuracy"], n), note)]
 if result.is_causal:
     of_all_mentions = percent(row["accuracy_of_all_mentions"], result.of_all)
     entries.append(("Best head, of all mentions", of_all_mentions, f"of {result.of_all:,}"))
 for name, share in zip(result.systems, result.systems_accuracy[:, 0], strict=True):
     if name in (CHANCE, RANDOM, *PAPER_SYSTEMS):
-        entries.append((name.capitalize(), percent(share, n), beside.get(name, "")))
+        entries.append((name.capitalize(), percent(share, n), paper_notes.get(name, "")))
 page.metrics(entries)
-outside = "The paper does not measure this direction. " if direction else ""
+beyond = "The paper does not measure this direction. " if direction else ""
 st.caption(
-    f"Candidates: {AMONG[result.candidates]}. {outside}{result.stored.single:,} mentions have only one candidate. "
+    f"Candidates: {AMONG[result.candidates]}. {beyond}{result.stored.single:,} mentions have only one candidate. "
     f"Read as {plain(origin['format'])}; head words found by {origin['head_words']}."
 )
-table_2()
+
+accuracy = result.accuracy.transpose(0, 2, 3, 1)  # (direction, layer, head, type)
+paper_best = result.best()
+paper_row = f"best head, {paper_best.head.label(base)}"
+by_type = [result.best(name) if count else None for name, count in zip(TYPE_ROWS, result.n, strict=True)]
+shares: dict[str, Any] = dict(zip(result.systems, result.systems_accuracy, strict=True))
+shares[paper_row] = accuracy[paper_best.at]
+shares["best head for each type"] = [
+    accuracy[directed.at][index] if directed else float("nan") for index, directed in enumerate(by_type)
+]
+for index in range(1, len(result.directions)):
+    other = result.best(direction=index)
+    name = f"{arrow(DIRECTIONS[index])}: best head, {other.head.label(base)}"
+    shares[name] = accuracy[other.at]
+name = f"{shown_direction}: chosen head, {selection.label}"
+shares[name] = accuracy[choice.at]
+rows = []
+for name, by_kind in shares.items():
+    cells = [percent(share, count).removesuffix("%") for share, count in zip(by_kind, result.n, strict=True)]
+    paper_name = PAPER_HEAD if name == paper_row else name
+    for index, number in enumerate(cited.get(paper_name, ())):
+        cells[index] += f" ({number})"
+    rows.append({"system": name} | dict(zip(TYPE_ROWS, cells, strict=True)))
+beside = "; in parentheses: the paper's, on CoNLL-2012" if cited else ""
+st.markdown(f"**Table 2**: accuracy (%), mention → antecedent{beside}")
+st.dataframe(rows, hide_index=True, alt="Accuracy by system and type of mention, the paper's in parentheses")
+labels = [directed.head.label(base) if directed else "none" for directed in by_type]
+neural = "Wiseman et al.'s neural system reaches 83 in the paper." if cited else ""
+counts = [f"{name} {count:,} ({head})" for name, count, head in zip(TYPE_ROWS, result.n, labels, strict=True)]
+st.caption(f"n and best head: {', '.join(counts)}. {neural}")
 if result.scores(choice).of("gender").n.any():
     alt = "Accuracy of the chosen head and of the baselines on masculine, feminine and neuter pronouns"
     drawing = page.drawn(by_group, result, shown, base, "gender")
-    given = drawing, "coreference-gender", alt
-    endnotes.folded("Accuracy by gender of the pronoun", ":material/wc:", "gender", page.chart, *given)
+    title = "Accuracy by gender of the pronoun"
+    endnotes.folded(title, ":material/wc:", "gender", page.chart, drawing, "coreference-gender", alt)
 
-documents()
+draw_documents()
 st.header(f"Accuracy of all heads (%), {shown_direction}")
-decimals = {kind: percent_decimals(n) for kind, n in zip(TYPE_ROWS, result.n, strict=True)}
-shares = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
-page.table(memoize(head_frame, shares), TYPE_ROWS, selection, "coreference-table", decimals)
+decimals = {name: percent_decimals(count) for name, count in zip(TYPE_ROWS, result.n, strict=True)}
+percents = dict(zip(TYPE_ROWS, 100 * result.accuracy[direction], strict=True))
+page.table(memoize(head_frame, percents), TYPE_ROWS, selection, "coreference-table", decimals)
 page.downloads(result)
 endnotes.ending(
     result,
@@ -167,7 +168,8 @@ endnotes.ending(
     "neither candidates nor antecedents. The paper's numbers: CoNLL-2012, BERT-base, documents cut to 128 tokens. The "
     "best head is selected on the mentions on which it is scored; for the held-out accuracy it is selected on the "
     "other half of the documents. Ties go to the first head and the first word. The guesses for all mentions are "
-    f"stored beside the result; where the store's limit has dropped them, those for the first {MAX_ITEMS:,} remain.",
+    "stored beside the result; where the store's limit has dropped them, those for the first "
+    f"{passages.MAX_ITEMS:,} remain.",
     answers,
     unit="windows",
 )

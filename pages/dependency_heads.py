@@ -17,7 +17,6 @@ from pages.shared import endnotes, head_panel, page, stored
 from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Drawing
 from pages.shared.views import lists, opening
 
 SHOWN = 10  # sentences on one page
@@ -36,18 +35,19 @@ WIDTHS = {  # pixels, so that the paper's columns are in sight
 }
 
 
-def take(relation: str) -> None:
+def choose(relation: str) -> None:
     """Choose a relation, its best head, and that head's direction, in a callback."""
-    best = result.best_choice(relation)
-    address.choose(relation=relation, direction=guesses.DIRECTIONS[best.direction], head=best.head.label())
+    directed = result.best_choice(relation)
+    direction = guesses.DIRECTIONS[directed.direction]
+    address.choose(relation=relation, direction=direction, head=directed.head.label())
 
 
 @address.fragment
-def sentences() -> None:
+def draw_sentences() -> None:
     """Sentences with the relation: gold arcs above, the chosen head's guesses below."""
     is_total = relation in (ALL, UAS)
     st.header(f"Head {selection.label} in sentences" + ("" if is_total else f" with {plain(relation)}"))
-    every = result.provenance["sentences"]
+    count = result.provenance["sentences"]
     first = len(result.stored.sentences)
     query = partial(
         guesses.SentenceQuery,
@@ -58,23 +58,24 @@ def sentences() -> None:
         causal=bool(result.provenance["model"]["causal"]),
     )
     keys = ("which", "weight", "search", "sentence_page")
-    total, listed, is_all = lists.guesses(result, request, first == every, query, SHOWN, keys)
-    searched_in = f"all {every:,} sentences" if is_all else f"the first {first:,} of {every:,} sentences"
+    total, listed, is_all = lists.guesses(result, request, first == count, query, SHOWN, keys)
+    part = f"all {count:,} sentences" if is_all else f"the first {first:,} of {count:,} sentences"
     st.caption(
-        f"{total:,} of {searched_in}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
+        f"{total:,} of {part}. Above, the gold arcs; below, the guesses: correct ones solid with a check mark, "
         "wrong ones dashed with a cross, and the attention they have."
     )
     items = []
     for example in listed:
-        target = links.to_words(example.sentence["words"], () if is_total else example.chosen, choice.direction)
+        dependents = () if is_total else example.chosen
+        link = links.to_words(example.sentence["words"], dependents, choice.direction)
         title = f"{example.where}: {example.right} of {len(example.chosen)} right"
-        items.append(Drawing(title, figure.example_svg(example, choice), target))
+        items.append(page.Drawing(title, figure.example_svg(example, choice), link))
     page.drawings(items, "sentences")
 
 
 selection = header.current()
 base = selection.base
-often, options = page.controls()
+controls, options = page.controls()
 with options:
     request = opening.choose_rule(selection)
 computed = stored.result_or_stop(request, DependencyHeads)
@@ -82,7 +83,7 @@ with options:
     shown = opening.choose_counts(computed, selection)
 result = memoize(DependencyHeads.show, computed, shown)
 page.restriction(result)
-with often:
+with controls:
     relation, direction = opening.choose_relation(result)
 choice = DirectedHead(direction, selection.head)
 best = result.best_choice(relation)
@@ -91,8 +92,9 @@ accuracy = result.accuracy[:, column]  # (direction, layer, head)
 page.finding(memoize(relation_finding, result, relation, base), bold=True)
 if accuracy[choice.at] != accuracy[best.at]:
     label = f"Choose {best.head.label(base)}"
-    st.button(label, on_click=take, args=(relation,), icon=":material/my_location:")
-named = plain(f"{relation} ({meaning(relation)})" if meaning(relation) else relation)
+    st.button(label, on_click=choose, args=(relation,), icon=":material/my_location:")
+explanation = meaning(relation)
+named = plain(f"{relation} ({explanation})" if explanation else relation)
 
 left, right = st.columns(2, gap="medium")
 with left:
@@ -110,13 +112,13 @@ with right:
     st.markdown("**Table 1 as a chart**" + (", of the arcs that a direction sees" if result.is_causal else ""))
     alt = "For each relation the best head with its interval, the best fixed offset, and the paper's best head"
     drawing = page.drawn(figure.paper_figure, result)
-    page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: take(dot[3]))
+    page.chart(drawing, "table-figure", alt, head=selection.head, choose=lambda dot: choose(dot[3]))
 
 row = result.row(relation)
-own = int(result.counted.sum(0)[direction, column])
 n = int(row["n"])
 share = float(accuracy[choice.at])
-low, high = (percent(float(end), own) for end in wilson(share * own, own))
+counted = int(result.counted.sum(0)[direction, column])
+low, high = (percent(float(end), counted) for end in wilson(share * counted, counted))
 offset = guesses.offset_name(row["baseline_offset"])
 of_best = of_offset = "not in the paper"
 if result.is_causal:
@@ -129,11 +131,12 @@ entries = [
     ("Best head", percent(row["accuracy"], n), of_best),
     ("Best head, held out", percent(row["heldout_accuracy"], n), "selected on the other half"),
     (f"Best fixed offset, {offset}", percent(row["baseline_accuracy"], n), of_offset),
-    (f"Chosen head {selection.label}", percent(share, own), f"{low} to {high}"),
+    (f"Chosen head {selection.label}", percent(share, counted), f"{low} to {high}"),
 ]
 if result.is_causal:
-    every = int(row["n_of_all_words"])
-    entries.insert(1, ("Best head, of all words", percent(row["accuracy_of_all_words"], every), f"of {every:,}"))
+    words = int(row["n_of_all_words"])
+    of_all_words = percent(row["accuracy_of_all_words"], words)
+    entries.insert(1, ("Best head, of all words", of_all_words, f"of {words:,}"))
 page.metrics(entries)
 
 st.markdown("**Best head for each relation** (%); click a row to choose the relation and its best head.")
@@ -143,7 +146,7 @@ config["offset"] = st.column_config.NumberColumn(format="%+d", width=55)
 page.clickable_table(
     figure.relation_table(result, base),
     "relations",
-    lambda row: take(result.relations[row]),
+    lambda row: choose(result.relations[row]),
     "A row for each relation: its best head, interval, held-out accuracy, best offset, and the paper's",
     column_config=config,
     height=min(420, 37 + 35 * len(result.relations)),
@@ -162,7 +165,7 @@ st.caption(
 )
 
 head_panel.attended_words(computed, shown.view, selection)
-sentences()
+draw_sentences()
 
 page.downloads(result)
 endnotes.folded("LaTeX", ":material/table:", "latex", lambda: st.code(memoize(figure.latex, result), "latex"))

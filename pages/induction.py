@@ -1,6 +1,5 @@
 """Induction heads: which heads attend to the token that followed an earlier occurrence?"""
 
-from bertviz_core.analyses.registry import ANALYSES
 from pages.shared.views import analysis_page
 
 TEXT = (
@@ -10,4 +9,4 @@ TEXT = (
     "The controls are the same positions in inputs whose second half is n other tokens. “More settings” has the seed, "
     "the number of inputs (every other one a control; 100 where there is no limit) and their length."
 )
-analysis_page.show(ANALYSES["induction"], text=TEXT)
+analysis_page.show("induction", TEXT)

@@ -1,8 +1,6 @@
 """Overview: every head of the model by its behavior, the stored results, and one job for everything that is missing."""
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -14,9 +12,8 @@ from bertviz_core.analyses.findings import SHOWN
 from bertviz_core.analyses.head_averages import HeadAverages
 from bertviz_core.analyses.model_pass import can_compute
 from bertviz_core.analyses.registry import ANALYSES, findings
-from bertviz_core.analyses.results import Results, corpus_size, origin
-from bertviz_core.analyses.surface_patterns import sinks
-from bertviz_core.analyses.surface_patterns.figure import BY_QUANTITY
+from bertviz_core.analyses.results import corpus_size, origin
+from bertviz_core.analyses.surface_patterns import figure, sinks
 from bertviz_core.heads import highest
 from bertviz_core.numbers import number
 from bertviz_core.overview import ClearestHead, behavior_labels, clearest, relation_heads
@@ -26,13 +23,12 @@ from bertviz_core.paper_report import ReportRequest
 from bertviz_core.paper_report.pages import to_html
 from bertviz_core.viewer.preview import SENTENCE
 from pages.shared import endnotes, head_panel, jobs, page, preview, services, stored
-from pages.shared.frame import Selection, address, header, links
+from pages.shared.frame import address, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import joined, plain
-from pages.shared.page import Drawing, Metric
 
 IN_VIEWER = {"input": "own text", "text": SENTENCE}
-CLEAREST = (  # findings of single heads, for the overview
+HEAD_FINDINGS = (
     "surface_patterns.previous",
     "surface_patterns.next",
     "surface_patterns.sink",
@@ -40,58 +36,40 @@ CLEAREST = (  # findings of single heads, for the overview
     "dependency_heads.relation",
     "coreference_heads.nearest",
 )
-BESIDE = 3  # strongest heads in a row
-SEGMENTS = 2  # of each head
-LONGEST = 34  # tokens of a segment
+CARDS_IN_ROW = 3
+SEGMENTS = 2  # on a card
+MAX_TOKENS = 34  # of a segment
 
 
-def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: int) -> list[Metric]:
-    """Of all heads, beside the paper's numbers; `labels` (layer, head) are names of behaviors."""
-    rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTRAINED)
-    entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
-    if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
-        head = highest(patterns["previous"])
-        clear = f"{head.label(base)}: {patterns['previous'][head]:.2f}"
-        over = paper.HEADS_OVER_HALF["previous"]
-        entries.append(("Previous token, clearest", clear, f"paper: {over} heads over 0.5"))
-        for quantity in sinks(patterns)[:1]:
-            most = f"{patterns[quantity].mean(1).max():.2f}"
-            own = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
-            entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", most, own))
-    if "dependency_heads" in results or "coreference_heads" in results:
-        entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
-    return entries
-
-
-def stored_results(results: Results, selection: Selection) -> None:
-    """What is stored, what is missing, and the table of all heads as the command `overview` writes it."""
-    panel(selection)
-    corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
-    name = exports.slug("overview", selection.checkpoint.label, *corpora)
-    files = {suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, results, suffix)) for suffix in SUFFIXES}
-    page.offer_files(files)
-
-
-def panel(selection: Selection) -> None:
-    """A row for each analysis, and one job for what is missing."""
+def draw_stored(downloads: bool = True) -> None:
+    """A row for each analysis, one job for what is missing, and the files that the command `overview` writes."""
     rows = []
     for analysis in selection.analyses():
         request = selection.request(analysis.name)
         result = services.find(request)
-        lacking = "no MLM head" if analysis.language_model else "norms not known"
+        state = "✓"
+        if result is None:
+            lacking = "no MLM head" if analysis.language_model else "norms not known"
+            state = "not yet" if can_compute(request) else lacking
         row = {
             "analysis": links.entry(analysis.name).title,
             "corpus": request.source.name,
-            "stored": "✓" if result is not None else "not yet" if can_compute(request) else lacking,
+            "stored": state,
             "based on": corpus_size(result.provenance if result is not None else {}),
         }
         rows.append(row)
     st.dataframe(rows, hide_index=True, height="content", alt="Stored results by analysis and corpus")
     stored.offer_missing(selection)
+    if downloads:
+        corpora = sorted({origin(result.provenance)["corpus"] for result in results.values()})
+        name = exports.slug("overview", selection.checkpoint.label, *corpora)
+        files = {suffix[1:].upper(): (f"{name}{suffix}", partial(to_bytes, results, suffix)) for suffix in SUFFIXES}
+        page.offer_files(files)
 
 
-def report(selection: Selection) -> None:
-    """The download where any result is stored; beside it what is missing and the offer to compute it, or the job."""
+def offer_report() -> None:
+    """The download if any result is stored; what is missing and the offer to compute it, or the running job."""
+    store = services.store()
     corpora = {str(kind): source for kind, source in selection.corpora.items()}
     request = ReportRequest(selection.checkpoint, corpora, selection.settings, stored.MAX_COST)
     key = f"report/{jobs.everything_key(stored.everything(selection))}"
@@ -99,47 +77,49 @@ def report(selection: Selection) -> None:
     if jobs.is_running(jobs.last(key), "Finished passes are stored."):
         return
     missing = request.to_compute(services.find)
-    some = any(services.find(each) is not None for each in request.requests())
-    if lacking := bool(missing) or request.lacks_lines(services.store()):
+    is_incomplete = bool(missing) or request.lacks_lines(store)
+    has_results = any(services.find(each) is not None for each in request.requests())
+    if is_incomplete:
         titles = ", ".join(ANALYSES[each.analysis].title for each in missing) or "the lines of Figures 1 and 5"
-        st.write(f"The report lacks: {titles}." + (" The download is without them." if some else ""))
+        st.write(f"The report lacks: {titles}." + (" The download is without them." if has_results else ""))
     with st.container(horizontal=True, vertical_alignment="center"):
-        if lacking:
+        if is_incomplete:
             label = f"Compute the report ({stored.duration(missing)})"
-            given = key, "Report", partial(tasks.report, request, services.store())
-            st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=given)
-        if some:
+            job = key, "Report", partial(tasks.report, request, store)
+            st.button(label, icon=":material/summarize:", on_click=jobs.submit, args=job)
+        if has_results:
             name = exports.slug("report", selection.checkpoint.label)
-            page.offer_files({"Report": (f"{name}.html", lambda: to_html(request.read(services.store())))})
+            page.offer_files({"Report": (f"{name}.html", lambda: to_html(request.read(store)))})
 
 
-def gallery(results: Results, selection: Selection) -> None:
-    """A card for each behavior with its strongest head; then, for the clearest relations, the sentences in which their
-    best head is right and surest."""
+def draw_strongest() -> None:
+    """The strongest head of each behavior, and sentences that show the best heads of the clearest relations."""
     strongest = memoize(clearest, results)
-    for start in range(0, len(strongest), BESIDE):
-        for column, example in zip(st.columns(BESIDE, gap="medium"), strongest[start : start + BESIDE], strict=False):
+    for start in range(0, len(strongest), CARDS_IN_ROW):
+        columns = st.columns(CARDS_IN_ROW, gap="medium")
+        for column, example in zip(columns, strongest[start : start + CARDS_IN_ROW], strict=False):
             with column.container(border=True, height="stretch"):
-                _card(example, selection)
+                draw_card(example)
     if "dependency_heads" not in results:
         return
-    shown = memoize(DependencyHeads.default_view, results["dependency_heads"])
-    for each in memoize(relation_heads, shown):
-        direction, head = each.choice
+    counts = memoize(DependencyHeads.default_view, results["dependency_heads"])
+    for relation in memoize(relation_heads, counts):
+        direction, head = relation.choice
         with st.container(horizontal=True, vertical_alignment="center"):
-            counted = f" of {each.n:,} with the {each.counted}" if each.counted else ""
-            finds = f"finds {each.accuracy:.1%}{counted}, the best fixed offset {each.baseline:.1%}"
-            st.markdown(f"**{plain(each.name)}: head {head.label(selection.base)}** {finds}")
-            chosen = {"head": head.label(), "relation": each.name}
-            links.to("dependency_heads", "Show all sentences", **chosen)
+            counted = f" of {relation.n:,} with the {relation.counted}" if relation.counted else ""
+            finds = f"finds {relation.accuracy:.1%}{counted}, the best fixed offset {relation.baseline:.1%}"
+            st.markdown(f"**{plain(relation.name)}: head {head.label(selection.base)}** {finds}")
+            links.to("dependency_heads", "Show all sentences", head=head.label(), relation=relation.name)
         items = []
-        for sentence in memoize(surest_sentences, shown, each):
-            target = links.to_words(sentence.sentence["words"], sentence.chosen, direction, head=head.label())
-            items.append(Drawing(sentence.where, example_svg(sentence, each.choice), target))
-        page.drawings(items, f"gallery-{each.name}")
+        for sentence in memoize(surest_sentences, counts, relation):
+            words = sentence.sentence["words"]
+            link = links.to_words(words, sentence.chosen, direction, head=head.label())
+            svg = example_svg(sentence, relation.choice)
+            items.append(page.Drawing(sentence.where, svg, link))
+        page.drawings(items, f"gallery-{relation.name}")
 
 
-def _card(example: ClearestHead, selection: Selection) -> None:
+def draw_card(example: ClearestHead) -> None:
     unit = "nats of entropy" if example.quantity == "entropy" else "of the attention"
     name = f"{example.name[0].upper()}{plain(example.name[1:])}"
     st.markdown(f"**{name}: head {example.head.label(selection.base)}**")
@@ -147,7 +127,7 @@ def _card(example: ClearestHead, selection: Selection) -> None:
     for segment in example.segments[:SEGMENTS]:
         location = plain(f"segment {segment.number + 1}, {segment.where}")
         st.caption(f"**{number(segment.value)}** in {location}")
-        tokens = segment.tokens[-LONGEST:] if example.quantity == "to_sep" else segment.tokens[:LONGEST]
+        tokens = segment.tokens[-MAX_TOKENS:] if example.quantity == "to_sep" else segment.tokens[:MAX_TOKENS]
         st.markdown(joined(" ".join(tokens)))
     with st.container(horizontal=True, gap="small"):
         chosen = {"head": example.head.label()}
@@ -163,8 +143,8 @@ with header.title_line():
 results = stored.results(selection)
 if not {"surface_patterns", "entropy"} & results.keys():
     st.write("No results are stored for this model yet.")
-    panel(selection)
-    report(selection)
+    draw_stored(downloads=False)
+    offer_report()
     stored.offer_papers_model(selection)
     raise address.PageEnd
 
@@ -177,16 +157,28 @@ alt = "Map of all heads, layer by head, with a marker for what each head does"
 page.head_map(drawing, "behavior-map", alt, selection, cards=cards, link=links.viewer_address(IN_VIEWER))
 preview.wait_for(selection)
 
-page.metrics(key_numbers(results, labels, named, selection.base))
+assert labels is not None, "surface patterns or entropy is stored"
+rest = ", ".join(f"{(labels == name).sum()} {name}" for name in UNTRAINED)
+entries = [("Heads with a behavior", f"{with_behavior(labels)} of {labels.size}", f"and {rest}")]
+if isinstance(patterns := results.get("surface_patterns"), HeadAverages):
+    head = highest(patterns["previous"])
+    value = f"{head.label(selection.base)}: {patterns['previous'][head]:.2f}"
+    over = paper.HEADS_OVER_HALF["previous"]
+    entries.append(("Previous token, clearest", value, f"paper: {over} heads over 0.5"))
+    for quantity in sinks(patterns)[:1]:
+        value = f"{patterns[quantity].mean(1).max():.2f}"
+        note = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
+        entries.append((f"To {figure.BY_QUANTITY[quantity].short}, highest layer", value, note))
+if "dependency_heads" in results or "coreference_heads" in results:
+    entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
+page.metrics(entries)
 with st.expander("Findings that hold for this model", icon=":material/fact_check:", expanded=True):
     for finding in memoize(findings, results, selection.base):
-        if finding.id in CLEAREST and finding.state == SHOWN:
+        if finding.id in HEAD_FINDINGS and finding.state == SHOWN:
             page.finding(finding)
-given = results, selection
-endnotes.folded(
-    f"Every number of head {selection.label}", ":material/table:", "numbers", head_panel.card, "overview", *given
-)
-endnotes.folded("The strongest heads", ":material/trophy:", "strongest", gallery, *given)
-endnotes.folded("Stored results and downloads", ":material/database:", "stored", stored_results, *given)
-endnotes.folded("Report", ":material/summarize:", "report", report, selection)
+title = f"Every number of head {selection.label}"
+endnotes.folded(title, ":material/table:", "numbers", head_panel.card, "overview", results, selection)
+endnotes.folded("The strongest heads", ":material/trophy:", "strongest", draw_strongest)
+endnotes.folded("Stored results and downloads", ":material/database:", "stored", draw_stored)
+endnotes.folded("Report", ":material/summarize:", "report", offer_report)
 stored.offer_papers_model(selection)

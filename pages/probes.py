@@ -9,7 +9,6 @@ from bertviz_core.analyses.probes import distance_figure, paper_figure, sentence
 from bertviz_core.analyses.probes.result import AS_RELEASED, MAX_SENTENCES, PROBES, ProbeOptions, Probes
 from bertviz_core.analyses.proportions import share
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.treebank import meaning
 from bertviz_core.corpora.word_search import has, searched_words
@@ -19,30 +18,18 @@ from pages.shared import endnotes, messages, page, services, stored
 from pages.shared.frame import address, choices, header, links, uploads
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.page import Metric
 from pages.shared.views import lists
 
 SHOWN = 10  # sentences a page
-FILES = {  # that the training takes beside its treebank, by their role in the address: kind, label
+DECIMAL = st.column_config.NumberColumn(format="%.1f")
+FILES = {  # beside the treebank, by their parameter in the address: kind, label
     "dev": ("treebank", "Test treebank (default: a fifth of the sentences is held out)"),
     "vectors": ("vectors", "Word vectors in GloVe format (default: the model's input embeddings)"),
 }
 
 
-def choose() -> Request:
-    """The settings of the training; what differs from the defaults makes another result."""
-    with st.expander("Training and scoring", icon=":material/tune:"):
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
-            rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
-        probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
-        others = {role: source for role in FILES if (source := chosen_file(role))}
-    plan = ProbeOptions(tuple(probes) or PROBES, epochs, rank)
-    return replace(selection.request("probes", plan.to_json()), others=others)
-
-
-def chosen_file(role: str) -> Source | None:
-    """The file that this reader gave for a role, with a button that takes it away; stored once, when it is checked."""
+def choose_file(role: str) -> Source | None:
+    """Draw the uploader of a file, and what can be done with the file in use; None without one."""
     kind, label = FILES[role]
     state = st.session_state
     key = f"{role}-upload"
@@ -77,93 +64,14 @@ def chosen_file(role: str) -> Source | None:
     return services.source_of(upload)
 
 
-def numbers() -> list[Metric]:
-    """Beside the paper's, and what says how far to trust them."""
-    entries = []
-    for probe, score, printed in zip(
-        result.probes, result.score, memoize(table_3, result)["paper"].fillna(0), strict=True
-    ):
-        if probe.startswith("attention") and printed:
-            text = "as released; " if probe.endswith(AS_RELEASED) else ""
-            entries.append((title(probe.removesuffix(AS_RELEASED)), f"{score:.1%}", f"{text}paper: {printed:g}%"))
-    if control := result.about.get("control"):
-        selectivity = f"{100 * control['selectivity']:.1f}"
-        entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
-    if vectors := result.about.get("vectors"):
-        source = plain(vectors["name"].removeprefix("the model's "))  # as much as fits
-        entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
-    return entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")]
-
-
-def table() -> None:
-    """Table 3 with intervals, the paper's columns, and what each probe costs."""
-    if result.about["sentences"]["train"] < 1000:
-        st.caption(
-            "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
-        )
-    frame = memoize(table_3, result).round(1)
-    frame["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(frame["low"], frame["high"], strict=True)]
-    names = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
-    order = ["probe", "metric", "score", "95%", "paper", *names.values(), "parameters", "seconds"]
-    shown = frame.rename(columns=names)[order]
-    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in ("score", "with punctuation", "seconds")}
-    formats["parameters"] = st.column_config.NumberColumn(format="localized")
-    alt = "A row for each probe"
-    st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height="content", alt=alt)
-    released = (
-        " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); aligned: "
-        "with its own vector."
-    )
-    st.caption(
-        "UAS excludes punctuation, as in the paper except for its right-branching 26, which is over all words (26.3 in "
-        f"Table 1, offset +1).{released if any(probe.endswith(AS_RELEASED) for probe in result.probes) else ''}"
-    )
-    if layer := result.about.get("structural"):
-        name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
-        st.caption(f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}.")
-
-
-def weights() -> None:
-    """Weights of the attention-only probe: a weight for every head in both directions."""
-    if not len(result.attention):
-        return
-    st.header("Weights of the attention-only probe")
-    directions = "governor → dependent", "dependent → governor"
-    for column, values, name in zip(st.columns(2, gap="medium"), result.attention, directions, strict=True):
-        with column:
-            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
-            figure = memoize(weight_map, values, f"weight {name}:", selection.base)
-            alt = f"Map of all heads colored by the weight of attention {name}"
-            page.head_map(figure, f"weights {name}", alt, selection)
-
-
-def relations() -> None:
-    """How many words of each relation each probe finds."""
-    st.markdown("**Accuracy by relation** (%); punctuation is not scored")
-    st.caption(
-        "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
-        "words as governors, with the paper's labels: obj is dobj there, and case is prep."
-    )
-    rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
-    n = result.relation_n[:, rows]
-    names = [result.relations[row] for row in rows]
-    accuracy = 100 * share(result.relation_right[:, rows], n)
-    titles = [title(probe, result).partition(" (")[0] for probe in result.probes]
-    columns = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
-    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in titles}
-    shown = columns | dict(zip(titles, accuracy, strict=True))
-    alt = "A row for each relation"
-    st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
-
-
 @address.fragment
-def sentences() -> None:
+def draw_sentences() -> None:
     """Sentences of the test part: the treebank's tree above, the probe's guesses below."""
     st.header("Gold and predicted trees")
-    first = result.probes.index("attention-only") if "attention-only" in result.probes else 0
+    default = "attention-only" if "attention-only" in result.probes else result.probes[0]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         look = {"format_func": partial(title, result=result), "width": 320}
-        probe = choices.selectbox("Probe", result.probes, key="probe", default=result.probes[first], **look)
+        probe = choices.selectbox("Probe", result.probes, key="probe", default=default, **look)
         words = searched_words(lists.search_box("probe_search"))
         matching = [sentence for sentence in result.sentences if has(sentence["words"], words)]
         number = choices.page_of(len(matching), SHOWN, key="probe_page")
@@ -181,7 +89,15 @@ def sentences() -> None:
 
 
 selection = header.current()
-request = choose()
+with st.expander("Training and scoring", icon=":material/tune:"):
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        epochs = choices.number("Maximum epochs", 1, 50, None, key="epochs", placeholder="default", width=150)
+        rank = choices.number("Rank of the structural probe", 1, 1024, ProbeOptions().rank, key="rank", width=210)
+    probes = choices.multiselect("Probes", PROBES, key="probes", default=PROBES, format_func=title)
+    files = {role: choose_file(role) for role in FILES}
+options = ProbeOptions(tuple(probes) or PROBES, epochs, rank)
+others = {role: source for role, source in files.items() if source}
+request = replace(selection.request("probes", options.to_json()), others=others)
 result = stored.result_or_stop(request, Probes)
 
 page.restriction(result)
@@ -197,12 +113,77 @@ with right:
     st.markdown("**Accuracy by distance to the governor**")
     alt = "Accuracy of every probe by distance to the governor"
     page.chart(page.drawn(distance_figure, result), "distance-figure", alt)
-page.metrics(numbers())
+
+table = memoize(table_3, result)
+entries = []
+papers = table["paper"].fillna(0)
+for probe, score, paper in zip(result.probes, result.score, papers, strict=True):
+    if probe.startswith("attention") and paper:
+        text = "as released; " if probe.endswith(AS_RELEASED) else ""
+        name = title(probe.removesuffix(AS_RELEASED))
+        entries.append((name, f"{score:.1%}", f"{text}paper: {paper:g}%"))
+if control := result.about.get("control"):
+    selectivity = f"{100 * control['selectivity']:.1f}"
+    entries.append(("Selectivity, attention only", selectivity, f"control task: {control['accuracy']:.1%}"))
+if vectors := result.about.get("vectors"):
+    source = plain(vectors["name"].removeprefix("the model's "))  # as much as fits
+    entries.append(("Words without a vector", f"{vectors['unknown_words']:.1%}", source))
+page.metrics(entries or [("Best fixed offset", f"{result.about['best_offset']:+d}", "on the training part")])
+
 st.markdown("**Table 3** (%); 95% intervals over sentences")
-table()
-weights()
-relations()
-sentences()
+if parts["train"] < 1000:
+    st.caption(
+        "This corpus is too small to train probes well: treat these numbers as a demonstration, not as a finding."
+    )
+shown = table.round(1)
+shown["95%"] = [f"{low:.1f} to {high:.1f}" for low, high in zip(shown["low"], shown["high"], strict=True)]
+titles = {"with_punctuation": "with punctuation", "paper_with_punctuation": "paper, with punctuation"}
+order = ["probe", "metric", "score", "95%", "paper", *titles.values(), "parameters", "seconds"]
+formats = dict.fromkeys(("score", "with punctuation", "seconds"), DECIMAL)
+formats["parameters"] = st.column_config.NumberColumn(format="localized")
+shown = shown.rename(columns=titles)[order]
+alt = "A row for each probe"
+st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height="content", alt=alt)
+released = (
+    " As released: the notebook scores a candidate with the vector of the next word (a misaligned ROOT); aligned: "
+    "with its own vector."
+)
+st.caption(
+    "UAS excludes punctuation, as in the paper except for its right-branching 26, which is over all words (26.3 in "
+    f"Table 1, offset +1).{released if any(probe.endswith(AS_RELEASED) for probe in result.probes) else ''}"
+)
+if layer := result.about.get("structural"):
+    name = f"layer {layer['layer']}" if layer["layer"] else "the embeddings"
+    st.caption(f"Best layer of the structural probe, chosen without the test set: {name}; rank {layer['rank']}.")
+
+if len(result.attention):
+    st.header("Weights of the attention-only probe")
+    directions = "governor → dependent", "dependent → governor"
+    columns = st.columns(2, gap="medium")
+    for column, values, name in zip(columns, result.attention, directions, strict=True):
+        with column:
+            st.markdown(f"**{name}**: blue favors an arc, orange disfavors it")
+            squares = memoize(weight_map, values, f"weight {name}:", selection.base)
+            alt = f"Map of all heads colored by the weight of attention {name}"
+            page.head_map(squares, f"weights {name}", alt, selection)
+
+st.markdown("**Accuracy by relation** (%); punctuation is not scored")
+st.caption(
+    "Labels are as annotated, since the probes learn the annotated trees. The page Dependency heads reads function "
+    "words as governors, with the paper's labels: obj is dobj there, and case is prep."
+)
+rows = [row for row in range(len(result.relations)) if result.relation_n[:, row].max() > 0]
+n = result.relation_n[:, rows]
+names = [result.relations[row] for row in rows]
+accuracy = 100 * share(result.relation_right[:, rows], n)
+probe_names = [title(probe, result).partition(" (")[0] for probe in result.probes]
+shown = {"relation": names, "meaning": list(map(meaning, names)), "words": n.max(0)}
+shown |= dict(zip(probe_names, accuracy, strict=True))
+formats = dict.fromkeys(probe_names, DECIMAL)
+alt = "A row for each relation"
+st.dataframe(shown, hide_index=True, column_config=formats, placeholder="", height=320, alt=alt)
+
+draw_sentences()
 
 page.downloads(result)
 endnotes.ending(

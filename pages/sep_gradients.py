@@ -3,34 +3,31 @@
 import streamlit as st
 
 from bertviz_core import paper
-from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.sep_gradients import SepGradients, no_op_figure, sink
+from bertviz_core.analyses.sep_gradients import no_op_figure, sink
 from bertviz_core.plotting import TOKENS
 from pages.shared import page
-from pages.shared.frame import Selection, header
+from pages.shared.frame import header
 from pages.shared.messages import plain
-from pages.shared.page import Metric
-from pages.shared.views import analysis_page
+from pages.shared.views.analysis_page import AnalysisPage
 
+view = AnalysisPage("sep_gradients")
+result = view.result
+base = view.selection.base
+view.draw_figures()
 
-def numbers(result: SepGradients, selection: Selection) -> list[Metric]:
-    entries = [
-        (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
-        ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
-    ]
-    if peak := sink(result):
-        name = TOKENS[peak.token][0]
-        highest = max(paper.LAYER_MEANS["to_sep"])
-        where = f"Attention to {name}, layer {peak.layer + selection.base}, {result.input_name}"
-        entries.append((where, f"{peak.attention:.2f}", f"paper: [SEP], {highest:.2f}"))
-        entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))
-    return entries
-
-
-def no_op(result: SepGradients, selection: Selection) -> None:
-    if (peak := sink(result)) is None:
-        return
-    name = TOKENS[peak.token][0]
+entries = [
+    (result.loss_name.capitalize(), f"{result.loss:.2f} nats", f"{int(result.segments.max()):,} segments"),
+    ("Words right", f"{result.accuracy:.1%}", f"of {result.predicted:,}"),
+]
+peak = sink(result)
+name = TOKENS[peak.token][0] if peak else ""
+if peak:
+    title = f"Attention to {name}, layer {peak.layer + base}, {result.input_name}"
+    printed = max(paper.LAYER_MEANS["to_sep"])
+    entries.append((title, f"{peak.attention:.2f}", f"paper: [SEP], {printed:.2f}"))
+    entries.append((f"Gradient, {name} / other", f"{peak.ratio:.2f}", "paper: near 0"))
+page.metrics(entries)
+if peak:
     if name == "[SEP]":
         header.retitle(plain(f"{name} gradients"))  # the paper's
     st.header(f"Is attention to {plain(name)} a no-op?")
@@ -39,10 +36,10 @@ def no_op(result: SepGradients, selection: Selection) -> None:
         f"near 0 is a no-op: the paper finds that of [SEP] in BERT-base from layer {paper.NO_OP_FROM_LAYER} on."
     )
     alt = f"Attention to {name} by layer, and under it the gradient to {name} and to other tokens"
-    page.chart(page.drawn(no_op_figure, result, selection.base), "no-op-figure", alt, head=selection.head)
+    page.chart(page.drawn(no_op_figure, result, base), "no-op-figure", alt, head=view.selection.head)
 
-
-TEXT = (
+view.draw_heads()
+view.end(
     "Section 3.2. L is the masked-word loss of one segment alone: 15% of its non-special tokens are predicted (80% of "
     "them are replaced by the mask token, 10% by a random token, 10% are unchanged), sampled with the seed and the "
     "segment's number. Of a decoder L is the mean loss of all tokens but the first, each predicted from those before "
@@ -52,4 +49,3 @@ TEXT = (
     "gradient measures how much of the loss's first-order sensitivity flows through a class. "
     "The authors did not release code for this figure, and the paper prints no numbers."
 )
-analysis_page.show(ANALYSES["sep_gradients"], numbers=numbers, below=no_op, text=TEXT)

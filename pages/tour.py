@@ -1,7 +1,9 @@
 """Guided tour: the paper as slides, each with a live figure, a question (for a class), and its answer on request."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Literal
 
 import streamlit as st
@@ -9,60 +11,56 @@ import streamlit as st
 from bertviz_core.analyses.behaviors import Thresholds, linguistic
 from bertviz_core.analyses.clustering import by_layer
 from bertviz_core.analyses.clustering.result import Clustering
-from bertviz_core.analyses.coreference_heads import by_group
-from bertviz_core.analyses.coreference_heads.guesses import COMPARED
-from bertviz_core.analyses.coreference_heads.result import AntecedentCounts
+from bertviz_core.analyses.coreference_heads import by_group, guesses
+from bertviz_core.analyses.coreference_heads.result import CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads
 from bertviz_core.analyses.findings import STATES, Finding
 from bertviz_core.analyses.head_averages import HeadAverages, HeadColumn
 from bertviz_core.analyses.registry import ANALYSES
-from bertviz_core.analyses.results import result_of
 from bertviz_core.analyses.sep_gradients import no_op_figure
 from bertviz_core.heads import DirectedHead
 from bertviz_core.models.single_input import from_text
 from bertviz_core.overview.summary import every_finding
 from bertviz_core.plotting.drawing import FigureSpec
 from bertviz_core.tour import END, OWN, PICTURE, STEPS, TERMS, Step, answers, first_head, head_roles, slide_number
-from bertviz_core.viewer import InputView
-from bertviz_core.viewer.files import MIN_WEIGHT
+from bertviz_core.viewer import InputView, files
 from pages.shared import head_panel, page, services, stored
 from pages.shared.frame import address, choices, header, links
 from pages.shared.memoize import memoize
 from pages.shared.messages import plain
-from pages.shared.views import viewer_panes
-from pages.shared.views.viewer_input import SENTENCES
+from pages.shared.views import viewer_input, viewer_panes
 
 Kind = Literal["primary", "secondary", "tertiary"]  # of a button
 SENTENCE = "The dog that chased the cats barked at its owner."
-MAX_CHARACTERS = 300  # of a sentence that fits a slide
 HEIGHT = 440  # pixels of a figure: a slide fits 1280 x 720
 
 
-def go(number: int) -> None:
-    """Go to another slide, in a callback; it opens on a head of its own, without its answer. The address has the slide
-    at once, not when its figure has come: a reader who leaves before that comes back to it."""
+def go_to(number: int) -> None:
+    """Open another slide, at its own head and without its answer, in a callback. The address changes at once: a reader
+    who leaves before the figure is drawn comes back to this slide."""
+    step = {"step": str(number)} if number else {}
     address.release("head")
     address.put("answer", "")
-    address.put("step", str(number) if number else "")
+    address.put("step", step.get("step", ""))
     others = {name: text for name, text in st.query_params.items() if name not in ("head", "answer", "step")}
-    st.query_params.from_dict(others | ({"step": str(number)} if number else {}))
+    st.query_params.from_dict(others | step)
 
 
-def navigation(here: int) -> None:
-    """Back, the slides and Next in one row, the arrow keys for both."""
+def draw_navigation(here: int) -> None:
+    """Back, a button for each slide, and Next; the arrow keys press Back and Next."""
     with st.container(
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="tour-navigation"
     ):
-        st.button("Back", shortcut="Left", on_click=go, args=(here - 1,), disabled=here == 0)
+        st.button("Back", shortcut="Left", on_click=go_to, args=(here - 1,), disabled=here == 0)
         with st.container(horizontal=True, gap="xxsmall", width="content", key="tour-steps"):
             for number in range(OWN + 1):
                 kind: Kind = "primary" if number == here else "tertiary"
-                st.button(str(number), key=f"to-{number}", type=kind, on_click=go, args=(number,))
-        st.button("Next", shortcut="Right", on_click=go, args=(here + 1,), disabled=here == OWN)
+                st.button(str(number), key=f"to-{number}", type=kind, on_click=go_to, args=(number,))
+        st.button("Next", shortcut="Right", on_click=go_to, args=(here + 1,), disabled=here == OWN)
 
 
-def terms() -> None:
-    """What the other slides take for granted, drawn and in words."""
+def draw_terms() -> None:
+    """The terms that all slides use, as a drawing and in words."""
     st.header("Four words to begin with", anchor=False)
     page.drawings([page.Drawing("A sentence as a model reads it", PICTURE.read_text("utf-8"))], "tour-terms")
     columns = st.container(key="terms").columns(len(TERMS))
@@ -71,42 +69,41 @@ def terms() -> None:
     st.caption("The model and the corpora above decide every figure and every answer. Turn the pages with ← and →.")
 
 
-def slide(step: Step, number: int) -> None:
-    """A step: the question at the left, its figure at the right; the answer when it is asked for."""
+def draw_slide(step: Step) -> None:
+    """The question on the left, its figure on the right; the answer once the reader asks for it."""
     findings = memoize(Step.select, step, results, selection.base)
     decided = answers(findings)
-    shown = bool(decided) and address.get("answer") == "shown"
-    if step.page in ANALYSES:  # figures name what this slide alone was computed from; the others have room for all
+    is_answered = bool(decided) and address.get("answer") == "shown"
+    if step.page in ANALYSES:  # the figure has one source; those of other slides have several
         model = selection.checkpoint
         source = selection.request(step.page).source
         basis = f"{model.label} ({model.fingerprint()[:8]}), {source.name} ({source.digest[:8]})"
         st.session_state["origin"] = f"{basis}, {selection.settings.mode}; after Clark et al. 2019"
-    text, figure = st.columns([2, 3], gap="medium")
-    with text:
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
         st.header(plain(step.title), anchor=False)
         st.caption(plain(f"Step {number} of {len(STEPS)} · {step.section}"))
-        if not shown:
+        if not is_answered:
             st.markdown(plain(f"{step.background} {step.look}".strip()))
         st.markdown(f"**{plain(step.question)}**")
-        if shown:
-            answer(step, decided)
+        if is_answered:
+            draw_answer(step, decided)
         elif decided:
             st.button("Show answer", shortcut="A", on_click=address.put, args=("answer", "shown"), key="show-answer")
-        head = first_head(findings) if shown or not step.asks_for_head else None
-        at = f" at head {head.label(selection.base)}" if head else ""
         entry = links.entry(step.page)
-        quantity = decided[0].quantity if decided else ""
-        chosen = {"tour": str(number)} | ({"head": head.label()} if head else {})
-        if step.page in ANALYSES and quantity:
-            chosen[ANALYSES[step.page].control_key] = quantity
-        links.to(step.page, plain(f"Open {entry.title}{at}"), **chosen)
-        if shown and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
+        head = first_head(findings) if is_answered or not step.asks_for_head else None
+        at = f" at head {head.label(selection.base)}" if head else ""
+        settings = {"tour": str(number)} | ({"head": head.label()} if head else {})
+        if step.page in ANALYSES and decided and decided[0].quantity:
+            settings[ANALYSES[step.page].control_key] = decided[0].quantity
+        links.to(step.page, plain(f"Open {entry.title}{at}"), **settings)
+        if is_answered and isinstance(result := results.get(step.page), HeadAverages) and result.absence:
             st.caption(plain(result.absence))
-    with figure:
+    with right:
         if decided:
-            draw(step, decided, f"tour-{number}", shown)
+            draw_figure(step, decided, is_answered)
         elif missing := [name for name in step.needs or (step.page,) if name not in results]:
-            request = of_weights.request(missing[0])
+            request = with_weights.request(missing[0])
             st.markdown(f"This step needs **{plain(ANALYSES[missing[0]].title)}** on {plain(request.source.name)}.")
             if not stored.offer(request):
                 st.caption("The other steps do without it.")
@@ -114,8 +111,8 @@ def slide(step: Step, number: int) -> None:
             st.markdown("The corpus or this model's tokens lack what this step is about, so it has no figure.")
 
 
-def answer(step: Step, findings: list[Finding]) -> None:
-    """What this model's results say to the question, and the paper; what a causal mask leaves of the numbers."""
+def draw_answer(step: Step, findings: list[Finding]) -> None:
+    """What this model's results and the paper say, and how a causal mask restricts the numbers."""
     first, *more = findings
     page.finding(first, with_statement=True)
     restriction = results[step.page].default_view().restriction if step.page in results else ""
@@ -127,72 +124,71 @@ def answer(step: Step, findings: list[Finding]) -> None:
                 st.caption(restriction)
 
 
-def draw(step: Step, findings: list[Finding], key: str, answered: bool) -> None:
-    """The figure of a step with findings, which gives its answer away only where that is shown; a click on a head
-    chooses it. The key begins those of its components."""
+def draw_figure(step: Step, findings: list[Finding], is_answered: bool) -> None:
+    """The figure of a step, which does not give the answer away before the reader asks for it."""
     if step.as_map:
-        maps(findings, key)
+        draw_maps(findings)
     elif step.page == "attention_viewer":
-        lines(*SENTENCES["Determiners and nouns"])  # which fits
+        draw_lines(viewer_input.SENTENCES["Determiners and nouns"][0])  # short enough
     elif step.page == "overview":
         squares = memoize(head_panel.map_of, results, selection.base)
-        if not answered:
+        if not is_answered:  # names without the numbers of heads
             groups = tuple(replace(group, name=group.name.rpartition(" (")[0]) for group in squares.groups)
             squares = replace(squares, groups=groups)
         alt = "Map of all heads, with a marker for what each head does"
-        page.head_map(squares, f"{key}-map", alt, selection, height=HEIGHT)
+        page.head_map(squares, f"tour-{number}-map", alt, selection, height=HEIGHT)
     else:
         head = None if step.page in ("dependency_heads", "coreference_heads", "probes") else selection.head
         alt = f"{ANALYSES[step.page].title}. {step.look}"
-        page.chart(chart(step.page), f"{key}-figure", alt, head=head, height=HEIGHT)
+        page.chart(figure_of(step.page), f"tour-{number}-figure", alt, head=head, height=HEIGHT)
 
 
-def maps(findings: list[Finding], key: str) -> None:
+def draw_maps(findings: list[Finding]) -> None:
     """The maps of the first two quantities that the answers are about."""
     named = dict.fromkeys((finding.analysis, finding.quantity) for finding in findings if finding.quantity)
     quantities = list(named)[:2]
     columns = st.columns(len(quantities), vertical_alignment="bottom")
     for panel, (analysis, quantity) in zip(columns, quantities, strict=True):
         column = ANALYSES[analysis].column(quantity)
-        result = results[analysis]
         with panel:
             st.markdown(f"**{plain(column.label)}**")
             alt = f"Map of all heads, layer by head, colored by {column.label}"
-            squares = memoize(HeadColumn.map, column, result, selection.base)
-            page.head_map(squares, f"{key}-{quantity}", alt, selection, height=HEIGHT - 60)
+            squares = memoize(HeadColumn.map, column, results[analysis], selection.base)
+            page.head_map(squares, f"tour-{number}-{quantity}", alt, selection, height=HEIGHT - 60)
 
 
-def chart(name: str) -> FigureSpec:
-    """The figure of a page, as its page draws it."""
-    figure = ANALYSES[name].main_figure
+def figure_of(name: str) -> FigureSpec:
+    """The figure of an analysis, as its page draws it."""
+    figure = no_op_figure if name == "sep_gradients" else ANALYSES[name].main_figure
     result = results[name]
     base = selection.base
     assert figure is not None, "every step's analysis has one"
     if name == "dependency_heads":
         return page.drawn(figure, memoize(DependencyHeads.default_view, result), max_relations=14)
     if name == "coreference_heads":
-        counts = result_of(results, AntecedentCounts)
-        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *COMPARED), base)
+        counts = memoize(CoreferenceHeads.default_view, result)
+        return page.drawn(by_group, counts, (DirectedHead(0, selection.head), *guesses.COMPARED), base)
     if name == "clustering":
         labeled = memoize(Clustering.labeled, result, Thresholds(), memoize(linguistic, results))
         return page.drawn(by_layer, labeled, base)
-    if name == "sep_gradients":
-        return page.drawn(no_op_figure, result, base)
     if name == "surface_patterns":
         return page.drawn(figure, result, base, panels=1)
-    return page.drawn(figure, result, *(() if name == "probes" else (base,)))
+    if name == "probes":
+        return page.drawn(figure, result)
+    return page.drawn(figure, result, base)
 
 
-def lines(text: str, second: str = "") -> viewer_panes.Pane:
+def draw_lines(text: str) -> viewer_panes.Pane:
     """The chosen head's lines on a text, which the model reads now."""
     model = services.model(selection.checkpoint, selection.settings.dtype)
-    single = from_text(text, second, model.tokens, selection.settings)
-    pane = viewer_panes.pane(of_weights, model, view, single)
-    viewer_panes.lines(pane, "attention-lines", can_mask=False, min_weight=MIN_WEIGHT)
+    single = from_text(text, "", model.tokens, selection.settings)
+    view = InputView(first_piece=selection.settings.paper)
+    pane = viewer_panes.Pane(with_weights, model, view, single, single)
+    viewer_panes.draw_lines(pane, "attention-lines", can_mask=False, min_weight=files.MIN_WEIGHT)
     return pane
 
 
-def end() -> None:
+def draw_end() -> None:
     """Which statements of the paper this model shows, and a button to compute what is missing."""
     st.header("What this model shows", anchor=False)
     findings = memoize(every_finding, results, selection.base)
@@ -215,42 +211,36 @@ def end() -> None:
                 page.finding(finding, with_statement=True)
             with right:
                 links.to(entry.name, plain(entry.title), tour=str(END))
-    stored.offer_missing(of_weights)
+    stored.offer_missing(with_weights)
 
 
-def own_sentence() -> None:
-    """The reader's sentence, and the lines of the heads that the tour has found."""
-    text, figure = st.columns([2, 3], gap="medium")
-    with text:
+def draw_own_sentence() -> None:
+    """The reader's sentence, and the lines of the heads that the tour has named."""
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
         st.header("Now your sentence", anchor=False)
         st.markdown("Write one, and see what the heads that this tour has found do with it.")
-        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, max_chars=MAX_CHARACTERS)
+        sentence = choices.text("Sentence", key="sentence", default=SENTENCE, max_chars=300)
         with st.container(horizontal=True, gap="xsmall"):
-            for head, does in memoize(head_roles, results, selection.base).items():
-                label, chosen = f"{head.label(selection.base)}: {does}", {"head": head.label()}
+            for head, role in memoize(head_roles, results, selection.base).items():
+                label = f"{head.label(selection.base)}: {role}"
                 kind: Kind = "primary" if head == selection.head else "secondary"
-                st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs=chosen)
-        claim = st.container()
-        own = {"head": selection.head.label(), "input": "own text", "text": sentence, "tour": str(OWN)}
-        links.to(links.VIEWER.name, links.LABEL, **own)
+                st.button(label, type=kind, key=f"role-{label}", on_click=address.choose, kwargs={"head": head.label()})
+        summary = st.container()
+        settings = {"head": selection.head.label(), "input": "own text", "text": sentence, "tour": str(OWN)}
+        links.to(links.VIEWER.name, links.LABEL, **settings)
     if sentence.strip():
-        with figure:
-            pane = lines(sentence)
-        with claim:
-            viewer_panes.claim(pane, view, MIN_WEIGHT)
+        with right:
+            pane = draw_lines(sentence)
+        with summary:
+            viewer_panes.draw_summary(pane, files.MIN_WEIGHT)
 
 
 selection = header.current()
-of_weights = selection.of_weights("attention")  # which the tour is about, whichever are chosen
-view = InputView(first_piece=selection.settings.paper)
+with_weights = selection.of_weights("attention")  # the tour is about weights, also where norms are chosen
 number = slide_number(address.get("step"))
-navigation(number)
-results = stored.results(of_weights)
-if number == 0:
-    terms()
-elif number <= len(STEPS):
-    slide(STEPS[number - 1], number)
-elif number == END:
-    end()
-else:
-    own_sentence()
+draw_navigation(number)
+results = stored.results(with_weights)
+steps = [partial(draw_slide, step) for step in STEPS]
+slides: list[Callable[[], None]] = [draw_terms, *steps, draw_end, draw_own_sentence]
+slides[number]()

@@ -1,4 +1,4 @@
-"""Components with JavaScript of their own."""
+"""Components that are drawn by JavaScript."""
 
 from collections.abc import Callable
 from functools import cache
@@ -15,8 +15,7 @@ HERE = Path(__file__).parent
 
 @cache
 def component(name: str, folder: Path = HERE, **options: Any) -> Callable[..., Any]:
-    """Load the component NAME.js of a folder, what it is made of in NAME_*.js, and its NAME.css or, in this folder, the
-    shared style sheet."""
+    """Load the component NAME.js of a folder, with its parts NAME_*.js and NAME.css; here all share one style sheet."""
     parts = sorted(folder.glob(f"{name}_*.js"))
     script = "".join(map(text_of, (VIEWER / "elements.js", HERE / "shared.js", *parts, folder / f"{name}.js")))
     style = HERE / "components.css" if folder == HERE else folder / f"{name}.css"

@@ -1,5 +1,5 @@
-// The map of heads: layers from left to right, heads from top to bottom; elements.js, shared.js, head_map_card.js and
-// head_map_cells.js come before this.
+// The map of heads: layers from left to right, heads from top to bottom. It needs elements.js, shared.js,
+// head_map_card.js and head_map_cells.js.
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
@@ -26,9 +26,9 @@ class HeadMap {
     this.watcher.disconnect();
   }
 
-  // sent: bytes, an object as JSON in each line
-  update(sent) {
-    const lines = new TextDecoder().decode(sent).split("\n");
+  // bytes: an object as JSON in each line
+  update(bytes) {
+    const lines = new TextDecoder().decode(bytes).split("\n");
     this.data = Object.assign({}, ...lines.map((line) => JSON.parse(line)));
     this.maps = Uint8Array.from(atob(this.data.preview?.maps ?? ""), (letter) => letter.charCodeAt(0));
     if (this.data.cards) this.root.append(this.card);
@@ -39,7 +39,7 @@ class HeadMap {
   draw() {
     if (!this.data) return;
     const { layers, heads, groups, picture, values } = this.data;
-    const active = this.picture.getRootNode().activeElement?.dataset;
+    const focused = this.picture.getRootNode().activeElement?.dataset.head;
     this.width = this.map.clientWidth || 420;
     const style = getComputedStyle(this.map);
     this.font = parseFloat(style.fontSize);
@@ -48,29 +48,29 @@ class HeadMap {
     const room = (this.width - this.left - 4) / layers;
     this.drawn = [];
     let y = this.legend(groups);
-    const most = this.data.height ? this.data.height - y - (values ? 6.4 : 4.8) * this.font : 27 * this.font; // under it
-    const cell = Math.min(room, most / heads, 3.2 * this.font);
+    const below = (values ? 6.4 : 4.8) * this.font;
+    const height = this.data.height ? this.data.height - y - below : 27 * this.font; // at most, of all cells
+    const cell = Math.min(room, height / heads, 3.2 * this.font);
     this.across = picture || this.data.cards ? room : cell;
     this.down = picture ? Math.max(this.font, Math.min(3.8 * this.font, (27 * this.font) / layers)) + 3 : cell;
     this.top = y;
     const area = { x: this.left, y, width: layers * this.across, height: heads * this.down, preserveAspectRatio: "none" };
     const pixels = { style: "image-rendering: pixelated", "aria-hidden": "true" };
     if (picture) this.drawn.push(svg("image", { href: picture, ...area, ...pixels }));
-    this.drawn.push(...this.cells.draw(active?.head));
+    this.drawn.push(...this.cells.draw(focused));
     y = this.axes(y + heads * this.down);
     if (values) y = this.colorBar(y);
     y = this.origin(y);
-    const size = { width: this.width, height: y, viewBox: `0 0 ${this.width} ${y}`, role: "group", "aria-label": this.data.alt };
-    set(this.picture, size);
+    const size = { width: this.width, height: y, viewBox: `0 0 ${this.width} ${y}` };
+    set(this.picture, { ...size, role: "group", "aria-label": this.data.alt });
     this.picture.replaceChildren(...this.drawn);
-    if (active?.head) this.picture.querySelector(`[data-head="${active.head}"]`)?.focus({ preventScroll: true });
+    if (focused) this.picture.querySelector(`[data-head="${focused}"]`)?.focus({ preventScroll: true });
   }
 
-  // --- the parts, each below the last; each gives where it ends
-
+  // The legend and, each from a height on, axes, color bar and origin; they return the height at which they end.
   legend(groups) {
-    const [gap, line] = [1.5 * this.font, 1.7 * this.font];
-    let [x, y] = [4, 2];
+    const gap = 1.5 * this.font, line = 1.7 * this.font;
+    let x = 4, y = 2;
     for (const group of groups) {
       const width = this.measure(group.name) + gap;
       if (x + width > this.width - (y < line ? 3 * this.font : 0) && x > 4) [x, y] = [4, y + line];
@@ -83,14 +83,14 @@ class HeadMap {
 
   axes(foot) {
     const { layers, heads, base } = this.data;
-    const every = [Math.ceil((1.5 * this.font) / this.across), Math.ceil((1.1 * this.font) / this.down)];
-    for (let layer = 0; layer < layers; layer += every[0])
+    const layerStep = Math.ceil((1.5 * this.font) / this.across), headStep = Math.ceil((1.1 * this.font) / this.down);
+    for (let layer = 0; layer < layers; layer += layerStep)
       this.drawn.push(this.text(layer + base, this.left + (layer + 0.5) * this.across, foot + 0.9 * this.font));
-    for (let head = 0; head < heads; head += every[1])
+    for (let head = 0; head < heads; head += headStep)
       this.drawn.push(this.text(head + base, this.left - 0.5 * this.font, this.top + (head + 0.5) * this.down, "end"));
-    const turned = `translate(${0.8 * this.font} ${(this.top + foot) / 2}) rotate(-90)`;
-    const side = set(this.text("head", 0, 0), { transform: turned });
-    this.drawn.push(side, this.text("layer", this.left + (layers * this.across) / 2, foot + 2.3 * this.font));
+    const transform = `translate(${0.8 * this.font} ${(this.top + foot) / 2}) rotate(-90)`;
+    const middle = this.left + (layers * this.across) / 2;
+    this.drawn.push(set(this.text("head", 0, 0), { transform }), this.text("layer", middle, foot + 2.3 * this.font));
     return foot + 3.2 * this.font;
   }
 
@@ -118,8 +118,6 @@ class HeadMap {
     return y + 0.7 * this.font;
   }
 
-  // --- what the parts are made of
-
   text(content, x, y, anchor = "middle") {
     const place = { x, y, "text-anchor": anchor, "dominant-baseline": "central", "font-size": this.font };
     return svg("text", { ...place, fill: "currentColor", "pointer-events": "none" }, content);
@@ -128,8 +126,6 @@ class HeadMap {
   measure(text) {
     return this.context.measureText(text).width;
   }
-
-  // --- what the reader does
 
   describe(target) {
     const cell = target?.closest?.(".point"), { preview, cards, chosen } = this.data;

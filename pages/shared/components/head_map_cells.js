@@ -1,5 +1,5 @@
-// The cells of the map of heads: an element for each; of many heads one picture, and an element for the head that is
-// pointed at or has the focus.
+// The cells of the map of heads: an element for each head. Many heads are one picture, with one element that moves to the
+// head that is pointed at or has the focus.
 
 const RING = "#e03131";
 const MANY = 400; // heads; BERT-large has 384
@@ -18,8 +18,8 @@ class Cells {
     this.map = map;
   }
 
-  // active: label of the head that had the focus; gives what is drawn
-  draw(active) {
+  // focused: label of the head that had the focus; returns the elements
+  draw(focused) {
     const { layers, heads, alt, chosen, groups } = this.map.data;
     this.marks = new Map(groups.flatMap((group) => group.heads.map((head) => [head, group])));
     this.stops = this.map.data.scale.map(([share, color]) => [share, color.match(/[\d.]+/g).map(Number)]);
@@ -29,7 +29,7 @@ class Cells {
     const isThere = layer < layers && head < heads;
     if (this.isMany) {
       this.grid.append(svg("g", { role: "row" }));
-      this.move(...(active || isThere ? placeOf(active ?? chosen) : [0, 0]));
+      this.move(...(focused || isThere ? placeOf(focused ?? chosen) : [0, 0]));
     } else {
       for (let row = 0; row < heads; row++) {
         const cells = Array.from({ length: layers }, (_, column) => this.cell(column, row));
@@ -53,14 +53,15 @@ class Cells {
     return value == null ? "transparent" : this.color(value);
   }
 
-  // of the head of an index, layer by layer, the group that has a marker there, and the marker's size
+  // the group of a head that has a marker, and the marker's size
   mark(layer, head) {
     const group = this.marks.get(labelOf(layer, head));
     return group ? [group, this.map.down * (group.small ? 0.45 : 0.66)] : [];
   }
 
   cell(layer, head) {
-    const label = labelOf(layer, head), { left, top, across, down, font, data } = this.map, index = layer * data.heads + head;
+    const { left, top, across, down, font, data } = this.map;
+    const label = labelOf(layer, head), index = layer * data.heads + head;
     const cell = svg("g", {
       class: "point", role: "gridcell", tabindex: -1, "data-head": label, "aria-selected": label === data.chosen,
       "aria-label": data.hover[index],
@@ -68,10 +69,10 @@ class Cells {
     cell.at = [layer, head];
     const [group, size] = this.mark(layer, head);
     if (group) {
-      const [middle, level] = [left + (layer + 0.5) * across, top + (head + 0.5) * down];
-      cell.append(marker(group, middle, level, size));
+      const x = left + (layer + 0.5) * across, y = top + (head + 0.5) * down;
+      cell.append(marker(group, x, y, size));
       if (group.letter && !this.isMany) {
-        const letter = this.map.text(group.letter, middle, level);
+        const letter = this.map.text(group.letter, x, y);
         cell.append(set(letter, { fill: "#ffffff", "font-size": Math.min(font, 0.7 * size) }));
       }
     }
@@ -115,13 +116,11 @@ class Cells {
     this.pointer = pointer;
     const { left, top, across, down, picture, width } = this.map, frame = picture.getBoundingClientRect();
     const scale = width / frame.width;
-    return this.move(
-      Math.floor(((x - frame.left) * scale - left) / across),
-      Math.floor(((y - frame.top) * scale - top) / down),
-    );
+    const layer = Math.floor(((x - frame.left) * scale - left) / across);
+    return this.move(layer, Math.floor(((y - frame.top) * scale - top) / down));
   }
 
-  // the cell at a place, null outside; of many heads the only one moves there
+  // the cell of a head, null outside the map; of many heads the only element moves there
   move(layer, head) {
     const { layers, heads } = this.map.data;
     if (!this.isMany) return this.grid.querySelector(`[data-head="${labelOf(layer, head)}"]`);

@@ -4,7 +4,7 @@ const INTERVAL = 700; // ms that a checkpoint stays
 
 class Player {
   constructor() {
-    this.button = button("Play", () => (this.playing ? this.ask(this.data.at, false) : this.play()));
+    this.button = button("Play", () => this.toggle());
     this.root = html("div", { class: "player" }, this.button);
   }
 
@@ -18,9 +18,9 @@ class Player {
     clearTimeout(this.timer);
   }
 
-  play() {
-    const { at, last } = this.data;
-    this.ask(at < last ? at + 1 : 0, true);
+  toggle() {
+    const { at, last } = this.data, next = at < last ? at + 1 : 0;
+    this.ask(this.playing ? at : next, !this.playing);
   }
 
   ask(index, playing) {

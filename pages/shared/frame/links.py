@@ -72,8 +72,8 @@ def page(entry: Entry) -> st.Page:
     """A new page for Streamlit: `st.navigation` and a page's run change it."""
     path = FOLDER / f"{entry.name}.py"
 
-    def show() -> None:  # imported when it is opened, as a page's file is
-        import_module(ANALYSIS_PAGE).show(ANALYSES[entry.name])
+    def show() -> None:  # the generic page, loaded when it is opened, as Streamlit loads a page's file
+        import_module(ANALYSIS_PAGE).show(entry.name)
 
     script = path if path.is_file() else show
     return st.Page(script, title=entry.title, icon=entry.icon, url_path=entry.name, default=entry is DEFAULT)

@@ -27,23 +27,30 @@ FURTHER_FILES = ("treebank", "vectors")  # that probes take beside their treeban
 
 
 def choose(selection: Selection) -> tuple[str, str, str] | None:
-    """Draw the choice of an analysis and of two of its runs: the name and the addresses; None where none has two."""
-    known = {name: runs for name in ANALYSES if len(runs := _runs(name, selection.checkpoint)) > 1}
+    """Draw the choice of an analysis and of two of its runs, by name and addresses; None if no analysis has two."""
+    runs = {name: _runs(name, selection.checkpoint) for name in ANALYSES}
+    known = {name: names for name, names in runs.items() if len(names) > 1}
     if not known:
         return None
-    titles = {name: ANALYSES[name].title for name in known}
-    first = next(iter(known))
-    look: dict[str, Any] = {"format_func": titles.__getitem__, "width": 175}
-    analysis = choices.selectbox("Analysis", [*known], key="analysis", default=first, **look)
-    addresses = [*known[analysis]]
-    look = {"format_func": known[analysis].__getitem__, "width": 225}
+    look: dict[str, Any] = {"format_func": lambda name: ANALYSES[name].title, "width": 175}
+    analysis = choices.selectbox("Analysis", [*known], key="analysis", default=next(iter(known)), **look)
+    names = known[analysis]
+    addresses = [*names]
+    look = {"format_func": names.__getitem__, "width": 225}
     a = choices.selectbox("A", addresses, key="a", default=addresses[0], **look)
     b = choices.selectbox("B", addresses, key="b", default=addresses[1], **look)
     return analysis, a, b
 
 
+def find_comparison(analysis: str, a: str, b: str) -> Comparison | None:
+    """Two runs side by side; None if one is no longer in the store."""
+    first = _result(analysis, a)
+    second = _result(analysis, b)
+    return None if first is None or second is None else memoize(compare, first, second)
+
+
 def choose_quantity(comparison: Comparison) -> str:
-    """The choice of the quantity that is shown, at first the one in which the most heads differ."""
+    """Draw the choice of the quantity that is shown, at first the one in which the most heads differ."""
     marked = {key: int(change.marked.sum()) for key, change in comparison.changes.items()}
     first = max(comparison.a, key=lambda key: marked.get(key, 0))
     look: dict[str, Any] = {"format_func": comparison.label, "width": 230, "follows": True}
@@ -51,57 +58,66 @@ def choose_quantity(comparison: Comparison) -> str:
 
 
 def default_head(selection: Selection) -> Head | None:
-    """The head that changed most in what the page is about to show, where the chosen model has heads so numbered."""
+    """The head that changed most in what the page is about to show, if the chosen model has such a head."""
     with choices.unseen():
-        if (chosen := choose(selection)) is None:
+        chosen = choose(selection)
+        comparison = find_comparison(*chosen) if chosen else None
+        if comparison is None or not comparison.changes:
             return None
-        a, b = (stored_run(chosen[0], run) for run in chosen[1:])
-        if a is None or b is None or not (comparison := memoize(compare, a, b)).changes:
-            return None
-        moved = comparison.changes[choose_quantity(comparison)].by_size()
-    known = set(all_heads(selection.checkpoint.layers, selection.checkpoint.heads))
-    return next((head for head in moved if head in known), None)
+        key = choose_quantity(comparison)
+        changed = comparison.changes[key].by_size()
+    model = selection.checkpoint
+    known = set(all_heads(model.layers, model.heads))
+    return next((head for head in changed if head in known), None)
 
 
 def _runs(analysis: str, chosen: Checkpoint) -> dict[str, str]:
-    """Address -> name of what this reader may see. Runs of the chosen model come first, then those of the demo model,
-    plain ones first and mode paper last, which differs least; then checkpoints of the training that ships."""
+    """Address -> name of the runs that this reader may see: those of the chosen model first, then of the demo model,
+    with default settings first, and mode paper last; then checkpoints of the training that ships."""
     corpora = _corpora(analysis)
     access = services.access()
     models = None if access.folders is None else {DEMO, *sources.models(access)}
-    stored_runs, ranked = services.runs(), []
-    shown = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
+    stored_runs = services.runs()
+    names = short_names(sorted({run.provenance["model"]["name"] for run in stored_runs}))
+    ranked = []
     for run in stored_runs:
         origin = run.provenance
-        read = [origin["corpus"]["digest"], *(other["digest"] for other in origin.get("others", {}).values())]
-        visible = corpora.keys() >= set(read) and (models is None or origin["model"]["name"] in models)
-        if run.analysis == analysis and visible:
-            name = _name(origin, shown[origin["model"]["name"]], corpora)
-            changed = origin["settings"] != Settings().to_json() or bool(origin["options"])
-            others = origin["model"]["fingerprint"] != chosen.fingerprint(), origin["model"]["name"] != DEMO
-            ranked.append(((*others, changed, origin["settings"]["mode"] == "paper", name), run.key[:16]))
-    runs = {run_address: name for (*_, name), run_address in sorted(ranked, key=itemgetter(0))}
+        model = origin["model"]
+        settings = origin["settings"]
+        inputs = [origin["corpus"], *origin.get("others", {}).values()]
+        digests = [each["digest"] for each in inputs]
+        is_visible = corpora.keys() >= set(digests) and (models is None or model["name"] in models)
+        if run.analysis == analysis and is_visible:
+            name = _name(origin, names[model["name"]], corpora)
+            is_other = model["fingerprint"] != chosen.fingerprint()
+            is_changed = settings != Settings().to_json() or bool(origin["options"])
+            rank = is_other, model["name"] != DEMO, is_changed, settings["mode"] == "paper", name
+            ranked.append((rank, run.key[:16]))
+    ranked.sort(key=itemgetter(0))
+    runs = {run_address: name for (*_, name), run_address in ranked}
     return runs | checkpoint_names(memoize(shipped), analysis)
 
 
 def _corpora(analysis: str) -> dict[str, str]:
-    """Digest -> name of what this reader may see: samples, and uploads by their earliest name, expired ones too."""
+    """Digest -> name of the corpora that this reader may see: samples and uploads, expired ones too."""
     corpus = ANALYSES[analysis].corpus
     visible = [upload for kind in (corpus, *FURTHER_FILES) for upload in uploads.visible(kind).values()]
-    own = {upload.digest: upload.name for upload in reversed(visible)}
-    return own | {source.digest: source.name for source in map(sample, SAMPLES[corpus])}
+    names = {upload.digest: upload.name for upload in reversed(visible)}  # the earliest upload's
+    return names | {source.digest: source.name for source in map(sample, SAMPLES[corpus])}
 
 
 def _name(origin: dict[str, Any], model: str, corpora: dict[str, str]) -> str:
-    """The name of a run, as "demo, norms on encyclopedia": what differs from the defaults is named."""
-    usual = origin | {"settings": Settings().to_json(), "options": {}, "others": {}}
-    different = [(part, own) for part, (_, own) in differences(usual, origin).items()]
-    texts = [worded(part, corpora.get(identity, value)) for part, (identity, value) in different]
-    return f"{', '.join([model, *texts])} on {corpora[origin['corpus']['digest']]}"
+    """The model, what differs from the defaults, and the corpus, as in "demo, norms on encyclopedia"."""
+    defaults = origin | {"settings": Settings().to_json(), "options": {}, "others": {}}
+    parts = [model]
+    for part, (_, (identity, value)) in differences(defaults, origin).items():
+        parts.append(worded(part, corpora.get(identity, value)))
+    corpus = origin["corpus"]["digest"]
+    return f"{', '.join(parts)} on {corpora[corpus]}"
 
 
-def stored_run(analysis: str, run_address: str) -> Result | None:
-    """A run's result; None where it is no longer in the store."""
+def _result(analysis: str, run_address: str) -> Result | None:
+    """A run's result; None if it is no longer in the store."""
     training = memoize(shipped)
     if run_address in checkpoint_names(training, analysis):
         return memoize(checkpoint_result, training, analysis, run_address)
@@ -109,10 +125,12 @@ def stored_run(analysis: str, run_address: str) -> Result | None:
     return services.lookup(key, analysis, _corpora(analysis)) if key else None
 
 
-def maps(comparison: Comparison, key: str, selection: Selection) -> None:
+def draw_maps(comparison: Comparison, key: str, selection: Selection) -> None:
     """A and B on one scale, and B - A on a diverging scale centered on 0."""
     change = comparison.changes[key]
-    low, high = (float(end([change.a, change.b])) for end in (np.nanmin, np.nanmax))
+    both = np.stack([change.a, change.b])
+    low = float(np.nanmin(both))
+    high = float(np.nanmax(both))
     limits = (min(0.0, low), high)
     largest = float(np.nanmax(np.abs(change.difference))) or 1.0
     shown = (
@@ -120,12 +138,14 @@ def maps(comparison: Comparison, key: str, selection: Selection) -> None:
         ("b", f"B: {comparison.names[1]}", limits, SEQUENTIAL),
         ("difference", "B − A", (-largest, largest), DIVERGING),
     )
-    for column, (name, title, ends, scale) in zip(st.columns(3, gap="medium"), shown, strict=True):
+    label = comparison.label(key)
+    columns = st.columns(3, gap="medium")
+    for column, (name, title, ends, scale) in zip(columns, shown, strict=True):
         with column:
             st.markdown(f"**{plain(title)}**")
             values = getattr(change, name)
-            label = comparison.label(key)
-            described = memoize(value_map, values, label, base=selection.base, limits=ends, scale=scale)
+            squares = memoize(value_map, values, label, base=selection.base, limits=ends, scale=scale)
             alt = f"Map of all heads, layer by head: {title}, {label}"
-            lines = preview.of_run(comparison.provenance if name == "a" else comparison.other, selection)
-            page.head_map(described, f"compare-map-{name}", alt, selection, lines=lines)
+            run = comparison.provenance if name == "a" else comparison.other
+            lines = preview.of_run(run, selection)
+            page.head_map(squares, f"compare-map-{name}", alt, selection, lines=lines)

@@ -1,12 +1,12 @@
-"""Lists that are shown page by page: the guesses of a head, and the lines of a corpus that have the searched words."""
+"""Lists that are shown page by page: the guesses of a head, and the lines of a corpus with the searched words."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from bertviz_core.analyses import details
-from bertviz_core.analyses.details import ORDERS, GuessQuery, stored_parts
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.source import Source
 from bertviz_core.corpora.word_search import Hit, search, searched_words
@@ -31,26 +31,27 @@ def guesses(
     result: Any,
     request: Request,
     is_whole: bool,
-    query: Callable[..., GuessQuery[Entry]],
+    query: Callable[..., details.GuessQuery[Entry]],
     size: int,
     keys: tuple[str, str, str, str],
-    order: str = ORDERS[0],
+    order: str = details.ORDERS[0],
 ) -> tuple[int, list[Entry], bool]:
-    """Draw the choice of the guesses that are listed, their order, and a page of `size` entries; returns the number of
-    listed entries, those of the page, and whether the whole corpus is listed: a result that is not whole has guesses of
-    the first entries, and the store beside it all, unless its limit has dropped them. `query` takes the fields of a
-    GuessQuery after its head. The `keys` are of right or wrong, the minimum weight, the search and the page."""
+    """Draw the choices of a list of guesses, for which `query` makes the GuessQuery; returns the number of entries,
+    those of the page, and whether they are of the whole corpus."""
     which, minimum, searched, page = keys
-    parts = None if is_whole else stored_parts(services.store(), request.key(), request.source)
+    # A result that is not whole has the first entries; the store has all of them until its limit drops them.
+    parts = None if is_whole else details.stored_parts(services.store(), request.key(), request.source)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         chosen = choices.segmented("Guesses", ("all", "right", "wrong"), key=which, default="all")
-        order = choices.selectbox("Order", ORDERS, key="order", default=order, width=190)
+        order = choices.selectbox("Order", details.ORDERS, key="order", default=order, width=190)
         weight = choices.slider("Minimum weight", 0.0, 1.0, 0.0, 0.05, key=minimum, width=170)
-        asked = query(chosen, weight, tuple(searched_words(search_box(searched))), order)
-        total, entries = memoize(details.page, parts or result, asked, 0, size)
+        words = tuple(searched_words(search_box(searched)))
+        asked = query(chosen, weight, words, order)
+        list_page = partial(memoize, details.page, parts or result, asked)
+        total, entries = list_page(0, size)
         number = choices.page_of(total, size, key=page)
     if number > 1:
-        entries = memoize(details.page, parts or result, asked, size * (number - 1), size)[1]
+        _, entries = list_page(size * (number - 1), size)
     return total, entries, is_whole or parts is not None
 
 
@@ -66,7 +67,7 @@ def corpus_search(source: Source, choose: Callable[[Hit], None]) -> None:
         st.session_state[POPOVER] = False
         try:
             choose(hit)
-        except InputError as problem:  # a line beyond the segments that are looked up
+        except InputError as problem:  # a line beyond the segments that are indexed
             st.toast(f"{plain(problem.what)} {plain(problem.hint or '')}", icon=":material/error:")
 
     with panel:

@@ -1,17 +1,14 @@
-"""What pages show at first: the choices that decide it, and the head that a page opens on until the reader chooses one,
-by stored results the head that shows most clearly what the page is about."""
+"""Choices that decide what pages show, and the head that a page opens on until the reader chooses another."""
 
 from collections.abc import Callable
 
 import numpy as np
 
-from bertviz_core.analyses.coreference_heads.guesses import CANDIDATES, TYPE_ROWS
-from bertviz_core.analyses.coreference_heads.guesses import DIRECTIONS as ANTECEDENT_DIRECTIONS
+from bertviz_core.analyses.coreference_heads import guesses as antecedents
 from bertviz_core.analyses.coreference_heads.result import AntecedentCounts, CoreferenceHeads
 from bertviz_core.analyses.dependency_heads.guesses import DIRECTIONS, VIEW_NAMES
 from bertviz_core.analyses.dependency_heads.relations import RelationCounts
 from bertviz_core.analyses.dependency_heads.result import DependencyHeads, RelationFilter
-from bertviz_core.analyses.probes.result import Probes
 from bertviz_core.analyses.registry import ANALYSES
 from bertviz_core.analyses.request import Request
 from bertviz_core.corpora.treebank import meaning
@@ -31,17 +28,19 @@ def head(page: str, selection: Selection) -> Head:
 
 
 def choose_rule(selection: Selection) -> Request:
-    """Draw the choice of what is computed: the rule for `poss` is part of mode "paper", and offered without it."""
+    """Draw the choice of the paper's rule for `poss`, which mode "paper" always applies."""
     about = "The word before 's takes the guess made for 's."
-    ruled = not selection.settings.paper and choices.toggle("Paper's rule for *poss*", key="possessives", help=about)
-    return selection.request("dependency_heads", {"possessives": True} if ruled else {})
+    options = {}
+    if not selection.settings.paper and choices.toggle("Paper's rule for *poss*", key="possessives", help=about):
+        options["possessives"] = True
+    return selection.request("dependency_heads", options)
 
 
-def choose_counts(stored: DependencyHeads, selection: Selection) -> RelationFilter:
+def choose_counts(result: DependencyHeads, selection: Selection) -> RelationFilter:
     default = RelationFilter()
     views = [*VIEW_NAMES]
     view = choices.segmented("Trees", views, key="view", default=default.view, format_func=VIEW_NAMES.__getitem__)
-    min_count = choices.number("Minimum words", 1, default=stored.min_count, key="least", step=10)
+    min_count = choices.number("Minimum words", 1, default=result.min_count, key="least", step=10)
     offsets = default.offsets
     if not selection.settings.paper:
         offsets = choices.number("Maximum offset", 1, 20, offsets, key="offsets")
@@ -50,7 +49,7 @@ def choose_counts(stored: DependencyHeads, selection: Selection) -> RelationFilt
 
 
 def choose_relation(result: RelationCounts) -> tuple[str, int]:
-    """Draw the choice of relation and direction. A relation brings its best head's direction along."""
+    """Draw the choice of relation and direction, at first that of the relation's best head."""
     relation = choices.selectbox(
         "Relation",
         result.relations,
@@ -77,35 +76,48 @@ def choose_relation(result: RelationCounts) -> tuple[str, int]:
 
 def choose_antecedents(computed: CoreferenceHeads) -> tuple[AntecedentCounts, str, int]:
     """Draw the choice of the candidates, the type of mention, and the direction in which heads are read."""
-    kind = choices.segmented("Mentions", TYPE_ROWS, key="kind", default=TYPE_ROWS[0])
+    kind = choices.segmented("Mentions", antecedents.TYPE_ROWS, key="kind", default=antecedents.TYPE_ROWS[0])
     about = "`mentions`: the head words of preceding mentions. `words`: any other word (stricter)."
-    candidates = choices.segmented("Candidates", CANDIDATES, key="candidates", default=CANDIDATES[0], help=about)
+    candidates = choices.segmented(
+        "Candidates", antecedents.CANDIDATES, key="candidates", default=antecedents.CANDIDATES[0], help=about
+    )
     result = memoize(CoreferenceHeads.show, computed, candidates)
-    about = "The paper measures mention → antecedent; its numbers are shown for that direction only."
-    look = {"key": "direction", "default": ANTECEDENT_DIRECTIONS[0], "format_func": arrow, "help": about}
-    direction = choices.segmented("Direction of attention", result.directions, **look)
-    return result, kind, ANTECEDENT_DIRECTIONS.index(direction)
+    direction = choices.segmented(
+        "Direction of attention",
+        result.directions,
+        key="direction",
+        default=antecedents.DIRECTIONS[0],
+        format_func=arrow,
+        help="The paper measures mention → antecedent; its numbers are shown for that direction only.",
+    )
+    return result, kind, antecedents.DIRECTIONS.index(direction)
 
 
 def _of_columns(page: str, selection: Selection) -> Head | None:
     """The highest head of the column that the page's map is about to show."""
-    result = services.find(selection.request(page)) if page in ANALYSES else None
-    if result is None or not (values := analysis_page.values_of(ANALYSES[page], result)):
+    if page not in ANALYSES:
+        return None
+    analysis = ANALYSES[page]
+    result = services.find(selection.request(page))
+    if result is None or not (values := analysis_page.values_of(analysis, result)):
         return None
     with choices.unseen():
-        shown = values[analysis_page.choose_column(ANALYSES[page], result, list(values))]
+        column = analysis_page.choose_column(analysis, result, list(values))
+    shown = values[column]
     return None if np.isnan(shown).all() else highest(shown)
 
 
 def _relation(selection: Selection) -> Head | None:
     """The best head of the relation in the direction that the page is about to show."""
     with choices.unseen():
-        stored = services.find(choose_rule(selection))
-        if not isinstance(stored, DependencyHeads):
+        found = services.find(choose_rule(selection))
+        if not isinstance(found, DependencyHeads):
             return None
-        result = memoize(DependencyHeads.show, stored, choose_counts(stored, selection))
+        counts = choose_counts(found, selection)
+        result = memoize(DependencyHeads.show, found, counts)
         relation, direction = choose_relation(result)
-    return highest(result.correct.sum(0)[direction, result.relations.index(relation)])
+    row = result.relations.index(relation)
+    return highest(result.correct.sum(0)[direction, row])
 
 
 def _antecedent(selection: Selection) -> Head | None:
@@ -119,7 +131,7 @@ def _antecedent(selection: Selection) -> Head | None:
 
 
 def _viewer(selection: Selection) -> Head | None:
-    """The head that is best at what the viewer's example is of, where a stored result says so."""
+    """The head that is best at what the viewer's example is about, by stored results."""
     if choices.ahead("input", viewer_input.KINDS[0]) != viewer_input.KINDS[0]:
         return None
     example = choices.ahead("example", viewer_input.COREFERENCE)
@@ -129,14 +141,10 @@ def _viewer(selection: Selection) -> Head | None:
     if not isinstance(computed, DependencyHeads):
         return None
     result = memoize(DependencyHeads.default_view, computed)
-    known = [relation for relation in viewer_input.RELATIONS.get(example, ()) if relation in result.relations]
-    return result.best_choice(known[0]).head if known else None
-
-
-def _probes(selection: Selection) -> Head | None:
-    result = services.find(selection.request("probes"))
-    weight = result.weight() if isinstance(result, Probes) else None
-    return None if weight is None else highest(weight)
+    for relation in viewer_input.RELATIONS.get(example, ()):
+        if relation in result.relations:
+            return result.best_choice(relation).head
+    return None
 
 
 def _tour(selection: Selection) -> Head | None:
@@ -157,7 +165,6 @@ OPENING: dict[str, Callable[[Selection], Head | None]] = {
     "dependency_heads": _relation,
     "coreference_heads": _antecedent,
     "attention_viewer": _viewer,
-    "probes": _probes,
     "compare": compare_view.default_head,
     "tour": _tour,
 }

@@ -1,6 +1,6 @@
 """The attention viewer's choices of heads, and its parts on single tokens: guesses, pairs, a query's products."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import streamlit as st
@@ -15,9 +15,7 @@ from bertviz_core.numbers import plural
 from bertviz_core.overview import behavior_labels
 from bertviz_core.plotting import OVERLAY
 from bertviz_core.plotting.head_map import value_map
-from bertviz_core.viewer import InputAttention, shorten, switches
-from bertviz_core.viewer.figure import products_figure
-from bertviz_core.viewer.preview import of_input
+from bertviz_core.viewer import InputAttention, figure, preview, shorten, switches
 from bertviz_core.viewer.query_key import MASKED, QueryKey, measure
 from pages.shared import messages, page, stored
 from pages.shared.frame import Selection, address, choices
@@ -30,10 +28,10 @@ QUERY_KEY = "query × key"
 GUESSES = 3  # of each of two models, side by side
 
 
-def choose_overlaid(selection: Selection, model: AttentionModel) -> list[Head]:
+def choose_overlaid(selection: Selection) -> list[Head]:
     """Draw the choice of the heads that are drawn over the chosen one, each in its color."""
     about = f"Counted from 1. They are drawn over the chosen head; at most {len(OVERLAY)} heads in all."
-    chosen = _choose_heads("Heads overlaid in color", "overlay", about, selection, model)
+    chosen = _choose_heads("Heads overlaid in color", "overlay", about, selection)
     if chosen is None:
         return []
     heads = [head for head in all_heads(*chosen.shape) if chosen[head] and head != selection.head]
@@ -42,27 +40,28 @@ def choose_overlaid(selection: Selection, model: AttentionModel) -> list[Head]:
     return heads
 
 
-def choose_switched_off(selection: Selection, model: AttentionModel) -> np.ndarray | None:
-    """Draw the choice; (layer, head) bool, or None where no head is switched off, or none can be."""
+def choose_ablated(selection: Selection, model: AttentionModel) -> np.ndarray | None:
+    """Draw the choice of the heads that are switched off, (layer, head) bool; None for none, or where none can be."""
     if model.language_model is None or not model.observable:
         return None
     about = (
         "Counted from 1. Their outputs are replaced by zeros; the guesses for masked words without them stand beside "
         "those of the whole model. Lines and pictures stay those of the whole model."
     )
-    return _choose_heads("Heads switched off", "off", about, selection, model)
+    return _choose_heads("Heads switched off", "off", about, selection)
 
 
-def _choose_heads(label: str, key: str, about: str, selection: Selection, model: AttentionModel) -> np.ndarray | None:
+def _choose_heads(label: str, key: str, about: str, selection: Selection) -> np.ndarray | None:
     """(layer, head) bool of the heads, layers and behaviors chosen together; None for none."""
+    model = selection.checkpoint
     labels = memoize(behavior_labels, stored.results(selection))
-    named = memoize(switches, model.layers, model.heads, labels)
+    options = memoize(switches, model.layers, model.heads, labels)
     look = {"placeholder": "Heads, layers or behaviors", "help": about}
-    masks = [named[name] for name in choices.multiselect(label, list(named), key=key, default=[], **look)]
-    return np.logical_or.reduce(masks) if masks else None
+    chosen = choices.multiselect(label, list(options), key=key, default=[], **look)
+    return np.logical_or.reduce([options[name] for name in chosen]) if chosen else None
 
 
-def moved_by_masking(difference: np.ndarray, selection: Selection) -> None:
+def draw_shift(difference: np.ndarray, selection: Selection) -> None:
     """How far masking moved the attention of the chosen head, and of the one that it moved furthest."""
     head = selection.head
     top = highest(difference)
@@ -72,9 +71,10 @@ def moved_by_masking(difference: np.ndarray, selection: Selection) -> None:
     )
 
 
-def guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.ndarray | None) -> None:
-    """What the model guesses for each masked word, with all heads and without those that are switched off."""
-    count = 0 if off is None else int(off.sum())
+def draw_guesses(guesses: Mapping[str, Sequence[Prediction]]) -> None:
+    """A row for each masked word; `guesses` by the heads that are off: "" for none, and if there are any "3-5 4-1"."""
+    whole, *ablated = guesses.values()
+    count = sum(len(names.split()) for names in guesses)
     if not whole:
         are, them = ("is", "it") if count == 1 else ("are", "them")
         hint = f"Mask a word (select it, then M) to see the guesses without {them}."
@@ -86,9 +86,9 @@ def guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.
         row = {
             "masked word": f"{guess.position + 1}: {_quoted(guess.original, True)}",
             "its rank": f"{guess.rank:,} ({guess.probability:.1%})",
-            "whole model": _best(guess, GUESSES if without else None),
+            "whole model": _best(guess, GUESSES if ablated else None),
         }
-        if without:
+        for without in ablated:
             row[f"without {plural(count, 'heads')}"] = _best(without[index], GUESSES)
             row["change of its loss"] = f"{without[index].loss - guess.loss:+.2f} nats"
         rows.append(row)
@@ -97,7 +97,8 @@ def guesses(whole: Sequence[Prediction], without: Sequence[Prediction], off: np.
 
 def _best(guess: Prediction, count: int | None) -> str:
     """The likeliest tokens, the right one in bold."""
-    return ", ".join(f"{_quoted(label, label == guess.original)} {share:.1%}" for label, share in guess.best[:count])
+    best = guess.best[:count]
+    return ", ".join(f"{_quoted(label, label == guess.original)} {share:.1%}" for label, share in best)
 
 
 def _quoted(label: str, bold: bool) -> str:
@@ -105,43 +106,43 @@ def _quoted(label: str, bold: bool) -> str:
     return f"**“{plain(shorten(label))}”**" if bold else f"“{plain(shorten(label))}”"
 
 
-def token_pair(shown: Pane) -> tuple[int, int]:
-    """Draw the choice of two tokens, the map and the table of all heads by the weight from the one to the other; gives
-    the chosen (query, key). It opens on the last pin of each side, or the token with the largest weight of any head."""
-    attention = shown.attention
-    selection = shown.selection
+def draw_token_pair(pane: Pane) -> tuple[int, int]:
+    """Draw the choice of two tokens, at first the last pins, and all heads by the weight between them."""
+    attention = pane.attention
+    selection = pane.selection
     st.header("Which heads attend from one token to another?")
     starts = {"from": attention.queries.start.tolist(), "to": attention.keys.start.tolist()}
     last = {side: starts[side].index(start) for side, start in pins() if start in starts[side]}
     opening = attention.opening_pair(last.get("from"), last.get("to"))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        query = _choose("From", attention.queries, "from_token", opening[0])
-        key = _choose("To", attention.keys, "to_token", opening[1])
+        query = _choose_unit("From", attention.queries, "from_token", opening[0])
+        key = _choose_unit("To", attention.keys, "to_token", opening[1])
         about = "Takes two pinned tokens: one on the left, one on the right."
         both = ("from_token", "to_token")
         st.button("Use the pins", on_click=address.release, args=both, icon=":material/keep:", help=about)
     frame = memoize(InputAttention.pair_frame, attention, query, key)
     best = frame.iloc[0]
-    mine = frame.loc[frame["label"] == selection.head.label()].iloc[0]
+    chosen = frame.loc[frame["label"] == selection.head.label()].iloc[0]
     ends = [plain(shorten(label)) for label in (attention.queries.labels[query], attention.keys.labels[key])]
     highest = Head.parse(best["label"]).label(selection.base)
     st.markdown(
         f"**Head {highest} attends most strongly from “{ends[0]}” to “{ends[1]}” ({best['weight']:.2f})**; head "
-        f"{selection.label}: {mine['weight']:.2f}, rank {mine['rank']} of {len(frame)}."
+        f"{selection.label}: {chosen['weight']:.2f}, rank {chosen['rank']} of {len(frame)}."
     )
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        weights, unit = attention.weights[:, :, query, key], selection.settings.weights
+        weights = attention.weights[:, :, query, key]
+        unit = selection.settings.weights
         squares = memoize(value_map, weights, "weight", base=selection.base, unit=unit)
         alt = "Map of all heads, layer by head, colored by the weight from one token to the other"
-        page.head_map(squares, "pair-map", alt, selection, lines=memoize(of_input, attention))
+        page.head_map(squares, "pair-map", alt, selection, lines=memoize(preview.of_input, attention))
     with right:
         page.table(frame, ["weight", "rank", "rank_of_target"], selection, "pair-table")
         st.caption("Rank of target: 1 = this token's strongest target in that head.")
     return query, key
 
 
-def _choose(label: str, units: Units, key: str, default: int, prefix: str = "") -> int:
+def _choose_unit(label: str, units: Units, key: str, default: int, prefix: str = "") -> int:
     """The index of the chosen unit; the address has the position of its first token, from 1."""
     starts = [int(start) + 1 for start in units.start]
     names = {start: f"{prefix}{start}  {shorten(text)}" for start, text in zip(starts, units.labels, strict=True)}
@@ -149,17 +150,17 @@ def _choose(label: str, units: Units, key: str, default: int, prefix: str = "") 
     return starts.index(choices.selectbox(label, starts, key=key, default=starts[default], **look))
 
 
-def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> QueryKey | None:
-    """Draw the choice of the query token into `controls`, and what makes its weights; None where that is not shown."""
-    tokens = shown.shown.layout.tokens
-    selection = shown.selection
-    pinned = dict(pins())  # the last on either side
-    opening = int(shown.attention.queries.start[shown.attention.strongest_pair(selection.head)[0]])
+def draw_query_key(pane: Pane, controls: DeltaGenerator) -> QueryKey | None:
+    """Draw the choice of a query token into `controls`, and how its weights arise; None if the model cannot show it."""
+    tokens = pane.shown.layout.tokens
+    selection = pane.selection
+    pinned = dict(pins())  # the last ones
+    strongest, _ = pane.attention.strongest_pair(selection.head)
+    default = pinned.get("from", int(pane.attention.queries.start[strongest]))
     with controls:
-        opening = min(pinned.get("from", opening), len(tokens) - 1)
-        query = _choose("Query token", tokens, "query", opening, prefix="query ")
+        query = _choose_unit("Query token", tokens, "query", min(default, len(tokens) - 1), prefix="query ")
     try:
-        products = measure(model, shown.shown, selection.head, query)
+        products = measure(pane.model, pane.shown, selection.head, query)
     except ModelError as problem:
         messages.note(problem)
         return None
@@ -167,13 +168,13 @@ def query_key(model: AttentionModel, shown: Pane, controls: DeltaGenerator) -> Q
     ends = plain(shorten(tokens.labels[query])), plain(shorten(tokens.labels[key]))
     st.markdown(_arithmetic(products, key, ends, selection.settings.weights == "norms"))
     alt = f"Query of {tokens.labels[query]} times every key, by dimension, and the weights that come of it"
-    page.chart(products_figure(products), "query-key", alt)
+    page.chart(figure.products_figure(products), "query-key", alt)
     st.caption("Blue: positive, orange: negative. A token pinned on the right of the lines is the key.")
     return products
 
 
 def _arithmetic(products: QueryKey, key: int, ends: tuple[str, str], as_norms: bool) -> str:
-    """How one weight comes about, in a sentence."""
+    """One weight from query and key, as a sentence."""
     if products.logits[key] < MASKED:
         return f"**“{ends[0]}” cannot see “{ends[1]}”, which is masked.**"
     added = f" {products.bias[key]:+.2f} (bias) = {products.logits[key]:.2f}" if products.has_bias else ""

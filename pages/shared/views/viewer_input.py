@@ -18,8 +18,8 @@ from pages.shared.messages import plain
 from pages.shared.views import lists
 
 KINDS = ("example", "own text", "corpus")
-# Sentences to begin with, each for something that heads are known to follow (CC0, written for this project): name shown
-# and used in permalinks -> (segment A, segment B)
+# Example sentences, each for something that heads follow (CC0, written for this project): name, which permalinks have
+# -> (segment A, segment B)
 COREFERENCE = "Coreference"
 SENTENCES: dict[str, tuple[str, str]] = {
     COREFERENCE: ("Anna lost her keys in the park, so she asked her brother whether he had seen them.", ""),
@@ -33,7 +33,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "Arabic (right to left)": ("قرأت المعلمة الكتاب ثم أعادته إلى المكتبة.", ""),
     "Chinese": ("小美愛花。王先生愛書。", ""),
 }
-# Of these sentences the relations, Stanford's label and UD's, whose best head is shown at first.
+# The relations (Stanford's label, UD's label) whose best head an example opens on.
 RELATIONS = {
     "Direct objects": ("dobj", "obj"),
     "Possessives": ("poss", "nmod:poss"),
@@ -41,13 +41,10 @@ RELATIONS = {
     "Passives": ("auxpass", "aux:pass"),
     "Determiners and nouns": ("det",),
 }
-BIDI_STYLE = (
-    "<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>"  # Arabic from the right
-)
 
 
 def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator) -> OneInput:
-    """Draw the choice, and what is seldom changed into `options`; raises as `read`."""
+    """Draw the choice of the input, the rare ones into `options`; raises InputError like `read`."""
     fresh: dict[str, Any] = {"on_change": forget_marks}
     kind = choices.segmented("Text", KINDS, key="input", default=KINDS[0], **fresh)
     links.back()
@@ -63,7 +60,8 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
     elif kind == "example":
         choices.selectbox("Sentence", [*SENTENCES], key="example", default=COREFERENCE, width=280, **fresh)
     else:
-        st.html(BIDI_STYLE)
+        # Arabic is written from the right.
+        st.html("<style>.st-key-input-choice input { unicode-bidi: plaintext; text-align: start; }</style>")
         sentence = "The cat sat on the mat because it was warm."
         fresh["maximum"] = MAX_CHARACTERS
         choices.text("Segment A", key="text", default=sentence, placeholder="A sentence", width="stretch", **fresh)
@@ -78,8 +76,7 @@ def choose(selection: Selection, model: AttentionModel, options: DeltaGenerator)
 
 
 def read(selection: Selection, model: AttentionModel) -> OneInput:
-    """The input that `choose` has drawn, as a model reads it; raises InputError for a text without tokens and a segment
-    that is not there."""
+    """The chosen input as a model reads it; raises InputError for a text without tokens, and a missing segment."""
     state = st.session_state
     if state["input"] == "corpus":
         segments = services.segments(selection.corpora["text"], model, selection.settings)
@@ -91,8 +88,8 @@ def read(selection: Selection, model: AttentionModel) -> OneInput:
     return from_text(text, second, model.tokens, selection.settings, pre_split=state["given"])
 
 
-def say_cut(single: OneInput, selection: Selection) -> None:
-    """Say which part of the input is not shown, and which setting shows it."""
+def warn_of_cut(single: OneInput, selection: Selection) -> None:
+    """Warn that a part of the input is not shown, and name the setting that shows it."""
     state = st.session_state
     icon = ":material/content_cut:"
     if state["input"] == "own text" and max(len(state["text"]), len(state["second"])) > MAX_CHARACTERS:
@@ -109,33 +106,33 @@ def say_cut(single: OneInput, selection: Selection) -> None:
 
 
 def forget_marks() -> None:
-    """Masks and pins are positions in one text: another text begins without them, and came from elsewhere."""
+    """Clear masks, pins and the way back: they belong to one text."""
     for key in ("mask", "pin", "back", "dependents"):
         address.put(key, "")
     address.release("from_token", "to_token")
 
 
 def masked() -> list[int]:
-    """The masked positions of the address, from 0: "3,7" is [2, 6]; what is not a position is ignored."""
+    """The masked positions of the address, from 0: "3,7" is [2, 6]; anything else is ignored."""
     parts = address.get("mask").split(",")
     return sorted({int(part) - 1 for part in parts if re.fullmatch(r"[1-9]\d{0,4}", part)})
 
 
 def toggle_mask(positions: set[int]) -> None:
-    """Mask these positions, or give them back where all of them are masked, in a callback."""
-    now = set(masked())
-    changed = now - positions if positions <= now else now | positions
+    """Mask these positions, or unmask them if all of them are masked, in a callback."""
+    before = set(masked())
+    changed = before - positions if positions <= before else before | positions
     address.put("mask", ",".join(str(position + 1) for position in sorted(changed)))
 
 
 def pins(key: str = "pin") -> list[tuple[str, int]]:
-    """The pins of the address, positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; what is none is ignored."""
+    """The pins of the address, positions from 0: "from3,to7" is [("from", 2), ("to", 6)]; anything else is ignored."""
     matches = (re.fullmatch(r"(from|to)([1-9]\d{0,4})", part) for part in address.get(key).split(","))
     return [(match[1], int(match[2]) - 1) for match in matches if match]
 
 
 def pin_dependents(single: OneInput) -> None:
-    """Words of the address ("from3": the third word on the left) are pinned until the reader pins others."""
+    """Pin words of the address ("from3": the third word on the left) until the reader pins others."""
     marked = pins("dependents")
     if marked and single.example.words is not None:
         owner = single.example.words.tolist()
