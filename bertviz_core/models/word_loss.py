@@ -14,7 +14,7 @@ from bertviz_core.errors import ModelError
 from bertviz_core.models.attention import at_least_float32
 from bertviz_core.models.checkpoint import Checkpoint
 from bertviz_core.models.encoding import Batch, Encoded
-from bertviz_core.models.model import AttentionModel, predicts_next_words
+from bertviz_core.models.model import OTHER_FAMILY, AttentionModel, predicts_next_words
 from bertviz_core.models.tokens import Tokens
 
 SELECTED = 0.15  # of the ordinary tokens
@@ -122,8 +122,7 @@ def backward(
         torch.autograd.grad(total, first, allow_unused=True)
     if layers != model.layers:
         what = f"The loss has a gradient in only {layers} of the {model.layers} layers' attention maps"
-        hint = "Choose a model of another family, such as BERT, RoBERTa, DistilBERT, ELECTRA or ALBERT."
-        raise ModelError(f"{what}, as this family of models shows them.", hint=hint)
+        raise ModelError(f"{what}, as this family of models shows them.", hint=OTHER_FAMILY)
 
 
 def label(batch: Batch, targets: Targets) -> tuple[Batch, Tensor]:
