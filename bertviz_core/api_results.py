@@ -20,8 +20,7 @@ from bertviz_core.viewer.files import MIN_WEIGHT, in_frame, input_svg, lines_htm
 
 @dataclass(frozen=True)
 class AnalysisResult:
-    """The result of one analysis of one corpus by one model. Its `result` has everything that the analysis stores; its
-    class is described in the analysis's package."""
+    """The result of one analysis of one corpus by one model; `result` has everything that the analysis stores."""
 
     result: Result
 

@@ -26,8 +26,7 @@ SUFFIXES = (".csv", ".zip", ".json", ".html", ".svg", ".safetensors")
 
 
 def to_json(result: Result) -> bytes:
-    """{"analysis", "provenance", "arrays", "table"} and what `Result.summary` adds; absent values are null or missing,
-    never 0."""
+    """The result as JSON, with its findings; absent values are null or missing, never 0."""
     analysis = ANALYSES.get(result.analysis)
     whole = {
         "analysis": result.analysis,
@@ -149,8 +148,7 @@ def slug(*parts: str) -> str:
 
 
 def write_bytes(path: Path, data: bytes | Iterable[bytes]) -> None:
-    """Write a file, in pieces or as a whole; nothing stands at its path before it is complete. Raises SettingsError
-    where it cannot be written."""
+    """Write a file as a whole or in pieces, visible when it is complete; raises SettingsError where that fails."""
     partial = path.with_name(path.name + ".partial")
     try:
         with partial.open("wb") as stream:
@@ -173,8 +171,7 @@ def json_pieces(records: Iterable[Any]) -> Iterator[bytes]:
 
 
 def check_path(path: Path, allowed: tuple[str, ...] = SUFFIXES) -> str:
-    """The first of the allowed suffixes that the name ends in; raises SettingsError, ahead of any work, for a path that
-    cannot be written."""
+    """The suffix of a path, one of those allowed; raises SettingsError, ahead of any work, for an unwritable path."""
     suffix = next((suffix for suffix in allowed if path.name.lower().endswith(suffix)), None)
     if suffix is None:
         what = f"{path.name!r} cannot be written: its extension is not one of {', '.join(allowed)}."

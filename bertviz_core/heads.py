@@ -73,8 +73,7 @@ def highest(values: np.ndarray) -> Head:
 
 
 def ranks(values: np.ndarray) -> np.ndarray:
-    """Ranks of all heads, (layer, head) int, by (layer, head) values: from 1 for the highest. Of equal values the
-    first head in (layer, head) order has the lower rank; heads without a value (NaN) come last."""
+    """Ranks of all heads, (layer, head) int: 1 for the highest value, equal ones in order, NaN last."""
     order = np.argsort(-values, axis=None, kind="stable")
     ranked = np.empty(values.size, dtype=int)
     ranked[order] = np.arange(1, values.size + 1)

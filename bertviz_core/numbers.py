@@ -7,8 +7,7 @@ NATS = ", nats"  # the unit at the end of a label
 
 
 def small_int(text: str) -> int | None:
-    """The number that a text of one to nine ASCII digits writes, or None for another text; `int` accepts some that no
-    format means (٣, 1_0), and stops at thousands of digits."""
+    """The number of one to nine ASCII digits, None for another text; `int` also reads ٣ and 1_0."""
     return int(text) if re.fullmatch("[0-9]{1,9}", text) else None
 
 

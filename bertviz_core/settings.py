@@ -92,8 +92,7 @@ LOCAL = Access()  # of the command line, whose user has a shell anyway
 
 
 def access_from_environment(variables: Mapping[str, str] | None = None) -> Access:
-    """Read the limits of the app from `BERTVIZ_*` variables, the process's own where `variables` is None. Raises
-    SettingsError for a variable that cannot be read: the app then opens nothing at all."""
+    """Read the limits of the app from `BERTVIZ_*` variables; raises SettingsError for one that cannot be read."""
     env = os.environ if variables is None else variables
     switch = env.get("BERTVIZ_PUBLIC", "").strip().lower()
     if switch not in (*YES, *NO):

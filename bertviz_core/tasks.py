@@ -1,8 +1,8 @@
 """Tasks of jobs as JSON, and the worker process that performs them: models and files by location, results by the store.
 
 To a worker go {"task": ...} and {"cancel": true}; from it come {"progress": ...} while a task runs, then {"end": one of
-"done", "cancelled" and "failed", "error": ..., "broken": ...}. Broken says that the user cannot fix the error: such a
-process is not used again. It ends at once with its server, whatever it does.
+"done", "cancelled" and "failed", "error": ..., "broken": ...}. A broken process, whose error no user can fix, is not
+used again. The process ends with its server.
 """
 
 import atexit
@@ -136,16 +136,16 @@ def _open_source(fields: Mapping[str, Any], store: Store) -> Source:
 
 
 class Worker:
-    """Performs one task at a time in a process that stays, with its last model, for the next one. It is started when it
-    is first needed, and again when it has ended; one of `multiprocessing`'s would run Streamlit's script again."""
+    """Performs one task at a time in a process that keeps its last model and is started when it is needed. A process
+    of `multiprocessing` would run Streamlit's script again."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         atexit.register(self.close)
 
     def __call__(self, task: Task, progress: Progress) -> None:
-        """Perform the task, and return when it is done; raises Cancelled where `progress` says so (a stage that does
-        not react in time is ended with its process), BertvizError where the task fails or the process ends."""
+        """Perform the task; raises Cancelled where `progress` says so (a stage that does not react in time is ended
+        with its process), BertvizError where the task fails or the process ends."""
         if not self._process or self._process.poll() is not None:
             progress.start("Starting a worker process")
             path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))

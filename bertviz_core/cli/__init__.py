@@ -65,8 +65,7 @@ class Console:
         return Execution(self.device, self.batch_tokens, self.workers, self.ray)
 
     def request(self, analysis: Analysis, options: Options, files: dict[str, Source]) -> Request:
-        """The request of an analysis with these options, and the further `files` that it reads, by role. Raises
-        InputError for an input that it cannot read, before a model is downloaded or loaded."""
+        """The request of an analysis; `files` are further ones, by role. Raises InputError before a model is loaded."""
         settings = analysis.relevant(self.settings())
         if analysis.corpus == "random":
             source = sample("random")
@@ -147,8 +146,7 @@ def with_console(function: Callable[..., None], without: Collection[str] = ()) -
 
 
 def parameters(options: type) -> list[inspect.Parameter]:
-    """Typer's parameters for the fields of a dataclass: Console has typer's own annotations, an analysis documents its
-    options with Doc. A tuple of strings is one option with commas between."""
+    """Typer's parameters for the fields of a dataclass, documented with typer's annotations or with Doc."""
     hints = get_type_hints(options, include_extras=True)
     listed = []
     for each in fields(options):

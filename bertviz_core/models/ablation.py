@@ -48,9 +48,8 @@ class SwitchedOff:
 
 
 class Restart:
-    """Runs a model from the input of any of its layers: what is below a head that is switched off does not change. Its
-    layers are replaced during a pass, so no other thread may use the model. Raises ModelError where they are no list
-    of modules that call attention once each (ALBERT calls few several times)."""
+    """Runs a model from the input of any of its layers, whose modules are replaced during a pass: no other thread may
+    use it. Raises ModelError where no list of modules calls attention once each (ALBERT calls few several times)."""
 
     def __init__(self, model: AttentionModel) -> None:
         self.model = model

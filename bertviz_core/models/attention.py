@@ -1,6 +1,5 @@
-"""Attention observed inside the layers, on the device. transformers hands a registered attention function the model's
-keyword arguments, so an `observer` given to the forward pass is called in each layer, in order. Families that ignore
-registered functions (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
+"""Attention observed inside the layers, on the device: models hand a registered attention function their keyword
+arguments, among them an `observer`. Families that ignore it (DeBERTa-v2, MPNet, XLNet) return their maps instead."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -128,8 +127,7 @@ class _LastLayerObserved(Exception):
 
 
 def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAttention], None]) -> None:
-    """Run the encoder over a batch; each of the observers gets every layer once, the first layer first. The rest of the
-    last layer, 6% of BERT-base's forward pass, is not run."""
+    """Run the encoder over a batch up to the last layer's maps; each observer gets every layer, the first one first."""
     import torch
 
     layers = count()

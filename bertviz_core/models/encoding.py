@@ -84,8 +84,7 @@ def _padded(rows: Sequence[np.ndarray], padding: int) -> np.ndarray:
 
 
 def buckets(examples: Iterable[Encoded], batch_tokens: int) -> Iterator[list[Encoded]]:
-    """Groups of like length whose padded size stays within `batch_tokens` (one example at least); of each WINDOW the
-    longest first, so that a device without room says so at once."""
+    """Groups of similar length, padded to `batch_tokens` or less or of one example; the longest of a WINDOW first."""
     stream = iter(examples)
     while window := sorted(islice(stream, WINDOW), key=len, reverse=True):
         while window:

@@ -1,5 +1,5 @@
-"""torch and transformers, imported together: parts of transformers import each other, and of two threads that begin
-with different parts one would get a module that is not complete. Python makes a second thread wait for this module."""
+"""torch and transformers, imported together: two threads that each begin with another part of transformers, which
+import one another, would get unfinished modules. Python makes a second thread wait for this module."""
 
 import huggingface_hub.hf_api  # of which the same is true: what imports it alone, begins here too
 import torch

@@ -125,9 +125,8 @@ def prepare(
 def model_in_memory(
     pair: tuple[Any, Any], checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32"
 ) -> AttentionModel:
-    """A copy of a model in memory that shares its weights; "auto" is the device where it is, and another device or
-    dtype takes a copy of the weights too. `checkpoint` is that of `checkpoint_of`. Raises ModelError where the model
-    has no attention maps, or the tokenizer is of another model."""
+    """A copy of a model in memory that shares its weights, unless `device` or `dtype` changes them. Raises ModelError
+    where the model has no attention maps, or the tokenizer is of another model."""
     import torch
 
     model, tokenizer = pair

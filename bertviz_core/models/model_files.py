@@ -59,8 +59,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def _check_files(folder: Path) -> None:
-    """Raises ModelError for a folder with anything but regular files of its own, too large weights, or an index that
-    names other files than safetensors beside it."""
+    """Raises ModelError for files that are not the folder's own, too large weights, or an index that names others."""
     allowed = folder.resolve()
     if allowed.parent.name == "snapshots":  # the hub's cache links to files of the same repository
         allowed = allowed.parent.parent

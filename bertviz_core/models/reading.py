@@ -153,9 +153,8 @@ class Window(Encoded):
 
 @dataclass
 class Windows(Examples[Window]):
-    """The windows of a coreference corpus that have items: the beginning of each document in mode paper, else all of it
-    in windows that overlap by half, an item scored where most text precedes it. A reading's `items` are the mentions
-    that are scored, its `head_words` say what decided the head words."""
+    """The windows of a coreference corpus with mentions to score: the beginning of each document in mode paper, else
+    windows that overlap by half, in which a mention is scored with as much text before it as possible."""
 
     unit = "windows"
 

@@ -161,9 +161,8 @@ def _fit(sides: list[list[int]], budget: int, rng: random.Random) -> list[list[i
 
 @dataclass
 class RandomSequences(Examples[Encoded]):
-    """Pairs of inputs of random tokens: a sequence and its repetition, then the same sequence and another one. All
-    tokens of a pair are distinct but for the repetition. `words` of an input has the place of each token in its
-    sequence, in the repetition that of its first occurrence."""
+    """Pairs of inputs of random tokens: a sequence and its repetition, then the same sequence and another one, all
+    distinct. `words` has the place of each token in its sequence, in the repetition that of its first occurrence."""
 
     unit = "sequences"
 
@@ -188,8 +187,7 @@ class RandomSequences(Examples[Encoded]):
 
 
 class FirstSegments:
-    """Random access to the first segments of a corpus, at most MAX_TOKENS tokens of them; each is encoded once. Threads
-    may share it."""
+    """Random access to a corpus's first MAX_TOKENS tokens of segments, each encoded once; threads may share it."""
 
     def __init__(self, segments: Segments) -> None:
         self.segments = segments
