@@ -12,23 +12,18 @@ from bertviz_core.models.model import AttentionModel, norm_logits
 from bertviz_core.models.tensors import Tensor
 
 REGISTERED = "bertviz_observed"
-# Arguments of attention functions that change no map: the mask has their effect, or they are for other kernels.
-HARMLESS = {
+# Arguments of attention functions that change no map: their effect is in the mask, the query or the key already, or
+# they are for other kernels, or for the model's output.
+IN_MASK = (
     "cache_position",
-    "cu_seq_lens_k",
-    "cu_seq_lens_q",
-    "deterministic",
     "is_causal",
-    "max_length_k",
-    "max_length_q",
-    "output_attentions",
-    "output_hidden_states",
     "position_embeddings",
     "position_ids",
-    "return_dict",
     "sliding_window",
-    "use_cache",
-}
+)  # or in query and key
+OF_KERNELS = ("cu_seq_lens_k", "cu_seq_lens_q", "deterministic", "max_length_k", "max_length_q")
+OF_OUTPUT = ("output_attentions", "output_hidden_states", "return_dict", "use_cache")
+HARMLESS = {*IN_MASK, *OF_KERNELS, *OF_OUTPUT}
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,8 @@ import hashlib
 import json
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,19 +101,15 @@ def download(name: str, revision: str | None = None, access: Access = LOCAL) -> 
     return reopen(name, sources.snapshot(name, revision, access, download=True), revision)
 
 
-def find_or_download(name: str, revision: str | None, say: Callable[[str], None]) -> Checkpoint:
-    """Find a model's files on this machine, or download them from the hub after their size is announced."""
-    try:
-        return find(name, revision)
-    except DownloadNeeded as needed:
-        say(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB")
-        return download(name, revision)
-
-
-def checkpoint_of(model: Model) -> Checkpoint:
-    """The checkpoint of a model, downloaded if need be; raises ModelError as `find` does."""
+def checkpoint_of(model: Model, revision: str | None = None, *, quiet: bool = False) -> Checkpoint:
+    """The checkpoint of a model, downloaded if need be, its size printed first; raises ModelError as `find` does."""
     if isinstance(model, str | Path):
-        return find_or_download(str(model), None, partial(print, file=sys.stderr))
+        try:
+            return find(str(model), revision)
+        except DownloadNeeded as needed:
+            if not quiet:
+                print(f"Downloading {needed.name}: {needed.size / 1e6:,.0f} MB", file=sys.stderr)
+            return download(needed.name, revision)
     from transformers import PreTrainedModel
 
     if not isinstance(model, tuple | list) or len(model) != 2:

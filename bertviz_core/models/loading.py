@@ -48,11 +48,12 @@ def load_to_view(checkpoint: Checkpoint, device: str = "auto", dtype: str = "flo
 
 def load_tokens(checkpoint: Checkpoint) -> Tokens:
     """The tokenizer alone, for work that runs no model."""
-    from bertviz_core.models.libraries import AutoTokenizer, logging
+    from bertviz_core.models.libraries import logging, transformers
 
     logging.set_verbosity_error()
+    auto = transformers.AutoTokenizer
     with _explained(checkpoint):
-        return Tokens(AutoTokenizer.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
+        return Tokens(auto.from_pretrained(checkpoint.folder, local_files_only=True, trust_remote_code=False))
 
 
 @contextmanager
@@ -75,13 +76,13 @@ def _read_weights(checkpoint: Checkpoint, dtype: str, language_model: bool) -> A
     libraries.logging.disable_progress_bar()
     family = checkpoint.config.get("model_type", "")
     if language_model and predicts_next_words(checkpoint):
-        auto: Any = libraries.AutoModelForCausalLM
+        auto: Any = libraries.transformers.AutoModelForCausalLM
     elif language_model:
-        auto = libraries.AutoModelForMaskedLM
+        auto = libraries.transformers.AutoModelForMaskedLM
     elif libraries.MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(family, "").endswith("EncoderModel"):
-        auto = libraries.AutoModelForTextEncoding
+        auto = libraries.transformers.AutoModelForTextEncoding
     else:
-        auto = libraries.AutoModel
+        auto = libraries.transformers.AutoModel
     with _loading:
         model, info = auto.from_pretrained(
             checkpoint.folder,

@@ -115,7 +115,7 @@ def _weight_files(folder: Path) -> list[Path]:
 
 
 def read_weights(folder: Path) -> dict[str, list[int]]:
-    """Name -> shape of every array in the safetensors files; raises ModelError where there is none, or a damaged one."""
+    """Name -> shape of every array in the safetensors files; raises ModelError for none, or a damaged one."""
     weights: dict[str, list[int]] = {}
     for path in _weight_files(folder):
         try:
