@@ -63,10 +63,8 @@ def to_text(result: Result) -> str:
     frame = result.to_frame().filter(regex="(?<!_interval)$")
     lines = [frame.to_string(index=False, float_format=number, na_rep="-"), ""]
     for name, value in result.arrays().items():
-        if isinstance(value, int):
-            lines.append(f"{name}: {value}")
-        elif isinstance(value, float):
-            lines.append(f"{name}: {number(value)}")
+        if isinstance(value, int | float):
+            lines.append(f"{name}: {value if isinstance(value, int) else number(value)}")
     about = origin(result.provenance)
     lines += [f"{name}: {value}" for name, value in about.items() if value is not None]
     skipped = result.provenance["skipped"]
@@ -78,8 +76,7 @@ def paper_figure(result: Result) -> go.Figure:
     """The paper's figure for this result."""
     if result.analysis in ANALYSES:
         return ANALYSES[result.analysis].figure(result)
-    figure: go.Figure = import_module(f"bertviz_core.{result.analysis}.figure").paper_figure(result)
-    return figure
+    return import_module(f"bertviz_core.{result.analysis}.figure").paper_figure(result)
 
 
 def title_of(result: Result) -> str:

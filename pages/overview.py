@@ -59,7 +59,7 @@ def key_numbers(results: Results, labels: Any, named: Mapping[str, str], base: i
             own = f"unmasked text; paper: [SEP], {max(paper.LAYER_MEANS['to_sep']):.2f}"
             entries.append((f"To {BY_QUANTITY[quantity].short}, highest layer", most, own))
     if "dependency_heads" in results or "coreference_heads" in results:
-        entries.append(("Linguistic heads", str(len(named)), f"paper: names {len(paper.LINGUISTIC_HEADS)}"))
+        entries.append(("Linguistic heads", str(len(named)), f"paper: names {paper.LINGUISTIC_HEADS}"))
     return entries
 
 

@@ -28,7 +28,6 @@ from bertviz_core.viewer.files import MIN_WEIGHT, SUFFIXES, builders, input_orig
 
 NO_JOB = ("workers", "ray", "store", "no_store")  # unused where nothing is distributed or stored
 NO_MODEL = (*NO_JOB, "device", "dtype", "batch_tokens", "weights")  # unused where no model runs
-HEAVIEST = 20  # lines that `attention` prints
 
 inputs_app = typer.Typer()
 
@@ -113,7 +112,7 @@ def attention(
     shown = apply_view(single.layout, single_input.attention(model, example), view)
     origin = input_origin(checkpoint, inputs.settings, single.digest())
     files = builders(shown, chosen, origin, min_weight)
-    heaviest = shown.to_frame(chosen).nlargest(HEAVIEST, "weight")
+    heaviest = shown.to_frame(chosen).nlargest(20, "weight")
     text = partial(heaviest.to_string, index=False, float_format="{:.3f}".format)
     console.write(lambda suffix: files[suffix](), text)
 

@@ -67,9 +67,8 @@ def observed_attention(
     combine: Callable[[Tensor, Tensor], Tensor] | None = None,
     **others: Any,
 ) -> tuple[Tensor, Tensor]:
-    """Attention as the model's eager function computes it, shown to the observer: scores in the model's type, their
-    softmax in float32 (float64 in a float64 model), for each query head. `combine` replaces the product of weights and
-    values (`models.ablation`). Raises TypeError for an argument that may change the maps and is not known."""
+    """Compute attention as the model's eager function does, and show it to the observer; `combine` replaces the product
+    of weights and values. Raises TypeError for an argument that may change the maps and is not known."""
     unknown = [name for name, value in others.items() if value is not None and name not in HARMLESS]
     if unknown:
         raise TypeError(f"attention with {', '.join(sorted(unknown))} is not known")

@@ -146,8 +146,7 @@ class Membership:
 
 
 def membership(owners: Sequence[np.ndarray], device: str, *, first_piece: bool = False) -> Membership:
-    """The membership of a padded batch, from the word of each token of each input, (token,) with -1 for none. From a
-    split word, `first_piece` takes its first piece alone, as the release does."""
+    """The membership of a batch, from the word of each token of each input; split words by mean or by first piece."""
     import torch
 
     owned = torch.from_numpy(_padded(owners, -1)).to(device)

@@ -17,7 +17,6 @@ PICTURES |= dict.fromkeys([*range(128, 160), *range(0xD800, 0xE000), 0xFFFE, 0xF
 JOINER = "\u200d"  # of emoji
 SKIN_TONES = tuple(map(chr, range(0x1F3FB, 0x1F400)))
 RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from left to right are L
-ZERO_WIDTH = ("Mn", "Me", "Cf")  # Unicode's categories of marks on letters, and of invisible characters
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,8 @@ def right_to_left(words: Iterable[str]) -> bool:
 
 def columns(text: str) -> int:
     """Width in monospaced letters: two for a wide letter, as in Chinese, none for a mark."""
-    return sum(1 + (east_asian_width(letter) in "WF") for letter in text if category(letter) not in ZERO_WIDTH)
+    letters = [letter for letter in text if category(letter) not in ("Mn", "Me", "Cf")]  # marks, invisible characters
+    return len(letters) + sum(east_asian_width(letter) in "WF" for letter in letters)
 
 
 def isolated(text: str) -> str:

@@ -176,8 +176,7 @@ def _free_memory(device: str) -> dict[str, int]:
 
 
 class LoadedModels:
-    """A cache of models for single inputs, for any number of threads. The least recently used are dropped where the
-    weights of all would take more than `max_bytes`; a single model may take more."""
+    """A thread-safe cache of models for single inputs, the most recently used within `max_bytes`, or a larger one."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
@@ -185,7 +184,6 @@ class LoadedModels:
         self._loading = threading.Lock()  # one at a time: two at once take twice the memory and no less time
 
     def get(self, checkpoint: Checkpoint, dtype: str, device: str = "auto") -> AttentionModel:
-        """The loaded model, which other threads may use too."""
         key = (checkpoint.fingerprint(), dtype, device)
         with suppress(KeyError):  # it is not loaded, or another thread drops it
             self._models.move_to_end(key)

@@ -9,8 +9,6 @@ from bertviz_core.models.tensors import Tensor
 from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Weights
 
-CPU_BATCH_TOKENS = 512  # past this a CPU's caches overflow
-GPU_BATCH_TOKENS = 65_536
 BERTS = ("bert", "camembert", "electra", "roberta", "xlm-roberta")
 LLAMAS = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "smollm3")
 OUTPUTS = {  # family -> name, in the encoder, of the output projection of a layer's attention
@@ -44,7 +42,7 @@ class AttentionModel:
 
     @property
     def batch_tokens(self) -> int:
-        return CPU_BATCH_TOKENS if self.device == "cpu" else GPU_BATCH_TOKENS
+        return 512 if self.device == "cpu" else 65_536  # past 512 a CPU's caches overflow
 
 
 def predicts_next_words(checkpoint: Checkpoint) -> bool:
@@ -88,8 +86,7 @@ def with_weights(model: AttentionModel, weights: Weights) -> AttentionModel:
 
 
 def _output_factors(model: AttentionModel) -> tuple[Tensor, ...]:
-    """R^T of every layer, (head, width, width), where Q R is the transpose of W_O^h, a head's rows of the output
-    projection: |v W_O^h| = |v R^T| for any v."""
+    """R^T of every layer, (head, width, width): Q R is the transpose of W_O^h, so |v W_O^h| = |v R^T| for any v."""
     import torch
 
     factors = []

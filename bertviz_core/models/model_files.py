@@ -28,7 +28,6 @@ PART = re.compile(r"[\w.-]+\.safetensors")  # of weights in several files
 MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
 MAX_COUNT = 512  # layers, or heads
-MAX_LABELS = 10_000
 MAX_SIZE = 1_000_000  # anything else
 MIN_POSITIONS = 8
 SAVE_AGAIN = "Save the model again with save_pretrained."
@@ -176,7 +175,7 @@ def _wrong_numbers(config: Mapping[str, Any]) -> Iterator[str]:
     if longest is not None and longest < MIN_POSITIONS:
         yield f"it reads {max(longest, 0)} tokens (the fewest that can be analyzed are {MIN_POSITIONS})"
     for name, value in config.items():
-        maximum = MAX_LABELS if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
+        maximum = 10_000 if name == "num_labels" else MAX_SIZE  # transformers writes a name for each label
         if type(value) is int and value > maximum and name not in POSITIONS and "theta" not in name:
             yield f"{name} is above {maximum:,}"
 

@@ -20,7 +20,6 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 CHUNK_TOKENS = 65_536  # raise analyses.request.FORMAT with it: sums are rounded chunk by chunk
-COUNTED = ("documents", "sentences", "words", "split_words", "mentions", "chains", "items")
 Example_co = TypeVar("Example_co", bound=Encoded, covariant=True)
 
 
@@ -163,7 +162,8 @@ class Windows(Examples[Window]):
         counts = reading.counts
         numbers = count()
         decided = set()
-        counts |= {"format": corpus.form.name, "head_words": "", **dict.fromkeys(COUNTED, 0)}
+        counts |= {"format": corpus.form.name, "head_words": ""}
+        counts |= dict.fromkeys(("documents", "sentences", "words", "split_words", "mentions", "chains", "items"), 0)
         for document in corpus.documents(reading.skipped):
             decided.add(head_word_source(document))
             counts["head_words"] = " and ".join(sorted(decided))

@@ -18,9 +18,6 @@ from bertviz_core.models.encoding import Encoded, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
 Line = tuple[int, list[int]]  # line number, ids
-ONE_LINE = "a chunk of one line (the release drops it)"
-REST = "a line after a chunk of one line (the release drops the rest of the document)"
-UNENDED = "a line of the last document, which no blank line ends (the release drops it)"
 INPUTS = 100  # of random tokens, where the settings set no limit
 SHORTEST = 3  # tokens of a random sequence: of two, the previous one would be the one after the first occurrence
 MAX_TOKENS = 1_000_000  # of the segments that can be picked
@@ -131,11 +128,11 @@ def _released(
     ended_early = None
     for document, chunk in chunks:
         if document == unended:
-            reason = UNENDED
+            reason = "a line of the last document, which no blank line ends (the release drops it)"
         elif document == ended_early:
-            reason = REST
+            reason = "a line after a chunk of one line (the release drops the rest of the document)"
         elif len(chunk) == 1:
-            reason = ONE_LINE
+            reason = "a chunk of one line (the release drops it)"
             ended_early = document
         else:
             yield document, chunk

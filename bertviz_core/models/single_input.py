@@ -18,7 +18,6 @@ from bertviz_core.models.tokens import Tokens
 from bertviz_core.settings import Settings
 
 TOP = 5  # predictions shown for a masked token
-TINY = 1e-38  # in place of a probability of 0, which has no logarithm
 MAX_BYTES = 512 << 20  # of one input's maps, which are all in memory: BERT-large's on 512 tokens have 384 MB
 
 
@@ -126,14 +125,13 @@ class Prediction:
     @property
     def loss(self) -> float:
         """The masked-word loss of the word, nats."""
-        return -log(self.probability or TINY)
+        return -log(self.probability or 1e-38)  # 0 has no logarithm
 
 
 def predict(
     model: AttentionModel, original: OneInput, masked: OneInput, ablated: np.ndarray | None = None
 ) -> tuple[Prediction, ...]:
-    """Predictions at every position where the two differ, () for a model without an MLM head; the outputs of the heads
-    `ablated`, (layer, head) bool, are replaced by zeros (docs/methods.md, section 12)."""
+    """Predictions where the two differ, () without an MLM head; outputs of `ablated`, (layer, head) bool, are zeros."""
     import torch
 
     from bertviz_core.models.ablation import SwitchedOff

@@ -14,11 +14,9 @@ from typing import Any
 from bertviz_core.errors import DownloadNeeded, ModelError
 from bertviz_core.settings import Access
 
-DEPTH = 3  # of folders below an allowed one
 SECONDS = 30  # between two scans of the folders
 CHECKPOINT = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # of a training; other models' names may end in a number too
 PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are downloaded
-TIMEOUT = 5.0  # seconds for an answer of the hub
 SPARE = 10**9  # bytes that a download leaves free on the disk
 
 
@@ -39,8 +37,7 @@ def not_available(kind: str) -> ModelError:
 
 @lru_cache(maxsize=4)
 def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str, Path]]:
-    """(models, trainings), by path below the allowed folder, or by its own name; the first of equal names counts.
-    Nothing inside a model or a training is listed, nor are links to other places."""
+    """(models, trainings) by path below the allowed folder, or by its own name; nothing inside them, nor links out."""
     models: dict[str, Path] = {}
     trainings: dict[str, Path] = {}
     for root in roots:
@@ -55,7 +52,7 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
                 models.setdefault(name, folder)
             elif any(CHECKPOINT.search(each) and (folder / each / "config.json").is_file() for each in inner):
                 trainings.setdefault(name, folder)
-            elif len(below.parts) < DEPTH:
+            elif len(below.parts) < 3:  # folders further down are not listed
                 continue
             inner.clear()
     return models, trainings
@@ -85,7 +82,7 @@ def check_room(name: str, revision: str | None, access: Access) -> int:
 
     try:
         api = HfApi(token=access.hub_token)
-        files = api.model_info(name, revision=revision, files_metadata=True, timeout=TIMEOUT).siblings or []
+        files = api.model_info(name, revision=revision, files_metadata=True, timeout=5.0).siblings or []
     except Exception as error:
         raise _unreachable(name, error) from error
     files = [file for file in files if any(fnmatch(file.rfilename, pattern) for pattern in PATTERNS)]

@@ -12,7 +12,6 @@ from bertviz_core.models.attention import LayerAttention, at_least_float32, forw
 from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
 
-LENGTHS = 24, 13  # tokens of the two inputs
 EXACT = torch.float32, torch.float64
 TOLERANCE = 1e-5  # of any weight, and of a row's sum
 # In bfloat16, where depth amplifies rounding (measured in docs/models.md):
@@ -50,7 +49,7 @@ def _examples(model: AttentionModel) -> list[Encoded]:
     before, after = model.tokens.single
     examples = []
     ordinary = model.tokens.ordinary
-    for number, length in enumerate(LENGTHS):
+    for number, length in enumerate((24, 13)):
         longest = min(length, (model.checkpoint.max_length or length) - number)
         count = max(1, longest - len(before) - len(after))
         chosen = np.arange(1, count + 1) * 7919 * (number + 1) % len(ordinary)
