@@ -29,7 +29,7 @@ from bertviz_core.paper_report.pages import to_html
 from bertviz_core.settings import Execution, Settings
 from bertviz_core.viewer import InputAttention, InputView, apply_view
 
-_models = LoadedModels()  # for one input after another
+_models = LoadedModels()  # of `attention`
 
 
 def analyze(

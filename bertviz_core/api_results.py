@@ -80,9 +80,9 @@ class AnalysisResult:
 class AttentionLines:
     """Attention of every head on one input; in a notebook's cell, lines to hover over and to pin."""
 
-    attention: InputAttention  # labels and weights
+    attention: InputAttention
     head: Head  # the one that is shown first
-    heads: tuple[Head, ...]  # those that can be chosen
+    heads: tuple[Head, ...]  # to choose from
     model: str  # its name
     caption: str  # under the drawing: the model, and tokens that did not fit
 

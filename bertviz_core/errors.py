@@ -1,6 +1,6 @@
 """The errors of the project. Each says what happened, where, and what to do about it."""
 
-QUOTED = 300  # characters: an input of megabytes is not sent back
+QUOTED = 300  # characters of an input
 
 
 def shorten(text: str, maximum: int = QUOTED) -> str:

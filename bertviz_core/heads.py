@@ -42,7 +42,7 @@ class Head(NamedTuple):
 class DirectedHead(NamedTuple):
     """A head read in one direction."""
 
-    direction: int  # index in its analysis's DIRECTIONS
+    direction: int  # index of DIRECTIONS
     head: Head
 
     @property

@@ -24,10 +24,10 @@ NO = ("", "0", "false", "no", "off")
 class Settings:
     """Settings of a request; all of them are part of a result's key."""
 
-    max_length: int = 128  # tokens of a segment, special ones included
-    limit: int | None = None  # maximum number of inputs; None for all
+    max_length: int = 128  # with special tokens
+    limit: int | None = None  # of inputs
     seed: int = 0  # of every random choice
-    mode: Mode = "corrected"  # or "paper" for the release's own choices
+    mode: Mode = "corrected"  # or as in the paper
     dtype: str = "float32"  # of the parameters; softmax and statistics are float32 and sums float64 in any case
     weights: Weights = "attention"  # what is read as a map: these, or how much each moves (docs/methods.md, section 11)
 
@@ -59,9 +59,9 @@ class Execution:
     """How a result is computed; never part of a key."""
 
     device: str = "auto"  # or "cpu" or "cuda"
-    batch_tokens: int | None = None  # None lets the device choose
+    batch_tokens: int | None = None  # by device
     workers: int = 0  # processes that share the work; 0 for this one alone, or as many as a cluster has room for
-    ray: str = ""  # address of a running Ray cluster; empty for none
+    ray: str = ""  # address of a running cluster
 
 
 def app_execution() -> Execution:
@@ -81,14 +81,14 @@ class Access:
     folders: tuple[Path, ...] | None = None  # whose models and trainings are opened, resolved; None for any
     downloads: int | None = None  # bytes of models from the hub on the disk; 0 turns the hub off
     hub_token: bool | None = None  # whether requests have the machine's token; None: where there is one
-    uploads: int = 5 * 10**9  # bytes of all uploads
-    upload_days: int = 30  # until an upload is deleted
+    uploads: int = 5 * 10**9  # bytes, of all
+    upload_days: int = 30  # until it is deleted
     session_uploads: int = 100 * 10**6  # bytes of a session's uploads, on a public server
     sessions: int = 400  # connections at a time
     jobs: int = 64  # waiting or running; on a public server one of each session
 
 
-LOCAL = Access()  # of the command line, whose user has a shell anyway
+LOCAL = Access()  # of the command line
 
 
 def access_from_environment(variables: Mapping[str, str] | None = None) -> Access:

@@ -36,7 +36,7 @@ from bertviz_core.paper_report import ReportRequest
 from bertviz_core.settings import Settings, access_from_environment, app_execution
 
 PATIENCE = 0.3  # seconds between a cancel and the end of a process that does not react
-EVERY = 0.1  # seconds between two messages of progress
+EVERY = 0.1  # seconds between progress messages
 MEGABYTE = 10**6
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-P", "-m", "bertviz_core.tasks")
@@ -209,7 +209,7 @@ def main(link: connection.Connection) -> None:
     if sys.platform != "win32":
         os.set_inheritable(link.fileno(), False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the server's
-    with suppress(AttributeError, OSError):  # on systems that lack them
+    with suppress(AttributeError, OSError):  # as on Windows
         os.nice(19)  # pages come first
         Path("/proc/self/oom_score_adj").write_text("500")  # the first to be killed when memory runs out
     pool = ThreadPoolExecutor(1)
@@ -218,7 +218,7 @@ def main(link: connection.Connection) -> None:
         while True:
             message = json.loads(link.recv_bytes())
             if "task" not in message:
-                continue  # a cancel that came too late
+                continue  # a cancel, too late
             progress = Progress()
             running = pool.submit(outcome, perform_task, message["task"], progress, "a task")
             while wait([running], EVERY).not_done:

@@ -25,8 +25,8 @@ class SwitchedOff:
     """Replaces the product of weights and values in one forward pass, a new object in each: by zeros, by `mean`, or by
     the product without the weights to `keys`, where the other weights are not renormalized."""
 
-    heads: Tensor  # (row, layer, head) bool: switched off
-    keys: Tensor | None = None  # (row, token) bool
+    heads: Tensor  # (row, layer, head) bool
+    keys: Tensor | None = None  # (row, token)
     mean: Tensor | None = None  # (layer, head, width of a head)
     layer: int = 0  # the next one
 
@@ -64,7 +64,7 @@ class Restart:
     def _are_layers(self, batch: Batch) -> bool:
         """Whether each of the modules calls attention once, and they are as many as the layers."""
         attentions = list[Any]()
-        counts = list[int]()  # of attentions after each call of a module
+        counts = list[int]()  # of attentions
 
         def count_after(forward: RunLayer, *args: Any, **kwargs: Any) -> Any:
             output = forward(*args, **kwargs)
@@ -83,7 +83,7 @@ class Restart:
             yield
         finally:
             for module in self.modules:
-                del module.forward  # the class's method again
+                del module.forward
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,9 @@ class WholeModel:
     """One batch run through the whole model, with no head switched off."""
 
     predictions: Predictions
-    inputs: list[Tensor]  # of each layer, (row, token, width)
-    # Of each layer, (row, head): the mean over tokens of |out . dL/d out|, out the output of a head for a token and L
-    # the loss of the row alone; nats (Michel et al. 2019).
-    estimates: list[Tensor]
+    # Of each layer:
+    inputs: list[Tensor]  # (row, token, width)
+    estimates: list[Tensor]  # (row, head) mean over tokens of |output . dL/d output|, L the row's loss, in nats
 
 
 def predict_whole(restart: Restart, batch: Batch, labels: Tensor) -> WholeModel:

@@ -33,9 +33,9 @@ class Scores:
     query: Tensor  # (batch, head, token, width) as it is multiplied: with rotary positions, and normalized
     key: Tensor  # likewise
     value: Tensor  # likewise
-    scale: float  # what the product of query and key is multiplied by
+    scale: float  # of the product of query and key
     logits: Tensor  # (batch, head, query, key), capped, with biases and masks
-    sink: Tensor | None  # (head,) score of a learned sink; None without
+    sink: Tensor | None  # (head,) score of a learned one
     weights: Tensor  # (batch, head, query, key), the softmax of the logits, and of the sink
 
 
@@ -49,7 +49,7 @@ class LayerAttention:
     causal: bool
     vector_norms: Tensor | None = None  # (batch, head, key), the length |f(x_j)| of what each token passes on
     attention: Tensor | None = None  # the attention weights where `weights` are norms
-    scores: Scores | None = None  # None where the model returns its maps
+    scores: Scores | None = None  # if observed
 
 
 def observed_attention(
@@ -126,11 +126,13 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
 
     layers = count()
 
-    def observer(scores: Scores) -> None:
-        layer = next(layers)
-        attention = _layer_attention(model, layer, scores)
+    def show(attention: LayerAttention) -> None:
         for observe in observers:
             observe(attention)
+
+    def observer(scores: Scores) -> None:
+        layer = next(layers)
+        show(_layer_attention(model, layer, scores))
         if layer == model.layers - 1:
             raise _LastLayerObserved
 
@@ -139,9 +141,7 @@ def forward(model: AttentionModel, batch: Batch, *observers: Callable[[LayerAtte
             model.encoder(**batch.inputs(model), observer=observer)
         else:
             for weights in model.encoder(**batch.inputs(model), output_attentions=True).attentions:
-                attention = LayerAttention(next(layers), at_least_float32(weights), None, model.causal)
-                for observe in observers:
-                    observe(attention)
+                show(LayerAttention(next(layers), at_least_float32(weights), None, model.causal))
     if (captured := next(layers)) != model.layers:
         raise RuntimeError(f"{captured} layers were captured in a model of {model.layers}.")
 

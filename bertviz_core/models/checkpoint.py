@@ -32,7 +32,7 @@ class Checkpoint:
     folder: Path
     revision: str | None = None
     config: dict[str, Any] = field(repr=False, compare=False, default_factory=dict)
-    digest: str = ""  # in place of the files' where there are none
+    digest: str = ""  # where there are no files
     size: int | None = field(repr=False, compare=False, default=None)  # number of weights, likewise
 
     @property
@@ -63,9 +63,8 @@ class Checkpoint:
 
 
 def find(name: str, revision: str | None = None, access: Access = LOCAL) -> Checkpoint:
-    """Find a model's files on this machine: `demo`, a folder, or a hub name with a branch, tag or commit. Where
-    `access` limits the folders, a name is looked up in them and is never a path. Raises DownloadNeeded where only the
-    hub has the model, ModelError where it cannot be opened, and SettingsError for a revision of another model."""
+    """Find a model on this machine: `demo`, a folder, or a hub name. Where `access` limits folders, no name is a path.
+    Raises DownloadNeeded for a model on the hub, ModelError or SettingsError for one that cannot be opened."""
     if name == DEMO:
         folder: Path | None = DEMO_FOLDER
     else:
@@ -133,7 +132,7 @@ def describe(model: Any, tokenizer: Any) -> Checkpoint:
     total = hashlib.sha256()
     for described in (stable, _describe_tokenizer(tokenizer)):
         total.update(json.dumps(described, sort_keys=True, default=str).encode())
-    sizes = {}  # by storage: tied weights have one
+    sizes = {}  # by storage, which tied weights share
     for name, tensor in sorted(model.state_dict().items()):
         shape = tuple(tensor.shape)
         storage = (tensor.data_ptr(), shape)

@@ -23,9 +23,9 @@ RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes; letters from lef
 class Units:
     """Tokens or words, in reading order. All (unit,)."""
 
-    labels: tuple[str, ...]  # the texts on the screen
-    special: np.ndarray  # bool: [CLS], [SEP] and other special tokens
-    side: np.ndarray  # 0 in segment A, 1 in segment B
+    labels: tuple[str, ...]  # as displayed
+    special: np.ndarray  # bool: such as [CLS]
+    side: np.ndarray  # 0 in segment A, 1 in B
     start: np.ndarray  # position of the first token, from 0; identifies a unit when others are hidden
 
     def __len__(self) -> int:

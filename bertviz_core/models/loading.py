@@ -23,8 +23,8 @@ _loading = threading.Lock()  # transformers patches its own classes while it loa
 def load(
     checkpoint: Checkpoint, device: str = "auto", dtype: str = "float32", *, language_model: bool = False
 ) -> AttentionModel:
-    """Load weights (safetensors only, no remote code) and tokenizer; `language_model` includes the head that predicts
-    masked or next words. Raises ModelError where that fails, or where the checkpoint has no such head."""
+    """Load weights and tokenizer, without remote code, and with `language_model` also the head that predicts words.
+    Raises ModelError where that fails."""
     device = choose_device(device)
     check_memory(checkpoint, device, dtype)
     tokens = load_tokens(checkpoint)
@@ -116,7 +116,7 @@ def prepare(
     if named > embedded:
         what = f"The tokenizer of {checkpoint.name!r} names {named:,} tokens, its model knows {embedded:,}."
         raise ModelError(what, hint="Save the tokenizer that belongs to the model into its folder.")
-    encoder.config.use_cache = False  # of keys and values, for generation
+    encoder.config.use_cache = False  # for generation
     has_types = (getattr(encoder.config, "type_vocab_size", 0) or 0) > 1
     model = AttentionModel(checkpoint, encoder, tokens, device, checkpoint.layers, checkpoint.heads, has_types)
     with _explained(checkpoint):

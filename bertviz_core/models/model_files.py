@@ -24,8 +24,8 @@ INNER = ("intermediate_size", "hidden_dim", "d_inner", "n_inner", "ffn_dim")
 OTHER = ("vocab_size", "type_vocab_size", "pad_token_id")
 ROBERTAS = ("roberta", "xlm-roberta", "xlm-roberta-xl", "roberta-prelayernorm", "camembert", "xmod")
 OFFSET = (*ROBERTAS, "mpnet", "longformer")  # families that count positions from the one after the padding's
-PART = re.compile(r"[\w.-]+\.safetensors")  # of weights in several files
-MAX_BYTES = 1 << 22  # of JSON: BERT's header has 25 kB
+PART = re.compile(r"[\w.-]+\.safetensors")
+MAX_BYTES = 1 << 22  # of JSON; BERT has 25 kB
 MAX_WEIGHTS = 64 * 10**9  # bytes: the largest encoder, XLM-RoBERTa XXL, takes 43 GB
 MAX_COUNT = 512  # layers, or heads
 MAX_SIZE = 1_000_000  # anything else
@@ -37,7 +37,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     """Read config.json of a folder with a whole model. Raises ModelError where a file is missing or cannot be read,
     sizes contradict the weights, weights are pickled or too large, a file is not of this folder, or code is needed."""
     path = folder / "config.json"
-    if path.exists():  # else it is no model's folder
+    if path.exists():  # else it is no model
         _check_files(folder)
     config = _read_object(path)
     if config is None:

@@ -39,7 +39,7 @@ class Examples(ABC, Generic[Example_co]):
     tokens: Tokens
     settings: Settings
 
-    unit: ClassVar[str]  # what the examples are, in the plural
+    unit: ClassVar[str]  # in the plural
 
     @abstractmethod
     def encoded(self, reading: Reading) -> Iterator[Example_co]:
@@ -146,8 +146,8 @@ class Window(Encoded):
     document: CoreferenceDocument
     heads: tuple[int, ...]  # the head word of each of the document's mentions, counted in the document
     span: Span
-    items: tuple[Item, ...]  # the mentions that are scored in this window
-    item_number: int  # of the first of them in the corpus
+    items: tuple[Item, ...]  # mentions to score
+    item_number: int  # in the corpus, of the first
 
 
 @dataclass
@@ -218,8 +218,7 @@ class Windows(Examples[Window]):
 
 
 def _overlapping(ends: np.ndarray, budget: int) -> list[Span]:
-    """Windows of at most `budget` tokens, each beginning half a window after the last; `ends`, (word,), counts the
-    tokens up to the end of each word. No word is longer than half a window."""
+    """Windows of at most `budget` tokens that overlap by half; `ends`, (word,), counts the tokens up to its end."""
     starts = np.concatenate([[0], ends[:-1]])
     spans: list[Span] = []
     first = 0

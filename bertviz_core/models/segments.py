@@ -18,9 +18,9 @@ from bertviz_core.models.encoding import Encoded, encode_words, framed
 from bertviz_core.models.reading import Examples, Reading
 
 Line = tuple[int, list[int]]  # line number, ids
-INPUTS = 100  # of random tokens, where the settings set no limit
+INPUTS = 100  # of random tokens, without a limit
 SHORTEST = 3  # tokens of a random sequence: of two, the previous one would be the one after the first occurrence
-MAX_TOKENS = 1_000_000  # of the segments that can be picked
+MAX_TOKENS = 1_000_000  # of FirstSegments
 
 
 @dataclass

@@ -27,7 +27,7 @@ class OneInput:
 
     example: Encoded
     layout: Layout
-    cut: int = 0  # tokens at its end that did not fit
+    cut: int = 0  # number of tokens cut off
 
     def digest(self) -> str:
         """sha256 (hex) of what the model sees: equal inputs, equal digests."""
@@ -117,7 +117,7 @@ class Prediction:
     """The model's prediction for one masked position."""
 
     position: int  # from 0
-    original: str  # label of the token that was masked
+    original: str  # label of the masked token
     probability: float  # of that token
     rank: int  # of that token, from 1
     best: tuple[tuple[str, float], ...]  # (label, probability) of the TOP likeliest tokens, the likeliest first

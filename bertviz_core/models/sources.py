@@ -59,8 +59,7 @@ def _scan(roots: tuple[Path, ...], _now: int) -> tuple[dict[str, Path], dict[str
 
 
 def snapshot(name: str, revision: str | None, access: Access, download: bool = False) -> Path:
-    """The folder of a hub model, which is downloaded if `download` says so. Raises DownloadNeeded where it is only on
-    the hub, ModelError where it cannot be had."""
+    """The folder of a hub model, downloaded if `download`; raises DownloadNeeded or ModelError where there is none."""
     from huggingface_hub import snapshot_download
 
     options: dict[str, Any] = {"allow_patterns": PATTERNS, "token": access.hub_token, "local_files_only": not download}

@@ -25,7 +25,7 @@ BYTES |= {chr(256 + n): byte for n, byte in enumerate(sorted(set(range(256)) - s
 BYTE = re.compile("<0x([0-9A-F]{2})>")  # a byte for which a SentencePiece vocabulary has no piece
 AT_ONCE = 50_000  # characters for one call of the tokenizer, which needs some 300 bytes for each
 CACHED_WORDS = 100_000
-MAX_CACHED_LENGTH = 100  # letters of a cached word
+MAX_CACHED_LENGTH = 100  # of a word, in letters
 
 
 class Tokens:

@@ -13,10 +13,10 @@ from bertviz_core.models.encoding import Encoded, collate
 from bertviz_core.models.model import AttentionModel
 
 EXACT = torch.float32, torch.float64
-TOLERANCE = 1e-5  # of any weight, and of a row's sum
+TOLERANCE = 1e-5  # of weights and sums of rows
 # In bfloat16, where depth amplifies rounding (measured in docs/models.md):
 ROUNDED = 2.0**-5  # of any weight
-MOVED = 0.05  # of a row's weight, on average, when an input is padded
+MOVED = 0.05  # mean share of a row, by padding
 
 
 def verify(model: AttentionModel) -> AttentionModel:
@@ -36,7 +36,7 @@ def verify(model: AttentionModel) -> AttentionModel:
         try:
             model.encoder.set_attn_implementation(register() if observable else "eager")
             problem = _problem(tried, examples, expected)
-        except Exception as error:  # of any kind, by the model's own code
+        except Exception as error:  # by the model's code
             problem = f"{type(error).__name__}: {str(error)[:150]}"
         if not problem:
             return tried

@@ -19,7 +19,7 @@ from bertviz_core.models.tokens import Tokens
 SELECTED = 0.15  # of the ordinary tokens
 MASKED = 0.8  # of the selected ones
 RANDOM = 0.1  # of the selected ones; the rest stay
-IGNORED = -100  # the label of a token that is not selected
+IGNORED = -100  # label of unselected tokens
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Predictions:
 
     loss: Tensor  # (batch,) nats, the mean cross-entropy over a segment's selected tokens
     right: Tensor  # (batch,) number of those tokens that the model predicts
-    selected: Tensor  # (batch,) number of those tokens
-    word_loss: Tensor  # (selected token,) nats, segment by segment
-    guess: Tensor  # (selected token,) ids of the likeliest tokens
+    selected: Tensor  # (batch,) number of them
+    word_loss: Tensor  # (selected token,) nats
+    guess: Tensor  # (selected token,) likeliest ids
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class LayerGradient:
     layer: int  # from 0
     weights: Tensor  # (batch, head, query, key) float32
     gradient: Tensor  # of each segment's own loss, with its sign, in that segment's softmaxed weights
-    predictions: Predictions  # of the words asked for
+    predictions: Predictions
 
 
 def backward(
