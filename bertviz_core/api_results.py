@@ -54,9 +54,8 @@ class AnalysisResult:
         return ANALYSES[self.analysis].figure(self.result)
 
     def save(self, path: str | Path) -> None:
-        """Write a file in an existing folder, its format by its extension: .json (arrays, table and provenance), .csv
-        (the table), .zip (all tables), .html (a page that needs no network), .safetensors (what the store keeps) or
-        .svg (the figure, where kaleido is installed). Raises BertvizError where that fails."""
+        """Write a file by its extension: .json (arrays, table, provenance), .csv (the table), .zip (all tables), .html,
+        .svg (the figure, by kaleido) or .safetensors (as stored). Raises BertvizError where that fails."""
         suffix = exports.check_path(Path(path), exports.suffixes(self.analysis))
         exports.write_bytes(Path(path), exports.builders(self.result)[suffix]())
 

@@ -1,6 +1,7 @@
 """Attention heads and their labels; the only module that converts between indices from 0 and labels from 1."""
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -56,10 +57,12 @@ def arrow(direction: str) -> str:
     return direction.replace("->", " → ")
 
 
+@lru_cache(16)
 def all_heads(layers: int, heads: int) -> tuple[Head, ...]:
     return tuple(Head(layer, head) for layer in range(layers) for head in range(heads))
 
 
+@lru_cache(16)
 def all_labels(layers: int, heads: int, base: int = 1) -> tuple[str, ...]:
     return tuple(head.label(base) for head in all_heads(layers, heads))
 

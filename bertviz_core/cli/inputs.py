@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -132,7 +133,8 @@ def _say_skipped(console: Console, skipped: Skipped) -> None:
 def _write_json(console: Console, records: Callable[[Skipped], Iterable[Any]]) -> None:
     """Write records, read again for each --out, as a JSON list; then print what was skipped."""
     console.check_out((".json",))
-    for path in console.out or [None]:
+    paths: list[Path | None] = [*console.out]
+    for path in paths or [None]:
         skipped = Skipped()
         pieces = exports.json_pieces(records(skipped))
         if path:

@@ -34,8 +34,7 @@ SAVE_AGAIN = "Save the model again with save_pretrained."
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """Read config.json of a folder with a whole model. Raises ModelError where a file is missing or cannot be read,
-    sizes contradict the weights, weights are pickled or too large, a file is not of this folder, or code is needed."""
+    """Read config.json of a folder; raises ModelError where it is no whole model, or has what is never opened here."""
     path = folder / "config.json"
     if path.exists():  # else it is no model
         _check_files(folder)

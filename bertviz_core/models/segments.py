@@ -51,8 +51,8 @@ class Segments(Examples[Encoded]):
                 if len(ids) > self.room(self.tokens.single):
                     reading.skipped.add("a line longer than a segment (cut to fit)", f"line {line}")
             fitting = [[side] for side in _fit(sides, self.room(frame), rng)]
-            ids, types, _ = framed(fitting, frame, 0 if self.settings.paper else 1)
-            yield Encoded(number, _where(chunk), ids, types, document_number=document)
+            inputs = framed(fitting, frame, 0 if self.settings.paper else 1)[:2]
+            yield Encoded(number, _where(chunk), *inputs, document_number=document)
 
     def _chunks(self, paragraphs: Iterator[Paragraph], reading: Reading) -> Iterator[tuple[int, list[Line]]]:
         """(document, lines) for each run of lines that becomes one segment."""

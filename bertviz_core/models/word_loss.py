@@ -88,9 +88,8 @@ class LayerGradient:
 def backward(
     model: AttentionModel, batch: Batch, *observers: Callable[[LayerGradient], None], targets: Targets
 ) -> None:
-    """Label a batch and run the model forward and back; the observers get every layer once, the last one first. The sum
-    over segments of each one's own mean loss is differentiated: batches do not matter. Raises ModelError where the
-    gradient does not reach the maps that the model shows."""
+    """Run a model forward and back; observers get every layer once, the last first. The sum of segments' mean losses is
+    differentiated: batches do not matter. Raises ModelError where the gradient does not reach every layer."""
     layers, maps = 0, list[Tensor]()
 
     def begin(_module: Any, _inputs: Any, embedded: Tensor) -> Tensor:
