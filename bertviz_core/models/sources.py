@@ -16,6 +16,7 @@ from bertviz_core.settings import Access
 
 SECONDS = 30  # between two scans of the folders
 CHECKPOINT = re.compile(r"(step|checkpoint|epoch)\D*\d+$")  # of a training; other models' names may end in a number too
+HINT = "Choose from the list."
 PATTERNS = ["*.json", "*.safetensors", "*.txt", "*.model"]  # of the files that are downloaded
 SPARE = 10**9  # bytes that a download leaves free on the disk
 
@@ -32,7 +33,7 @@ def trainings(access: Access) -> dict[str, Path]:
 
 def not_available(kind: str) -> ModelError:
     """The error for a "model" or "training" that visitors may not open, the same whether it exists or not."""
-    return ModelError(f"No {kind} with this name is available.", hint="Choose from the list.")
+    return ModelError(f"No {kind} with this name is available.", hint=HINT)
 
 
 @lru_cache(maxsize=4)

@@ -148,11 +148,7 @@ def test_every_miss_has_the_same_answer_and_reads_nothing(folder: Path, name: st
     for kind, find in (("model", checkpoint.find), ("training", find_training)):
         with pytest.raises(BertvizError) as caught:
             find(name, access=access)
-        assert (caught.value.what, caught.value.where, caught.value.hint) == (
-            answers[kind],
-            "",
-            "Choose from the list.",
-        )
+        assert (caught.value.what, caught.value.where, caught.value.hint) == (answers[kind], "", sources.HINT)
 
 
 def test_where_downloads_are_allowed_the_hub_is_asked_but_not_for_paths(folder, monkeypatch):
